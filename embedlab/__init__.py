@@ -1,0 +1,3 @@
+"""embedlab: a lab bench for sentence embeddings."""
+
+__version__ = "0.1.0"

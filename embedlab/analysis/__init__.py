@@ -1,0 +1,1 @@
+"""Word overlap, correlations and whether a difference is real."""

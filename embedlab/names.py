@@ -1,0 +1,64 @@
+"""What the package and the user's folders contain, found by listing and not by importing, and the nearest name to a wrong one."""
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+from embedlab.errors import UsageError
+from embedlab.paths import PACKAGE, recipes_folder
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that looks most like NAME, or None when none is close."""
+    known = list(known)
+    exact_ignoring_case = [candidate for candidate in known if candidate.lower() == name.lower()]
+    return next(iter(exact_ignoring_case or difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
+    """The error for a NAME that is no KIND ("recipe", "task" …); LISTING says where all of them can be seen."""
+    known = sorted(known)
+    guess = nearest(name, known)
+    hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known[:12])}" if known else ""
+    return UsageError(f"no {kind} named {name!r}", hint=f"{hint} {listing}".strip())
+
+
+def recipe_names() -> list[str]:
+    """Names of the shipped recipes, in alphabetical order."""
+    return sorted(path.stem for path in recipes_folder().glob("*.toml"))
+
+
+def recipe_path(name: str) -> Path:
+    """The file of a recipe given by name, or by the path of the user's own TOML file."""
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise UsageError(f"no recipe file {name!r}", hint="give a path to a TOML file or a name from `embedlab recipes`")
+        return path
+    path = recipes_folder() / f"{name}.toml"
+    if "/" in name or not path.is_file():
+        raise unknown("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
+    return path
+
+
+def members(package: str) -> list[str]:
+    """Names of the public modules and folders in a sub-package such as "tasks", without importing any."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(PACKAGE / package)]) if not module.name.startswith("_"))
+
+
+def objective_names() -> list[str]:
+    """Names of the objectives: the folders of embedlab/objectives."""
+    return sorted(path.parent.name for path in (PACKAGE / "objectives").glob("*/options.py"))
+
+
+def objective_options(name: str) -> ModuleType:
+    """The light half of an objective: its Options, the columns it NEEDS and its SUMMARY.
+
+    Loaded by name, so that recipes can be checked against objectives without this floor knowing any of them.
+    """
+    if name not in objective_names():
+        raise unknown("objective", name, objective_names())
+    return importlib.import_module(f"embedlab.objectives.{name}.options")

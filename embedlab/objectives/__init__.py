@@ -1,0 +1,1 @@
+"""Losses and the columns they need, one folder a training signal."""

@@ -1,0 +1,1 @@
+"""Cross-entropy with a supervised contrastive term."""

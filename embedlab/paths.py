@@ -1,0 +1,98 @@
+"""Where things live on disk, and how a file is written so that a kill never leaves half of it."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from embedlab.errors import MissingError
+
+PACKAGE = Path(__file__).parent
+
+
+def recipes_folder() -> Path:
+    """The shipped recipes: inside the wheel, or at the top of a source checkout."""
+    installed = PACKAGE / "recipes"
+    return installed if installed.is_dir() else PACKAGE.parent / "recipes"
+
+
+def user_config_file() -> Path:
+    """The user's own settings file."""
+    return platformdirs.user_config_path("embedlab") / "embedlab.toml"
+
+
+def default_cache_folder() -> Path:
+    """Where embeddings and scores of models that are no runs are kept."""
+    return platformdirs.user_cache_path("embedlab")
+
+
+def state_folder() -> Path:
+    """Where the dashboard remembers its state and logs."""
+    return platformdirs.user_state_path("embedlab")
+
+
+@contextmanager
+def disk_errors(what: Path) -> Iterator[None]:
+    """Turn a full, read-only or forbidden disk into one clear line that names WHAT could not be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise MissingError(
+                f"cannot write {str(what)!r}: {error.strerror}", hint="choose another folder with --runs or EMBEDLAB_CACHE"
+            ) from error
+        raise
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error."""
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    with disk_errors(path):
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        try:
+            yield temporary
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    _sync(file)
+            old = path.with_name(f".{path.name}.old-{os.getpid()}")
+            if path.exists():
+                path.replace(old)
+            temporary.replace(path)
+            _sync(path.parent)
+            shutil.rmtree(old, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

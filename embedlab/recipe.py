@@ -1,0 +1,240 @@
+"""The recipe file: one training in strict TOML, its overrides, and the hash that names what it does."""
+
+import dataclasses
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tomli_w
+from annotated_types import Ge, Gt, Le
+
+from embedlab.errors import UsageError
+from embedlab.names import objective_options, recipe_path, unknown
+from embedlab.schema import Table, build, known_keys, read_toml, table, unbuild
+
+Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
+Schedule = Literal["linear", "constant"]
+
+Share = Annotated[float, Ge(0), Le(1)]
+Positive = Annotated[float, Gt(0)]
+Count = Annotated[int, Ge(1)]
+
+
+@table
+class EncoderSection:
+    """Which encoder is trained and how its token vectors become one."""
+
+    model: str  # a model name: folder, hub id, catalog name or run
+    pooling: Pooling
+    max_tokens: Annotated[int, Ge(4), Le(8192)] = 128
+
+
+@table
+class DataSection:
+    """What a stage learns from."""
+
+    datasets: tuple[str, ...]  # dataset names or the user's own files, concatenated
+    split: str = "train"
+    rows: Count | None = None  # the first this many rows of each dataset; absent = all
+
+
+@table
+class OptimSection:
+    """How a stage's parameters move: AdamW, linear warm-up, then the schedule."""
+
+    lr: Positive
+    batch_size: Count  # rows (pairs) a step
+    epochs: Positive = 1.0
+    schedule: Schedule = "linear"
+    warmup: Share = 0.1  # share of the stage's steps
+    weight_decay: Annotated[float, Ge(0)] = 0.0
+    clip: Positive | None = None  # gradient norm; absent = not clipped
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ObjectiveSection:
+    """An objective's name and its own checked options."""
+
+    name: str
+    options: Any  # embedlab.objectives.<name>.options.Options
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One step of a recipe."""
+
+    data: DataSection
+    objective: ObjectiveSection
+    optim: OptimSection
+
+
+@table
+class EvaluateSection:
+    """What is measured while training and afterwards."""
+
+    tasks: tuple[str, ...] = ("sts",)  # after training
+    dev: str | None = "sts-benchmark"  # dataset whose dev split gives the dev score (Spearman); absent = none
+    every: Share = 0.25  # dev score each this share of an epoch
+    keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """One training, fully resolved."""
+
+    name: str
+    summary: str
+    encoder: EncoderSection
+    stages: tuple[Stage, ...]
+    evaluate: EvaluateSection
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that change when, and only when, the training would: not with name, summary or evaluation tasks."""
+        values = to_table(self)
+        del values["summary"], values["evaluate"]["tasks"]
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None = None) -> Recipe:
+    """The recipe called NAME (or in the file NAME) after `--set` OVERRIDES and `--encoder`.
+
+    Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
+    """
+    path = recipe_path(name)
+    values = read_toml(path)
+    for override in overrides:
+        set_value(values, override)
+    if encoder is not None:
+        values.setdefault("encoder", {})["model"] = encoder
+    return from_table(values, name=path.stem, where=str(path) if name.endswith(".toml") else f"recipe {name}")
+
+
+def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
+    """Check a recipe's table; WHERE names its file in errors."""
+    known = ["summary", "encoder", "stage", "evaluate"]
+    for key in values:
+        if key not in known:
+            error = unknown("key", key, known)
+            raise UsageError(f"{where}: unknown key {key!r}", hint=error.hint)
+    if missing := [key for key in ("summary", "encoder", "stage") if key not in values]:
+        raise UsageError(f"{where}: {missing[0]!r} is missing", hint="`embedlab recipes snli-ce` shows a whole recipe")
+    if not isinstance(values["stage"], list) or not values["stage"]:
+        raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables")
+    return Recipe(
+        name=name,
+        summary=str(values["summary"]),
+        encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
+        stages=tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"])),
+        evaluate=build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate"),
+    )
+
+
+def to_table(recipe: Recipe) -> Table:
+    """The plain table of a recipe: what `from_table` reads back."""
+    return {
+        "summary": recipe.summary,
+        "encoder": unbuild(recipe.encoder),
+        "stage": [
+            {
+                "data": unbuild(stage.data),
+                "objective": {"name": stage.objective.name, **unbuild(stage.objective.options)},
+                "optim": unbuild(stage.optim),
+            }
+            for stage in recipe.stages
+        ],
+        "evaluate": unbuild(recipe.evaluate),
+    }
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The resolved recipe as TOML, every default written out."""
+    return tomli_w.dumps(to_table(recipe))
+
+
+def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
+    """The keys whose values differ, as (key, old value, new value); absent values are None."""
+    flat_old, flat_new = _flatten(to_table(old)), _flatten(to_table(new))
+    keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
+    return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
+
+
+def set_value(values: Table, override: str) -> None:
+    """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`."""
+    key, separator, text = override.partition("=")
+    if not separator or not key:
+        raise UsageError(f"--set takes KEY=VALUE, not {override!r}", hint="for example --set optim.lr=1e-5")
+    steps = key.split(".")
+    if steps[0] in {"data", "objective", "optim"}:
+        if len(values.get("stage", [])) != 1:
+            raise UsageError(f"--set {key}: the recipe has several stages", hint=f"name one, for example stage.0.{key}")
+        steps = ["stage", "0", *steps]
+    target: Any = values
+    for position, step in enumerate(steps[:-1]):
+        if isinstance(target, list):
+            if not step.isdigit() or int(step) >= len(target):
+                raise UsageError(f"--set {key}: there is no stage {step!r}", hint=f"stages are 0 to {len(target) - 1}")
+            target = target[int(step)]
+        elif isinstance(target, dict):
+            target = target.setdefault(step, {})
+        else:
+            raise UsageError(f"--set {key}: {'.'.join(steps[: position + 1])!r} is not a table")
+    if not isinstance(target, dict):
+        raise UsageError(f"--set {key}: {'.'.join(steps[:-1])!r} is not a table")
+    target[steps[-1]] = _parse_value(text)
+
+
+def _parse_value(text: str) -> Any:
+    """A TOML value where TEXT is one, otherwise the text itself, so that names need no quotes."""
+    # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.
+    normal = re.sub(r"^(-?)\.(\d)", r"\g<1>0.\2", text)
+    try:
+        return tomllib.loads(f"value = {normal}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _stage(values: Any, where: str, prefix: str) -> Stage:
+    sections = ["data", "objective", "optim"]
+    for key in values:
+        if key not in sections:
+            raise UsageError(f"{where}: unknown key '{prefix}.{key}'", hint=unknown("key", key, sections).hint)
+    for key in sections:
+        if not isinstance(values.get(key), dict):
+            raise UsageError(f"{where}: '{prefix}.{key}' is missing", hint=f"add a [stage.{key}] table")
+    objective = deepcopy(values["objective"])
+    name = objective.pop("name", None)
+    if name is None:
+        raise UsageError(f"{where}: '{prefix}.objective.name' is missing")
+    options = objective_options(name).Options
+    return Stage(
+        data=build(DataSection, values["data"], where=where, prefix=f"{prefix}.data"),
+        objective=ObjectiveSection(name=name, options=build(options, objective, where=where, prefix=f"{prefix}.objective")),
+        optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
+    )
+
+
+def _flatten(values: Any, prefix: str = "") -> dict[str, Any]:
+    if isinstance(values, dict):
+        items = values.items()
+    elif isinstance(values, list) and values and isinstance(values[0], dict):
+        items = {str(index): value for index, value in enumerate(values)}.items()
+    else:
+        return {prefix: values}
+    return {key: value for name, item in items for key, value in _flatten(item, f"{prefix}.{name}" if prefix else name).items()}
+
+
+def recipe_keys() -> list[str]:
+    """Every key that `--set` knows on a one-stage recipe, objective options left out."""
+    sections = {"encoder": EncoderSection, "data": DataSection, "optim": OptimSection, "evaluate": EvaluateSection}
+    return [f"{name}.{key}" for name, section in sections.items() for key in known_keys(section)]
+
+
+def recipe_file(path: Path) -> Recipe:
+    """The resolved recipe that a run directory keeps."""
+    return from_table(read_toml(path), name=path.parent.parent.name, where=str(path))

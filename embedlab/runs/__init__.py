@@ -1,0 +1,1 @@
+"""Run directories: everything a training leaves behind."""

@@ -1,0 +1,109 @@
+"""What the user prefers, and where each preference came from: flags > EMBEDLAB_* > ./embedlab.toml > user file > default."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from annotated_types import Ge
+
+from embedlab.errors import UsageError
+from embedlab.paths import default_cache_folder, user_config_file
+from embedlab.schema import build, read_toml, table
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+Precision = Literal["auto", "float32", "bf16"]
+Format = Literal["table", "json", "csv", "markdown"]
+
+
+@table
+class Settings:
+    """Every preference of one invocation; absent means not given anywhere."""
+
+    data: Path | None = None  # folder of corpora in their own layouts
+    runs: Path = Path("runs")
+    cache: Path = default_cache_folder()
+    cache_gib: Annotated[float, Ge(0)] = 8.0  # the embedding cache is trimmed to this size
+    sample: bool = False
+    offline: bool = False
+    allow_partial: bool = False
+    device: Device = "auto"
+    precision: Precision = "auto"
+    threads: Annotated[int, Ge(1)] | None = None
+    format: Format = "table"
+    quiet: bool = False
+    debug: bool = False
+    theme: str | None = None
+
+    @property
+    def runs_folder(self) -> Path:
+        """Where runs live; sample runs have a folder of their own, so that they never shadow a real name."""
+        return self.runs.with_name(f"{self.runs.name}-sample") if self.sample else self.runs
+
+
+@table
+class Origin:
+    """One setting's value and where it was set."""
+
+    key: str
+    value: Any
+    source: str
+
+
+def load_settings(
+    flags: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> tuple[Settings, list[Origin]]:
+    """The settings in force and the origin of each; FLAGS holds only what was typed.
+
+    A key that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
+    """
+    environment = os.environ if environment is None else environment
+    folder = folder or Path()
+    origins = {field.name: Origin(key=field.name, value=field.default, source="default") for field in fields(Settings)}
+    for source, table_ in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
+        if table_:
+            checked = build(Settings, table_, where=source)
+            for key in table_:
+                label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
+                origins[key] = Origin(key=key, value=getattr(checked, key), source=label)
+    settings = replace(Settings(), **{key: origin.value for key, origin in origins.items()})
+    return settings, list(origins.values())
+
+
+def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    found = []
+    if (user := user_config_file()).is_file():
+        found.append((str(user), read_toml(user)))
+    project, pyproject = folder / "embedlab.toml", folder / "pyproject.toml"
+    if project.is_file():
+        found.append((str(project), read_toml(project)))
+    elif pyproject.is_file():
+        found.append((str(pyproject), read_toml(pyproject).get("tool", {}).get("embedlab", {})))
+    return found
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
+    values: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if variable in known and text:
+            values[known[variable].name] = _typed(variable, text, known[variable].type)
+    return values
+
+
+def _typed(variable: str, text: str, kind: Any) -> Any:
+    """The value a variable's text stands for: only booleans and numbers are not text."""
+    if kind is bool:
+        lowered = text.lower()
+        if lowered not in {"1", "true", "yes", "0", "false", "no"}:
+            raise UsageError(f"{variable} is {text!r}: not a yes or no", hint=f"set {variable}=1 or unset it")
+        return lowered in {"1", "true", "yes"}
+    base = get_args(kind)[0] if get_args(kind) else kind
+    if base in {int, float} or get_args(base)[:1] == (int,):
+        try:
+            return tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(f"{variable} is {text!r}: not a number") from error
+    return text

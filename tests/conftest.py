@@ -1,0 +1,58 @@
+"""Fixtures every room shares: a home in tmp, a fixed terminal, a tiny encoder, and the real corpora when they are there."""
+
+import os
+from pathlib import Path
+
+for variable in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+    os.environ.pop(variable, None)
+os.environ |= {
+    "_TYPER_FORCE_DISABLE_TERMINAL": "1",
+    "TERMINAL_WIDTH": "100",
+    "COLUMNS": "200",
+    "TERM": "xterm-256color",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _home_in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's own settings, cache or runs."""
+    for variable in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
+        monkeypatch.delenv(variable)
+    home = tmp_path / "home"
+    for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HF_HOME"):
+        monkeypatch.setenv(variable, str(home / variable.lower()))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real corpora beside the checkout; tests that need it say so and skip when it is absent."""
+    folder = Path(os.environ.get("EMBEDLAB_TEST_DATA", SHARED / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the real corpora are not here: {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_encoder() -> Path:
+    """The small real encoder beside the checkout, skipped when absent."""
+    folder = Path(os.environ.get("EMBEDLAB_TEST_MODELS", SHARED / "models")) / "minilm3-mlm"
+    if not folder.is_dir():
+        pytest.skip(f"the small real encoder is not here: {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A two-layer BERT with random weights and a whole-word vocabulary, in transformers layout."""
+    from embedlab.encoders.random_encoder import build_random_encoder
+
+    folder = tmp_path_factory.mktemp("encoders") / "tiny"
+    build_random_encoder(folder, seed=0)
+    return folder
