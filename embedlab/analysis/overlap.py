@@ -1,0 +1,36 @@
+"""Word overlap of sentence pairs: the Dice coefficient, and the key under which two sentences count as the same."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WORD = re.compile(r"\w+")
+
+
+def words(sentence: str) -> frozenset[str]:
+    r"""The distinct words of a sentence: lower-cased runs of `\w`."""
+    return frozenset(_WORD.findall(sentence.lower()))
+
+
+def dice(first: str, second: str) -> float:
+    """Word overlap of two sentences, 2|A∩B| / (|A|+|B|), from 0 to 1; two sentences without any word overlap by 0."""
+    return _dice(words(first), words(second))
+
+
+def dice_column(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
+    """The Dice coefficient of each pair; a sentence that appears in several pairs is split into words once."""
+    known = {sentence: words(sentence) for sentence in {*first, *second}}
+    pairs = zip(first, second, strict=True)
+    return np.fromiter((_dice(known[a], known[b]) for a, b in pairs), dtype=np.float64, count=len(first))
+
+
+def normalise(sentence: str) -> str:
+    """The key under which two sentences count as the same text: case-folded words joined by one blank."""
+    return " ".join(_WORD.findall(sentence.casefold()))
+
+
+def _dice(first: frozenset[str], second: frozenset[str]) -> float:
+    total = len(first) + len(second)
+    return 2 * len(first & second) / total if total else 0.0

@@ -1,0 +1,43 @@
+import csv
+import time
+
+import numpy as np
+import pytest
+
+from embedlab.analysis.overlap import dice, dice_column, normalise, words
+from embedlab.paths import PACKAGE
+
+
+def test_words_are_a_lower_cased_set() -> None:
+    assert words("The cat -- the CAT's hat, café_1!") == {"the", "cat", "s", "hat", "café_1"}
+
+
+def test_dice_gives_the_five_published_values() -> None:
+    with (PACKAGE / "reference/tsukagoshi_signals/table2_example_pairs.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [f"{dice(row['sentence1'], row['sentence2']):.3f}" for row in rows] == [row["dice"] for row in rows]
+    assert len(rows) == 5
+
+
+@pytest.mark.parametrize(("first", "second", "value"), [("", "", 0.0), ("?!", "...", 0.0), ("", "a", 0.0), ("A b", "b a.", 1.0)])
+def test_dice_at_its_edges(first: str, second: str, value: float) -> None:
+    assert dice(first, second) == value
+
+
+def test_dice_column_equals_dice_pair_by_pair() -> None:
+    first, second = ["a b c", "a b c", "", "x"], ["a b d", "c", "", "x x"]
+    assert dice_column(first, second).tolist() == [dice(a, b) for a, b in zip(first, second, strict=True)]
+    assert dice_column([], []).shape == (0,)
+
+
+def test_dice_of_thirty_thousand_pairs_is_instant() -> None:
+    rng = np.random.default_rng(0)
+    sentences = [" ".join(f"word{i}" for i in row) for row in rng.integers(0, 5000, (60_000, 12))]
+    start = time.perf_counter()
+    dice_column(sentences[:30_000], sentences[30_000:])
+    assert time.perf_counter() - start < 2  # 0.2 s on an idle core; the bound leaves room for a busy machine
+
+
+def test_normalise_ignores_case_blanks_and_punctuation() -> None:
+    assert normalise("  A man -- is PLAYING, a guitar. ") == normalise("a Man is playing a guitar") == "a man is playing a guitar"
+    assert normalise("Straße") == normalise("STRASSE")
