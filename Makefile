@@ -1,0 +1,26 @@
+# Two commands for a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+PYTHON ?= python3
+RUN = .venv/bin/
+
+.PHONY: demo test check fix clean
+
+demo: .venv/installed  ## train, evaluate and compare on the sample world
+	$(RUN)embedlab demo
+
+test: check            ## lint, types, import contracts and the default tests
+	$(RUN)pytest -n auto
+
+check: .venv/installed
+	$(RUN)ruff check . && $(RUN)ruff format --check . && $(RUN)mypy && $(RUN)lint-imports
+
+fix: .venv/installed
+	$(RUN)ruff check --fix . && $(RUN)ruff format .
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "embedlab needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(RUN)pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv runs-sample build dist

@@ -1,0 +1,34 @@
+"""Names are found by listing, and a wrong one gets the nearest right one."""
+
+import pytest
+
+from embedlab.errors import UsageError
+from embedlab.names import nearest, objective_names, objective_options, recipe_names, recipe_path, unknown
+
+
+def test_recipes_and_objectives_are_found_by_listing_their_folders() -> None:
+    assert {"snli-ce", "snli-supcl", "sbert"} <= set(recipe_names())
+    assert {"nli_softmax", "supervised_contrastive"} <= set(objective_names())
+
+
+@pytest.mark.parametrize("name", objective_names())
+def test_every_objective_has_options_needs_and_a_summary(name: str) -> None:
+    module = objective_options(name)
+    assert module.SUMMARY
+    assert module.NEEDS.columns
+    assert module.Options
+
+
+def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
+    assert nearest("SBERT", ["sbert", "defsent"]) == "sbert"
+    assert nearest("qqqq", ["sbert", "defsent"]) is None
+
+
+def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
+    assert unknown("task", "zzz", ["sts", "glue"]).hint == "known: glue, sts"
+
+
+@pytest.mark.parametrize("name", ["../secrets", "no/such", "missing.toml"])
+def test_a_recipe_name_is_no_way_around_the_folder(name: str) -> None:
+    with pytest.raises(UsageError):
+        recipe_path(name)

@@ -1,0 +1,53 @@
+"""Atomic files: whole or not at all, and a full disk said in one line."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import ExitCode, MissingError
+from embedlab.paths import atomic_folder, write_atomic
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "state.json"
+    write_atomic(path, "old")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(MissingError, match="no space left") as caught:
+        write_atomic(path, "new")
+    assert caught.value.exit_code is ExitCode.MISSING
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir() if file.name != "home"] == ["state.json"]
+
+
+def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
+    target = tmp_path / "checkpoint"
+
+    def write_half() -> None:
+        with atomic_folder(target) as folder:
+            (folder / "half").write_text("x")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
+    assert not target.exists()
+    with atomic_folder(target) as folder:
+        (folder / "whole").write_text("1")
+    with atomic_folder(target) as folder:
+        (folder / "whole").write_text("2")
+    assert (target / "whole").read_text() == "2"
+    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["checkpoint"]
+
+
+def test_a_forbidden_folder_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", forbidden)
+    with pytest.raises(MissingError, match="cannot write"):
+        write_atomic(tmp_path / "a" / "b", "x")

@@ -1,0 +1,118 @@
+"""Recipes: strict reading, overrides, the resolved file and the hash."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import MissingError, UsageError
+from embedlab.names import recipe_names
+from embedlab.recipe import differences, from_table, load_recipe, to_table, to_toml
+from embedlab.schema import read_toml
+
+
+def with_line(tmp_path: Path, old: str, new: str) -> str:
+    """A copy of snli-supcl with one line changed."""
+    text = (Path(__file__).parents[1] / "recipes" / "snli-supcl.toml").read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_reads_back_from_its_resolved_file(name: str, tmp_path: Path) -> None:
+    recipe = load_recipe(name)
+    resolved = tmp_path / "recipe.toml"
+    resolved.write_text(to_toml(recipe))
+    again = from_table(read_toml(resolved), name=name, where="resolved")
+    assert again == recipe
+    assert again.hash == recipe.hash
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_says_in_one_line_what_it_is(name: str) -> None:
+    summary = load_recipe(name).summary
+    assert 10 < len(summary) <= 100
+    assert "\n" not in summary
+
+
+def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
+    recipe = load_recipe("snli-supcl", ["optim.lr=1e-5", "objective.positives=3", "encoder.pooling=cls", "stage.0.optim.epochs=2"])
+    assert recipe.stages[0].optim.lr == 1e-5
+    assert recipe.stages[0].objective.options.positives == 3
+    assert recipe.encoder.pooling == "cls"
+    assert recipe.stages[0].optim.epochs == 2
+
+
+def test_the_hash_changes_with_the_training_and_not_with_its_description() -> None:
+    plain = load_recipe("snli-supcl")
+    assert load_recipe("snli-supcl", ["optim.lr=1e-5"]).hash != plain.hash
+    assert load_recipe("snli-supcl", ["summary=other words"]).hash == plain.hash
+    assert load_recipe("snli-supcl", ['evaluate.tasks=["sts"]']).hash == plain.hash
+
+
+def test_differences_name_key_old_and_new_value() -> None:
+    old, new = load_recipe("snli-supcl"), load_recipe("snli-supcl", ["objective.weight=0.1"])
+    assert differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]
+    assert differences(old, old) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "message", "hint"),
+    [
+        ("optim.lrr=1e-5", "unknown key 'stage.0.optim.lrr'", "'lr'"),
+        ("objective.wieght=0.1", "unknown key 'stage.0.objective.wieght'", "'weight'"),
+        ("encodr.pooling=cls", "unknown key 'encodr'", "'encoder'"),
+        ("optim.lr=fast", "'stage.0.optim.lr' is 'fast'", ""),
+        ("optim.lr=0", "'stage.0.optim.lr' is 0", ""),
+        ("optim.batch_size=6.5", "'stage.0.optim.batch_size' is 6.5", ""),
+        ("objective.weight=1.5", "'stage.0.objective.weight' is 1.5", ""),
+        ("encoder.pooling=middle", "'encoder.pooling' is 'middle'", ""),
+        ("objective.name=supervised-contrastive", "no objective named 'supervised-contrastive'", "'supervised_contrastive'"),
+        ("stage.1.optim.lr=1", "there is no stage '1'", "0"),
+        ("optim.lr", "--set takes KEY=VALUE", "--set"),
+        ("data=snli", "'stage.0.data' is missing", ""),
+    ],
+)
+def test_a_wrong_override_is_refused_with_key_value_and_hint(override: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-supcl", [override])
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = with_line(tmp_path, "warmup = 0.1", "warm_up = 0.1")
+    with pytest.raises(UsageError) as caught:
+        load_recipe(path)
+    assert path in caught.value.message
+    assert "stage.0.optim.warm_up" in caught.value.message
+    assert "warmup" in caught.value.hint
+
+
+def test_broken_toml_names_the_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"mine\.toml: not valid TOML.*line"):
+        load_recipe(with_line(tmp_path, "warmup = 0.1", "warmup = = 0.1"))
+
+
+def test_an_unknown_recipe_suggests_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-supc")
+    assert "'snli-supcl'" in caught.value.hint
+
+
+def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="cannot read"):
+        read_toml(tmp_path)
+
+
+def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
+    table = to_table(load_recipe("snli-ce"))
+    table["stage"] = [table["stage"][0], table["stage"][0]]
+    from embedlab.recipe import set_value
+
+    with pytest.raises(UsageError, match="several stages") as caught:
+        set_value(table, "optim.lr=1e-5")
+    assert "stage.0.optim.lr" in caught.value.hint
+    set_value(table, "stage.1.optim.lr=1e-5")
+    assert from_table(table, name="two", where="two").stages[1].optim.lr == 1e-5

@@ -1,0 +1,57 @@
+"""Settings: which source wins, where a value came from, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import UsageError
+from embedlab.paths import user_config_file
+from embedlab.settings import Settings, load_settings
+
+
+def origins(flags: dict[str, object], environment: dict[str, str], folder: Path) -> dict[str, tuple[object, str]]:
+    return {origin.key: (origin.value, origin.source) for origin in load_settings(flags, environment=environment, folder=folder)[1]}
+
+
+def test_a_flag_beats_the_environment_beats_the_project_file_beats_the_user_file(tmp_path: Path) -> None:
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text('threads = 1\ndevice = "cpu"\nprecision = "bf16"\nformat = "csv"')
+    (tmp_path / "embedlab.toml").write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
+    environment = {"EMBEDLAB_THREADS": "3", "EMBEDLAB_DEVICE": "mps"}
+    found = origins({"threads": 4}, environment, tmp_path)
+    assert found["threads"] == (4, "flag")
+    assert found["device"] == ("mps", "EMBEDLAB_DEVICE")
+    assert found["precision"] == ("float32", str(tmp_path / "embedlab.toml"))
+    assert found["format"] == ("csv", str(user_config_file()))
+    assert found["offline"] == (False, "default")
+
+
+def test_settings_are_read_from_pyproject_when_there_is_no_embedlab_toml(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.embedlab]\nthreads = 3\n")
+    assert load_settings({}, environment={}, folder=tmp_path)[0].threads == 3
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("no", False), ("TRUE", True)])
+def test_a_yes_or_no_variable_is_understood(text: str, value: bool, tmp_path: Path) -> None:
+    assert load_settings({}, environment={"EMBEDLAB_OFFLINE": text}, folder=tmp_path)[0].offline is value
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [("EMBEDLAB_OFFLINE", "perhaps", "not a yes or no"), ("EMBEDLAB_THREADS", "two", "not a number"), ("EMBEDLAB_THREADS", "0", "threads")],
+)
+def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expected: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=expected):
+        load_settings({}, environment={variable: text}, folder=tmp_path)
+
+
+def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text('presicion = "bf16"')
+    with pytest.raises(UsageError, match=r"embedlab\.toml: unknown key 'presicion'") as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert "precision" in caught.value.hint
+
+
+def test_sample_runs_live_beside_the_real_ones() -> None:
+    assert Settings(runs=Path("a/runs"), sample=True).runs_folder == Path("a/runs-sample")
+    assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
