@@ -1,0 +1,80 @@
+"""The papers' printed numbers: a table by paper and name, a model's printed row by the model's name."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.names import unknown
+
+FOLDER = Path(__file__).parent
+PAPERS = {
+    "liao": "liao_supcl",
+    "tsukagoshi": "tsukagoshi_signals",
+    "sedghamiz": "sedghamiz_supcl_seq",
+    "chen": "chen_generalizable",
+}
+# How the papers print the STS datasets, and our names for them.
+STS_COLUMNS = {
+    "STS12": "sts12",
+    "STS13": "sts13",
+    "STS14": "sts14",
+    "STS15": "sts15",
+    "STS16": "sts16",
+    "STS-B": "sts-benchmark",
+    "SICK-R": "sick-r",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow:
+    """One printed row of STS scores: Spearman x100, with how it was made."""
+
+    model: str  # the name a user types
+    paper: str
+    table: str
+    encoder: str
+    aggregate: str
+    scores: Mapping[str, float]  # dataset → printed score
+    average: float  # as printed, over the datasets of the row
+
+
+def published_table(paper: str, table: str) -> pl.DataFrame:
+    """A printed table as it stands in the paper; columns are the paper's own."""
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS)
+    path = FOLDER / PAPERS[paper] / f"{table}.csv"
+    if not path.is_file():
+        raise unknown("table", table, published_tables(paper))
+    return pl.read_csv(path)
+
+
+def published_tables(paper: str) -> list[str]:
+    """Names of the printed tables of a paper."""
+    return sorted(path.stem for path in (FOLDER / PAPERS[paper]).glob("*.csv"))
+
+
+def published_row(model: str) -> PublishedRow | None:
+    """The printed STS row of a model name, or None where no paper prints one."""
+    entry = _entries().get(model)
+    if entry is None:
+        return None
+    frame = published_table(entry["paper"], entry["table"]).filter(**entry["row"])
+    row = frame.row(0, named=True)
+    return PublishedRow(
+        model=model,
+        paper=entry["paper"],
+        table=entry["table"],
+        encoder=entry["encoder"],
+        aggregate=entry["aggregate"],
+        scores={name: float(row[column]) for column, name in STS_COLUMNS.items() if column in row},
+        average=float(row["Avg."]),
+    )
+
+
+@cache
+def _entries() -> dict[str, dict[str, str]]:
+    return tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
