@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -76,5 +77,5 @@ def published_row(model: str) -> PublishedRow | None:
 
 
 @cache
-def _entries() -> dict[str, dict[str, str]]:
+def _entries() -> dict[str, dict[str, Any]]:
     return tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
