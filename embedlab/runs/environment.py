@@ -1,0 +1,109 @@
+"""What a run ran on and with: written once, before step one."""
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self
+
+from embedlab import __version__
+from embedlab.errors import MissingError
+
+SCHEMA = 1  # of the whole run folder; raised when an older embedlab could no longer read it
+
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "polars")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """The circumstances of a run that its recipe does not say."""
+
+    seed: int
+    device: str
+    precision: str
+    threads: int
+    data: tuple[Mapping[str, Any], ...]  # the state of every part that was read: rows, hashes, partial, sample
+    command: tuple[str, ...] = ()
+    schema: int = SCHEMA
+    embedlab: str = __version__
+    python: str = platform.python_version()
+    system: str = ""
+    host: str = ""
+    cpus: int = 0
+    commit: str | None = None  # of the checkout the package runs from; absent = installed from a wheel
+    packages: Mapping[str, str] | None = None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether any part of the data was incomplete."""
+        return any(part.get("partial") for part in self.data)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the data came from the sample world."""
+        return any(part.get("sample") for part in self.data)
+
+    def to_json(self) -> str:
+        """The content of environment.json."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, where: Path) -> Self:
+        """Read environment.json; a run folder of a newer schema is refused, unknown keys are left out."""
+        try:
+            values = json.loads(text)
+            if values["schema"] > SCHEMA:
+                raise MissingError(
+                    f"{where}: written by a newer embedlab (schema {values['schema']})", hint="update embedlab to read this run"
+                )
+            known = {item.name for item in fields(cls)} & set(values)
+            values = {key: values[key] for key in known}
+            return cls(**{**values, "data": tuple(values["data"]), "command": tuple(values["command"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise MissingError(f"{where}: damaged: {error}", hint="remove the run, or restore the file") from error
+
+
+def environment(*, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]]) -> Environment:
+    """The environment of this process."""
+    return Environment(
+        seed=seed,
+        device=device,
+        precision=precision,
+        threads=threads,
+        data=tuple(data),
+        command=tuple(sys.argv),
+        system=platform.platform(),
+        host=socket.gethostname(),
+        cpus=os.cpu_count() or 0,
+        commit=_commit(),
+        packages=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str | None:
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        answer = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=root, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answer.stdout.strip()

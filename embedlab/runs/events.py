@@ -1,0 +1,212 @@
+"""What happens in a run, as JSON lines that are only ever appended: the log, the progress and the heartbeat."""
+
+import dataclasses
+import json
+import math
+import time
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from embedlab.paths import disk_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One line of events.jsonl; `kind` is its name there."""
+
+    kind: ClassVar[str] = ""
+
+    time: float = field(default_factory=time.time)  # seconds since 1970
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started(Event):
+    """A process took the run in hand, from the beginning or from a checkpoint."""
+
+    kind: ClassVar[str] = "started"
+
+    pid: int
+    host: str
+    steps: int  # of all stages
+    step: int = 0  # where it continues; 0 = from the beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Event):
+    """The state of training after a step; not every step is told."""
+
+    kind: ClassVar[str] = "step"
+
+    stage: int
+    epoch: float  # passes over the stage's data so far
+    step: int  # over all stages, counted from 1
+    steps: int
+    loss: float
+    lr: float
+    rows_per_s: float
+    eta_s: float
+    memory_mib: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dev(Event):
+    """The dev score after a step."""
+
+    kind: ClassVar[str] = "dev"
+
+    step: int
+    score: float  # Spearman x 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint(Event):
+    """A checkpoint is complete on disk."""
+
+    kind: ClassVar[str] = "checkpoint"
+
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note(Event):
+    """Something a reader of the run should know."""
+
+    kind: ClassVar[str] = "note"
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished(Event):
+    """The run is complete and its model is saved."""
+
+    kind: ClassVar[str] = "finished"
+
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Event):
+    """The run ended by an error."""
+
+    kind: ClassVar[str] = "failed"
+
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupted(Event):
+    """The run was asked to stop and saved a checkpoint."""
+
+    kind: ClassVar[str] = "interrupted"
+
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cancelled(Event):
+    """Somebody asked for the run's end; written by the one who asks, before the process is told."""
+
+    kind: ClassVar[str] = "cancelled"
+
+
+KINDS: Mapping[str, type[Event]] = {
+    cls.kind: cls for cls in (Started, Step, Dev, Checkpoint, Note, Finished, Failed, Interrupted, Cancelled)
+}
+
+
+def to_line(event: Event) -> str:
+    """The JSON line of an event; numbers that are not finite become null, so that every JSON reader takes the file."""
+    values = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in vars(event).items()}
+    return json.dumps({"event": event.kind, **values}, ensure_ascii=False) + "\n"
+
+
+def from_line(line: bytes | str) -> Event | None:
+    """The event in a line, or None where the line is damaged or of a kind this version does not know."""
+    try:
+        values = json.loads(line)
+    except ValueError:
+        return None
+    cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
+    if cls is None:
+        return None
+    try:
+        return cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
+    except (TypeError, ValueError):
+        return None
+
+
+def _value(item: "dataclasses.Field[Any]", value: Any) -> Any:
+    if item.type is float:
+        return math.nan if value is None else float(value)
+    return typing.cast("type", item.type)(value)
+
+
+class EventLog:
+    """An events.jsonl opened for appending; each event is one write, so that readers see whole lines or none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+        if _ends_in_half_a_line(path):  # the process before was killed while it wrote
+            self._write(b"\n")
+
+    def append(self, event: Event) -> None:
+        """Add an event; a full disk is a MissingError."""
+        self._write(to_line(event).encode())
+
+    def _write(self, line: bytes) -> None:
+        with disk_errors(self.path):
+            self._file.write(line)
+
+    def close(self) -> None:
+        """Close the file; nothing is buffered."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def follow(path: Path, offset: int = 0) -> tuple[list[Event], int]:
+    """The events after byte OFFSET and the offset to go on from; a half-written last line waits for the next call.
+
+    A file that became shorter than OFFSET was replaced and is read from its beginning.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        offset = offset if offset <= size else 0
+        file.seek(offset)
+        content = file.read()
+    whole = content[: content.rfind(b"\n") + 1]
+    return list(_events(whole.splitlines())), offset + len(whole)
+
+
+def tail(path: Path, size: int = 65_536) -> list[Event]:
+    """The last events of a file of any length, from its last SIZE bytes."""
+    with path.open("rb") as file:
+        length = file.seek(0, 2)
+        file.seek(max(0, length - size))
+        lines = file.read().splitlines()
+    return list(_events(lines if length <= size else lines[1:]))
+
+
+def _events(lines: Iterable[bytes]) -> Iterator[Event]:
+    return (event for line in lines if (event := from_line(line)) is not None)
+
+
+def _ends_in_half_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.seek(0, 2) == 0:
+            return False
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"

@@ -1,0 +1,78 @@
+"""What a run is doing, from one cheap read of its folder."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder
+
+State = Literal["running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
+
+SILENT_AFTER_S = 600.0
+
+ENDINGS: dict[type[events.Event], State] = {
+    events.Finished: "finished",
+    events.Failed: "failed",
+    events.Interrupted: "interrupted",
+    events.Cancelled: "cancelled",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """The state of a run and its latest facts; absent where nothing was told yet."""
+
+    state: State
+    step: events.Step | None = None
+    dev: events.Dev | None = None
+    best_dev: events.Dev | None = None  # among the last few hundred events
+    last_s: float | None = None  # time of the last event, seconds since 1970
+    message: str = ""  # why it failed or cannot be read
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether `--resume` could continue the run: it has ended, but not by finishing."""
+        return self.state in {"failed", "interrupted", "cancelled", "crashed"}
+
+
+def status(run: RunFolder, now: float | None = None) -> Status:
+    """The status of a run; a damaged, deleted or forbidden folder gives the state "unreadable" and the reason."""
+    try:
+        alive = run.holder() is not None
+        recent = _since_start(_tail(run.events_file))
+        if not run.recipe_file.exists() and not alive:
+            return Status(state="unreadable", message="no recipe.toml")
+    except (OSError, ValueError, TypeError) as error:
+        return Status(state="unreadable", message=str(error))
+    dev = [event for event in recent if isinstance(event, events.Dev)]
+    return Status(
+        state=_state(recent, alive=alive, now=time.time() if now is None else now),
+        step=next((event for event in reversed(recent) if isinstance(event, events.Step)), None),
+        dev=dev[-1] if dev else None,
+        best_dev=max(dev, key=lambda event: event.score, default=None),
+        last_s=recent[-1].time if recent else None,
+        message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), ""),
+    )
+
+
+def _tail(path: Path) -> list[events.Event]:
+    try:
+        return events.tail(path)
+    except FileNotFoundError:
+        return []
+
+
+def _since_start(recent: list[events.Event]) -> list[events.Event]:
+    """The events of the newest process alone; what an earlier one said about its end is past."""
+    starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
+    return recent[starts[-1] :] if starts else recent
+
+
+def _state(recent: list[events.Event], *, alive: bool, now: float) -> State:
+    if alive:
+        return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
+    endings = [ENDINGS[type(event)] for event in recent if type(event) in ENDINGS]
+    # A run that is cancelled saves its checkpoint and says "interrupted"; who asked is the better answer.
+    return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"

@@ -1,0 +1,240 @@
+"""Run folders: every fact of a run is a plain file here, and its state is what those files and its process say."""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.names import unknown
+from embedlab.paths import disk_errors, write_atomic
+from embedlab.recipe import Recipe, differences, recipe_file, to_toml
+from embedlab.runs.environment import Environment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """The process that has a run in hand."""
+
+    pid: int
+    host: str
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One execution of a recipe with one seed: `<runs>/<name>/seed-<seed>`."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, runs: Path, name: str, seed: int) -> "RunFolder":
+        """The folder a run of this name and seed has, whether it exists or not."""
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
+            raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example --name snli-ce-2")
+        return cls(runs / name / f"seed-{seed}")
+
+    @property
+    def name(self) -> str:
+        """The run's name: its recipe's, or what `--name` said."""
+        return self.path.parent.name
+
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+        return int(self.path.name.removeprefix("seed-"))
+
+    @property
+    def id(self) -> str:
+        """What a user types for this run."""
+        return f"{self.name}@{self.seed}"
+
+    @property
+    def recipe_file(self) -> Path:
+        """The resolved recipe."""
+        return self.path / "recipe.toml"
+
+    @property
+    def environment_file(self) -> Path:
+        """What the run ran on and with."""
+        return self.path / "environment.json"
+
+    @property
+    def events_file(self) -> Path:
+        """Everything that happened, one JSON line an event."""
+        return self.path / "events.jsonl"
+
+    @property
+    def log_file(self) -> Path:
+        """What a detached process printed."""
+        return self.path / "log.txt"
+
+    @property
+    def pid_file(self) -> Path:
+        """The process that has the run in hand."""
+        return self.path / "pid"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        """The trained encoder."""
+        return self.path / "model"
+
+    @property
+    def evaluations(self) -> Path:
+        """One JSON file a task."""
+        return self.path / "evaluations"
+
+    @property
+    def scores_file(self) -> Path:
+        """The similarity of every pair this model has scored."""
+        return self.path / "scores.parquet"
+
+    def recipe(self) -> Recipe:
+        """The resolved recipe this run follows."""
+        return recipe_file(self.recipe_file)
+
+    def environment(self) -> Environment:
+        """What the run ran on and with; a folder of a newer schema is refused."""
+        try:
+            return Environment.from_json(self.environment_file.read_text(encoding="utf-8"), self.environment_file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise MissingError(
+                f"cannot read {str(self.environment_file)!r}: {error}", hint="remove the run, or restore the file"
+            ) from error
+
+    def write_once(self, recipe: Recipe, environment: Environment) -> None:
+        """Write the recipe and the environment; on a folder that has them, check that the recipe is the same."""
+        if self.recipe_file.exists():
+            self.refuse_other(recipe)
+        else:
+            write_atomic(self.recipe_file, to_toml(recipe))
+        if self.environment_file.exists():
+            self.environment()
+        else:
+            write_atomic(self.environment_file, environment.to_json())
+
+    def refuse_other(self, recipe: Recipe) -> None:
+        """Raise when this folder holds a run of another recipe, naming the keys that differ."""
+        stored = self.recipe()
+        if stored.hash == recipe.hash:
+            return
+        changed = [f"{key} was {old!r}, now {new!r}" for key, old, new in differences(stored, recipe) if key != "summary"]
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise UsageError(
+            f"run {self.id!r} was made by another recipe: {'; '.join(changed[:3])}{more}",
+            hint=f"give this one its own name, for example --name {self.name}-2, or remove the old one: embedlab runs rm {self.id}",
+        )
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run for this process: nobody else can train into it until the block ends or the process dies."""
+        with disk_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / "lock").open("a+b")
+        with file:
+            self._acquire(file.fileno())
+            write_atomic(self.pid_file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+            yield
+
+    def _acquire(self, descriptor: int) -> None:
+        for patience_s in (0.02, 0.1, 0.3, 0.0):  # whoever asks for the holder has the lock for an instant
+            try:
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(patience_s)
+        raise EmbedlabError(
+            f"run {self.id!r} is in the hands of another process",
+            hint=f"watch it with `embedlab runs show {self.id}`, stop it with `embedlab runs cancel {self.id}`",
+        )
+
+    def holder(self) -> Holder | None:
+        """The process that holds the run now, or None.
+
+        The lock decides, not the number in the pid file: the system gives a dead process's number to others.
+        """
+        try:
+            with (self.path / "lock").open("rb") as file:
+                fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return None
+        except BlockingIOError:
+            return Holder(**json.loads(self.pid_file.read_text()))
+        return None
+
+
+def find_runs(folder: Path) -> list[RunFolder]:
+    """The runs in a runs folder by name and seed; what cannot be listed is left to `unreadable_folders`."""
+    found = []
+    for path in _folders(folder):
+        with suppress(OSError):
+            found += [RunFolder(child) for child in path.iterdir() if re.fullmatch(r"seed-\d+", child.name)]
+    return sorted(found, key=lambda run: (run.name, run.seed))
+
+
+def unreadable_folders(folder: Path) -> list[tuple[Path, str]]:
+    """The folders in a runs folder that cannot be listed, each with the reason."""
+    found = []
+    for path in _folders(folder):
+        try:
+            next(path.iterdir(), None)
+        except OSError as error:
+            found.append((path, error.strerror or str(error)))
+    return found
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise MissingError(f"cannot read the runs folder {str(folder)!r}: {error.strerror}", hint="choose another with --runs") from error
+
+
+def select_runs(folder: Path, name: str) -> list[RunFolder]:
+    """The runs that NAME ("sbert", "sbert@3") stands for; at least one, or the error that suggests the nearest."""
+    runs = find_runs(folder)
+    chosen = [run for run in runs if name in {run.name, run.id}]
+    if not chosen:
+        raise unknown("run", name, {run.name for run in runs} | {run.id for run in runs}, listing="`embedlab runs ls` lists all")
+    return chosen
+
+
+def rename_runs(folder: Path, old: str, new: str) -> None:
+    """Give all seeds of the run OLD the name NEW."""
+    runs = select_runs(folder, old)
+    if runs[0].name != old:
+        raise UsageError(f"a name belongs to all seeds of a run, not to {old!r} alone", hint=f"embedlab runs rename {runs[0].name} {new}")
+    _refuse_held(runs)
+    target = RunFolder.of(folder, new, 0).path.parent
+    if target.exists():
+        raise UsageError(f"there is a run named {new!r} already", hint=f"choose another name, or remove it: embedlab runs rm {new}")
+    with disk_errors(target):
+        (folder / old).rename(target)
+
+
+def remove_runs(runs: Sequence[RunFolder]) -> None:
+    """Delete run folders with all they hold; a run in the hands of a process is refused."""
+    _refuse_held(runs)
+    for run in runs:
+        with disk_errors(run.path):
+            shutil.rmtree(run.path)
+            with suppress(OSError):  # other seeds are still there
+                run.path.parent.rmdir()
+
+
+def _refuse_held(runs: Sequence[RunFolder]) -> None:
+    for run in runs:
+        if run.holder() is not None:
+            raise UsageError(f"run {run.id!r} is running", hint=f"stop it first: embedlab runs cancel {run.id}")
