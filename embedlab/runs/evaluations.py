@@ -53,11 +53,12 @@ class Evaluation:
     def load(cls, path: Path) -> Self:
         """Read what `save` wrote; a damaged or newer file is refused by name."""
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             if values["schema"] > SCHEMA:
                 raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
             scores = tuple(Score(**{**score, "value": _number(score["value"])}) for score in values.pop("scores"))
-            return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}, scores=scores)
+            rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+            return cls(**rest, scores=scores)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MissingError(f"{path}: not a readable evaluation: {error}", hint="evaluate again to replace it") from error
 

@@ -1,0 +1,44 @@
+"""An evaluation's file holds every score with how it was made."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+
+
+def evaluation(value: float) -> Evaluation:
+    return Evaluation(
+        task="sts",
+        model="sbert@1",
+        fingerprint="ab12",
+        precision="float32",
+        pooling="mean",
+        max_tokens=128,
+        truncated=0,
+        data=({"name": "sts12", "rows": 3108},),
+        marks=("partial",),
+        scores=(Score(by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108),),
+    )
+
+
+def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
+    saved = evaluation(0.4914)
+    assert Evaluation.load(saved.save(tmp_path)) == saved
+
+
+def test_an_undefined_score_is_null_in_the_file_and_nan_when_read(tmp_path: Path) -> None:
+    path = evaluation(math.nan).save(tmp_path)
+    assert json.loads(path.read_text())["scores"][0]["value"] is None
+    assert math.isnan(Evaluation.load(path).scores[0].value)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1}', '{"schema": 99}', "[]"])
+def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "sts.json"
+    path.write_text(text)
+    with pytest.raises(MissingError, match=r"sts\.json"):
+        Evaluation.load(path)
