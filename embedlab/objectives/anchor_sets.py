@@ -1,0 +1,66 @@
+"""Which sentences of a batch each premise is pulled to and pushed from: the sets P and N of liao's eq. 2."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
+
+Limit = Literal["all"] | Annotated[int, Ge(1)]  # at most this many of a set, drawn uniformly
+
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchorSets:
+    """The anchors of a batch and, over its distinct sentences, the positives and negatives of each."""
+
+    anchors: Indices  # (anchors,) position of each distinct premise
+    positives: Mask  # (anchors, sentences)
+    negatives: Mask  # (anchors, sentences)
+    classes: Indices  # (anchors, sentences) the class of anchor and sentence as a pair; meaningful within the sets
+
+    def with_positives(self) -> "AnchorSets":
+        """Only the anchors that have a positive: eq. 2 says nothing of the others."""
+        kept = self.positives.any(axis=1)
+        return AnchorSets(
+            anchors=self.anchors[kept], positives=self.positives[kept], negatives=self.negatives[kept], classes=self.classes[kept]
+        )
+
+
+def anchor_sets(
+    premise: Indices, hypothesis: Indices, label: Indices, *, positives: Limit, negatives: Limit, rng: np.random.Generator
+) -> AnchorSets:
+    """The sets of every distinct premise among rows of sentence positions and class indices.
+
+    Positives are the distinct hypotheses that the premise entails. Negatives are its neutral and contradicted
+    hypotheses and the hypotheses of the batch's other premises. A sentence that the premise entails is never its
+    negative, whatever another row says of it, and neither is the premise itself: a sentence entails itself.
+    A pair with another premise's hypothesis counts as a contradiction: the paper does not give its label.
+    """
+    anchors, row_anchor = np.unique(premise, return_inverse=True)
+    sentences = int(max(premise.max(), hypothesis.max())) + 1
+    classes = np.full((len(anchors), sentences), CONTRADICTION)
+    for kind in (NEUTRAL, CONTRADICTION, ENTAILMENT):  # where two rows disagree on a pair, the later of these holds
+        rows = label == kind
+        classes[row_anchor[rows], hypothesis[rows]] = kind
+    entailed = classes == ENTAILMENT
+    others = np.zeros(sentences, dtype=bool)
+    others[hypothesis] = True
+    candidates = ~entailed & others
+    candidates[np.arange(len(anchors)), anchors] = False
+    return AnchorSets(
+        anchors=anchors, positives=draw(entailed, positives, rng), negatives=draw(candidates, negatives, rng), classes=classes
+    )
+
+
+def draw(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
+    """Keep at most LIMIT of each row's set entries, each subset of that size equally likely."""
+    if limit == "all" or limit >= mask.shape[1]:
+        return mask
+    keys = np.where(mask, rng.random(mask.shape), np.inf)
+    return mask & (keys <= np.partition(keys, limit - 1, axis=1)[:, limit - 1 : limit])

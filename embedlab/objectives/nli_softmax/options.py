@@ -1,0 +1,43 @@
+"""Options of the softmax classification of NLI pairs."""
+
+import numpy as np
+import polars as pl
+
+from embedlab.objectives.anchor_sets import Limit, anchor_sets
+from embedlab.objectives.nli import CLASSES, NEEDS, HeadKind
+from embedlab.objectives.rows import index_rows
+from embedlab.schema import table
+
+__all__ = ["NEEDS", "SUMMARY", "Augment", "Options", "describe"]
+
+SUMMARY = "softmax over [u; v; |u−v|] of premise and hypothesis"
+
+
+@table
+class Augment:
+    """How many positives and negatives of each premise are classified as well-formed pairs; liao's "3p3n" is 3 and 3."""
+
+    positives: Limit = "all"  # N+
+    negatives: Limit = "all"  # N−
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    head: HeadKind = "linear"  # SBERT's; liao: "two-layer"
+    augment: Augment | None = None  # absent: the rows as they are annotated
+
+
+def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One example of a batch in words, as (role, sentence): an annotated pair, or an anchor with the pairs it is classified in."""
+    if options.augment is None:
+        row = frame.row(int(rng.integers(len(frame))), named=True)
+        return [("premise", row["premise"]), ("hypothesis", row["hypothesis"]), ("label", row["label"])]
+    rows = index_rows(frame, NEEDS)
+    premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
+    sets = anchor_sets(premise, hypothesis, label, positives=options.augment.positives, negatives=options.augment.negatives, rng=rng)
+    anchor = int(rng.integers(len(sets.anchors)))
+    chosen = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
+    pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(int(sentence))) for sentence in chosen)
+    return [("anchor", rows.at(int(sets.anchors[anchor]))), *((CLASSES[kind], sentence) for kind, sentence in pairs)]

@@ -1,0 +1,46 @@
+"""Options of the supervised contrastive objective on NLI."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from embedlab.objectives.anchor_sets import Limit, anchor_sets
+from embedlab.objectives.nli import NEEDS, HeadKind
+from embedlab.objectives.rows import index_rows
+from embedlab.recipe import Positive, Share
+from embedlab.schema import table
+
+__all__ = ["NEEDS", "SUMMARY", "Options", "describe"]
+
+SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises drawn to what they entail"
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    weight: Share = 0.3  # λ: the contrastive loss's share; liao table 6: 0.3 is best on STS, table 4: 0.1 on transfer
+    temperature: Positive = 1.0  # τ; liao table 7, on raw dot products
+    positives: Limit = "all"  # N+
+    negatives: Limit = "all"  # N−
+    similarity: Literal["dot", "cosine"] = "dot"
+    head: HeadKind = "two-layer"
+
+
+def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One anchor of a batch in words, as (role, sentence), with its positives and negatives as liao's table 1 shows them.
+
+    An annotated pair where the frame has no entailment.
+    """
+    rows = index_rows(frame, NEEDS)
+    premise, hypothesis, label = (rows.columns[name] for name in NEEDS.columns)
+    sets = anchor_sets(premise, hypothesis, label, positives=options.positives, negatives=options.negatives, rng=rng).with_positives()
+    if not len(sets.anchors):
+        return [(column, str(frame[column][0])) for column in NEEDS.columns]
+    anchor = int(rng.integers(len(sets.anchors)))
+    return [
+        ("anchor", rows.at(int(sets.anchors[anchor]))),
+        *(("positive", rows.at(int(sentence))) for sentence in sets.positives[anchor].nonzero()[0]),
+        *(("negative", rows.at(int(sentence))) for sentence in sets.negatives[anchor].nonzero()[0]),
+    ]

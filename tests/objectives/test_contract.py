@@ -1,0 +1,66 @@
+"""What every objective must do, walked over the folder."""
+
+import sys
+from collections.abc import Mapping
+from subprocess import run
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from torch import nn
+
+from embedlab.names import objective_names, objective_options
+from embedlab.objectives.needs import Needs
+from embedlab.objectives.objective import build_objective
+from embedlab.objectives.rows import index_rows
+from embedlab.recipe import ObjectiveSection
+
+OBJECTIVES = objective_names()
+
+
+def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
+    """Rows with the columns an objective needs; what must stay together comes in threes."""
+    rng = np.random.default_rng(0)
+    columns = {column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences}
+    if needs.together is not None:
+        columns[needs.together] = [f"{needs.together} {index // 3}" for index in range(rows)]
+    labels: Mapping[str, list[str]] = {column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()}
+    return pl.DataFrame(columns | labels)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_loss_falls_and_every_parameter_moves(name: str) -> None:
+    torch.manual_seed(0)
+    options = objective_options(name)
+    rows = index_rows(frame_for(options.NEEDS), options.NEEDS)
+    objective = build_objective(ObjectiveSection(name=name, options=options.Options()), 8)
+    vectors = nn.Parameter(torch.randn(len(rows.sentences), 8))
+    sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
+    batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
+    optimizer = torch.optim.Adam([vectors, *objective.parameters()], lr=0.05)
+    losses = []
+    for _ in range(10):
+        loss = objective(vectors, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in (vectors, *objective.parameters()))
+        optimizer.step()
+        losses.append(loss.item())
+    assert np.isfinite(losses).all()
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_an_objective_describes_itself_in_words(name: str) -> None:
+    options = objective_options(name)
+    example = options.describe(frame_for(options.NEEDS), options.Options(), np.random.default_rng(0))
+    assert options.SUMMARY
+    assert example
+    assert all(role and sentence for role, sentence in example)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_options_are_light(name: str) -> None:
+    code = f"import sys, embedlab.objectives.{name}.options; sys.exit(any(m in sys.modules for m in ('torch', 'transformers', 'datasets')))"
+    assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,65 @@
+"""The pair classifier against sentence-transformers and against explicit pairs."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
+from embedlab.objectives.nli_softmax.loss import NliSoftmax
+from embedlab.objectives.nli_softmax.options import Augment, Options
+
+ROWS = np.array([(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, CONTRADICTION), (1, 5, ENTAILMENT)])
+COLUMNS = dict(zip(("premise", "hypothesis", "label"), ROWS.T, strict=True))
+
+
+class Embedded(torch.nn.Module):
+    """What sentence-transformers' loss asks of an encoder, on sentences that are embedded already."""
+
+    device = torch.device("cpu")
+
+    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        return features
+
+
+def _batch(columns: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    return {key: torch.from_numpy(value.copy()) for key, value in columns.items()}
+
+
+def test_linear_head_equals_sentence_transformers() -> None:
+    from sentence_transformers.sentence_transformer.losses import SoftmaxLoss
+
+    vectors = torch.randn(6, 5)
+    ours = NliSoftmax(Options(head="linear"), 5)
+    theirs = SoftmaxLoss(model=Embedded(), embedding_dimension=5, num_labels=3)  # type: ignore[arg-type]
+    theirs.classifier.load_state_dict(ours.head.state_dict())
+    features = [{"sentence_embedding": vectors[ROWS[:, column]]} for column in (0, 1)]
+    expected = theirs(features, torch.from_numpy(ROWS[:, 2].copy()))
+    assert ours(vectors, _batch(COLUMNS)).item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_two_layer_head_is_a_bend_between_two_layers() -> None:
+    objective = NliSoftmax(Options(head="two-layer"), 4)
+    hidden, output = objective.head.hidden, objective.head.output
+    assert hidden.weight.shape == (6, 12)
+    vectors = torch.randn(6, 4)
+    u, v = vectors[ROWS[:, 0]], vectors[ROWS[:, 1]]
+    logits = output(torch.tanh(hidden(torch.cat([u, v, (u - v).abs()], dim=1))))
+    expected = F.cross_entropy(logits, torch.from_numpy(ROWS[:, 2].copy()))
+    assert objective(vectors, _batch(COLUMNS)).item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_augmented_pairs_are_each_anchor_with_its_sets() -> None:
+    pairs = NliSoftmax(Options(augment=Augment()), 4).sample(COLUMNS, np.random.default_rng(0))
+    found = set(zip(*(pairs[column].tolist() for column in ("premise", "hypothesis", "label")), strict=True))
+    own = {tuple(row) for row in ROWS.tolist()}
+    in_batch = {(0, 4, CONTRADICTION), (0, 5, CONTRADICTION), (1, 2, CONTRADICTION), (1, 3, CONTRADICTION)}
+    assert found == own | in_batch
+    assert len(pairs["label"]) == len(found)
+
+
+def test_augment_keeps_to_its_numbers() -> None:
+    pairs = NliSoftmax(Options(augment=Augment(positives=1, negatives=2)), 4).sample(COLUMNS, np.random.default_rng(0))
+    assert np.bincount(pairs["premise"]).tolist() == [3, 3]
+    assert (pairs["label"] == ENTAILMENT).sum() == 2
