@@ -1,0 +1,65 @@
+"""Rank and linear correlation with the gold score, and the three ways papers aggregate it over a dataset's sources."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+Aggregate = Literal["all", "mean", "wmean"]
+Method = Literal["spearman", "pearson"]
+
+
+def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Ranks from 1, equal values sharing the average of their ranks."""
+    _, group, sizes = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
+    shared: NDArray[np.float64] = np.cumsum(sizes) - (sizes - 1) / 2
+    return shared[group]
+
+
+def pearson(first: ArrayLike, second: ArrayLike) -> float:
+    """Linear correlation, −1 to 1; nan for fewer than two values, a constant column, or any nan."""
+    a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
+    if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    a, b = a - a.mean(), b - b.mean()
+    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
+
+
+def spearman(first: ArrayLike, second: ArrayLike) -> float:
+    """Rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives nan."""
+    a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
+    if np.isnan(a).any() or np.isnan(b).any():
+        return float("nan")
+    return pearson(average_ranks(a), average_ranks(b))
+
+
+def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Method = "spearman") -> float:
+    """Correlation of COLUMN with the gold score over the pairs of one slice.
+
+    nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.
+    """
+    correlation = spearman if method == "spearman" else pearson
+    gold, values = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column))
+    groups = correlated_groups(pairs, aggregate)
+    each = np.array([correlation(gold[rows], values[rows]) for rows in groups])
+    return float(combine(each, groups, aggregate))
+
+
+def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:
+    """The rows that are correlated together: all at once, or each source apart; none when a pair has no source."""
+    if aggregate == "all":
+        return [np.arange(pairs.height)]
+    if pairs["source"].null_count():
+        return []
+    # Years share source names (headlines is in four of them), so a source is known by its dataset too.
+    keys = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
+    return [np.flatnonzero(keys == key) for key in np.unique(keys)]
+
+
+def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate) -> NDArray[np.float64]:
+    """The weighted mean of VALUES over their first axis, one entry a group: by pairs for `wmean`, otherwise equal; nan without groups."""
+    if not groups:
+        return np.full(values.shape[1:], np.nan)
+    weights = [len(rows) for rows in groups] if aggregate == "wmean" else None
+    return np.asarray(np.average(values, axis=0, weights=weights))

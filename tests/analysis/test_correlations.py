@@ -1,0 +1,72 @@
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from embedlab.analysis.correlations import average_ranks, correlate, pearson, spearman
+
+
+@pytest.fixture
+def columns() -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(0)
+    shapes = product([2, 3, 50, 400], [2, 5, 10_000])
+    return [(rng.integers(0, levels, n).astype(float), rng.normal(size=n).round(1)) for n, levels in shapes]
+
+
+def test_ranks_of_ties_are_their_average() -> None:
+    assert average_ranks([3.0, 1.0, 3.0, 2.0]).tolist() == [3.5, 1, 3.5, 2]
+
+
+def test_correlations_equal_scipy(columns: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    for a, b in columns:
+        if np.ptp(a) and np.ptp(b):
+            assert spearman(a, b) == pytest.approx(scipy.stats.spearmanr(a, b).statistic, abs=1e-12)
+            assert pearson(a, b) == pytest.approx(scipy.stats.pearsonr(a, b).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([0.1] * 3, [1, 2, 3]), ([1, 2, float("nan")], [1, 2, 3])]
+)
+def test_what_has_no_correlation_is_nan(a: list[float], b: list[float]) -> None:
+    assert np.isnan(spearman(a, b))
+    assert np.isnan(pearson(a, b))
+
+
+def pairs() -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    sizes = {("sts13", "headlines"): 30, ("sts13", "OnWN"): 12, ("sts14", "headlines"): 7}
+    frames = [
+        pl.DataFrame({"gold": rng.integers(0, 6, n) * 1.0, "model": rng.normal(size=n)}).with_columns(
+            dataset=pl.lit(dataset), source=pl.lit(source)
+        )
+        for (dataset, source), n in sizes.items()
+    ]
+    return pl.concat(frames).sample(fraction=1, shuffle=True, seed=0)
+
+
+@pytest.mark.parametrize("method", ["spearman", "pearson"])
+def test_the_three_aggregations_equal_a_loop(method: str) -> None:
+    frame = pairs()
+    statistic = getattr(scipy.stats, f"{method}r")
+    each, sizes = [], []
+    for dataset, source in [("sts13", "headlines"), ("sts13", "OnWN"), ("sts14", "headlines")]:
+        part = frame.filter(pl.col("dataset") == dataset, pl.col("source") == source)
+        each.append(statistic(part["gold"], part["model"]).statistic)
+        sizes.append(part.height)
+    assert correlate(frame, "model", "all", method) == pytest.approx(statistic(frame["gold"], frame["model"]).statistic)
+    assert correlate(frame, "model", "mean", method) == pytest.approx(sum(each) / 3)
+    assert correlate(frame, "model", "wmean", method) == pytest.approx(sum(r * n for r, n in zip(each, sizes, strict=True)) / sum(sizes))
+
+
+def test_aggregating_over_sources_needs_sources() -> None:
+    frame = pairs().with_columns(source=pl.lit(None, dtype=pl.String))
+    assert np.isnan(correlate(frame, "model", "mean"))
+    assert np.isnan(correlate(frame, "model", "wmean"))
+    assert correlate(frame, "model", "all") == pytest.approx(correlate(pairs(), "model", "all"))
+
+
+def test_a_model_that_did_not_score_every_pair_has_no_correlation() -> None:
+    frame = pairs().with_columns(model=pl.when(pl.int_range(pl.len()) > 0).then("model"))
+    assert np.isnan(correlate(frame, "model", "all"))
