@@ -1,0 +1,75 @@
+"""Transformer encoders from and to folders: transformers layout, which sentence-transformers loads with equal vectors."""
+
+from pathlib import Path
+
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+
+from embedlab.encoders.device import Machine
+from embedlab.encoders.fingerprint import folder_fingerprint
+from embedlab.encoders.folder import read_usage
+from embedlab.encoders.hub import hub_folder
+from embedlab.encoders.layout import write_layout
+from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.errors import MissingError
+from embedlab.paths import atomic_folder
+from embedlab.recipe import Pooling
+
+
+def load_transformer(
+    location: str,
+    machine: Machine,
+    *,
+    name: str | None = None,
+    pooling: Pooling | None = None,
+    max_tokens: int | None = None,
+    revision: str | None = None,
+    offline: bool = False,
+) -> TransformerEncoder:
+    """The transformer in a folder or of a hub id, with the pooling and longest input that are given or that it states.
+
+    Without either the pooling is `mean`, and the encoder's facts say so. Only safetensors are read and no remote code is run;
+    what is not there or cannot be read is a MissingError.
+    """
+    folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
+    usage = read_usage(folder, pooling=pooling, max_tokens=max_tokens)
+    fingerprint = folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=machine.precision)
+    backbone, tokenizer = _read(folder)
+    return TransformerEncoder(
+        name=name or location,
+        fingerprint=fingerprint,
+        backbone=backbone,
+        tokenizer=tokenizer,
+        pooling=usage.pooling,
+        max_tokens=usage.max_tokens,
+        machine=machine,
+        notes=usage.notes,
+    )
+
+
+def save_model(folder: Path, encoder: TransformerEncoder, *, card: str) -> None:
+    """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it."""
+    with quiet_transformers(), atomic_folder(folder) as place:
+        encoder.backbone.save_pretrained(place)
+        # What earlier calls left in the tokenizer is no part of the model.
+        encoder.tokenizer.backend_tokenizer.no_truncation()
+        encoder.tokenizer.model_max_length = encoder.max_tokens
+        encoder.tokenizer.save_pretrained(place)
+        write_layout(place, tokenizer=encoder.tokenizer, dim=encoder.dim, pooling=encoder.pooling, max_tokens=encoder.max_tokens)
+        (place / "README.md").write_text(card, encoding="utf-8")
+
+
+def _read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    try:
+        with quiet_transformers():
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            backbone = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype="float32")
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise MissingError(f"cannot load the model in {str(folder)!r}: {reason}", hint="is it a whole transformers folder?") from error
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
+    # A pooling layer that the checkpoint lacks would be random and is never asked.
+    if getattr(backbone, "pooler", None) is not None:
+        backbone.pooler = None
+    return backbone, tokenizer

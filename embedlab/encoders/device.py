@@ -1,0 +1,55 @@
+"""The processor that does the work and the number format it works in."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from embedlab.errors import MissingError
+from embedlab.settings import Device, Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where tensors live, in which precision matrices are multiplied, and by how many threads on a CPU."""
+
+    device: torch.device
+    precision: Literal["float32", "bf16"]
+    threads: int
+
+    def autocast(self) -> torch.autocast:
+        """The context in which forward passes run: bf16 matrix products, or nothing changed."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
+
+
+def machine(settings: Settings, *, training: bool = False) -> Machine:
+    """The machine that SETTINGS ask for.
+
+    `auto` precision is float32 for evaluation, so that numbers do not depend on the hardware; training takes bf16 where
+    the processor multiplies it in hardware. A device that is not there is a MissingError.
+    """
+    device = _device(settings.device)
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
+    precision = settings.precision
+    if precision == "auto":
+        precision = "bf16" if training and has_bf16_units(device) else "float32"
+    return Machine(device=device, precision=precision, threads=torch.get_num_threads())
+
+
+def has_bf16_units(device: torch.device) -> bool:
+    """Whether DEVICE multiplies bf16 matrices in hardware; emulated bf16 is slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    return device.type == "cpu" and (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+def _device(wanted: Device) -> torch.device:
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if wanted == "auto":
+        return torch.device(next(kind for kind, is_there in there.items() if is_there))
+    if not there[wanted]:
+        raise MissingError(
+            f"device {wanted!r} is not available here", hint="use --device auto or --device cpu; `embedlab doctor` shows what is there"
+        )
+    return torch.device(wanted)

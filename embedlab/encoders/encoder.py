@@ -1,0 +1,88 @@
+"""The contract of everything that judges sentence pairs: word overlap, word vectors, transformers and what is combined of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Watch = Callable[[int, int], None]
+"""Told (done, total) sentences while work goes on."""
+
+Vectors = NDArray[np.float32]
+"""One row a sentence: (sentences, dim)."""
+
+ROWS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderFacts:
+    """What must be told beside an encoder's numbers."""
+
+    pooling: str | None = None  # absent where no token vectors are pooled
+    precision: str = "float32"
+    max_tokens: int | None = None
+    truncated: int = 0  # distinct sentences that were cut at max_tokens so far
+    words: int = 0  # of the distinct sentences encoded so far, where the encoder reads words
+    unknown_words: int = 0  # those of them without a vector
+    notes: tuple[str, ...] = ()
+
+
+class PairScorer(Protocol):
+    """Two lists of sentences in, one similarity a pair out."""
+
+    @property
+    def name(self) -> str:
+        """The model name it was asked for by."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex digits that change when, and only when, its scores would."""
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """What it did so far, to be told beside its numbers."""
+
+    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+        """Similarity of each pair, higher = closer; (pairs,)."""
+
+
+class Encoder(PairScorer, Protocol):
+    """A scorer that has a vector for each sentence; its similarity is their cosine."""
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+
+    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+        """One vector a sentence, in order; equal sentences are computed once."""
+
+
+def distinct(sentences: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Each different sentence once, in order of first appearance, and the place of every input sentence among them."""
+    places: dict[str, int] = {}
+    index = np.fromiter((places.setdefault(sentence, len(places)) for sentence in sentences), np.intp, len(sentences))
+    return list(places), index
+
+
+def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
+    """Cosine of each row of FIRST with the same row of SECOND; 0 where either is a zero vector."""
+    # float64 inside, so that equal vectors score exactly 1 and identical pairs stay tied in a rank correlation.
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    dots = np.einsum("nd,nd->n", a, b)
+    lengths = np.sqrt(np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b))
+    scores: NDArray[np.float64] = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    return scores.clip(-1, 1).astype(np.float32)
+
+
+def score_by_cosine(encoder: Encoder, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    """Cosine of each pair; a sentence that stands in several pairs is encoded once."""
+    sentences, index = distinct([*first, *second])
+    vectors = encoder.encode(sentences, watch)
+    left, right = index[: len(first)], index[len(first) :]
+    scores = np.empty(len(first), np.float32)
+    for start in range(0, len(first), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        scores[rows] = cosines(vectors[left[rows]], vectors[right[rows]])
+    return scores

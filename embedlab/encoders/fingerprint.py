@@ -1,0 +1,39 @@
+"""The hex digits that name what an encoder computes; known without loading it, so that light programs find stored scores."""
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from embedlab.encoders.folder import weight_files
+from embedlab.errors import MissingError
+
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model")
+
+
+def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision: str) -> str:
+    """Fingerprint of the transformer in FOLDER, used in this way: weights, architecture, tokenizer and the three settings."""
+    weights = weight_files(folder)
+    if not weights:
+        raise MissingError(
+            f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint to safetensors"
+        )
+    files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
+    parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
+    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision)
+
+
+def combined_fingerprint(kind: str, *parts: str) -> str:
+    """Sixteen hex digits of a KIND of scorer made of PARTS, in their order."""
+    return hashlib.sha256("\0".join([kind, *parts]).encode()).hexdigest()[:16]
+
+
+def file_hash(path: Path) -> str:
+    """The sha256 of a file; read again only when its size or time of change differ."""
+    status = path.stat()
+    return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _hash(path: Path, size: int, changed_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

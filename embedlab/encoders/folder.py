@@ -1,0 +1,107 @@
+"""What a model folder says about itself, read without loading it: weights, pooling, the longest input."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from embedlab.errors import MissingError
+from embedlab.recipe import Pooling
+
+STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
+DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
+# These count positions from the padding token's id on, so that many of their position vectors are never used.
+POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
+# Modules of sentence-transformers that leave a cosine as it is.
+HARMLESS = {"Transformer", "Pooling", "WordWeights", "Normalize"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """How the transformer in a folder becomes sentence vectors."""
+
+    pooling: Pooling
+    max_tokens: int  # never more than the model has positions
+    notes: tuple[str, ...] = ()
+
+
+def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int | None = None) -> Usage:
+    """The pooling and longest input that were asked for, else those that FOLDER states, else mean pooling and a note that says so.
+
+    A folder states them in our own file or in sentence-transformers' modules. One without a config.json, or with modules
+    that do what embedlab does not, is a MissingError.
+    """
+    limit = position_limit(folder)
+    own = _read_json(folder / STATEMENT)
+    modules = [module["type"].rsplit(".", 1)[-1] for module in _read_json(folder / "modules.json", default=[])]
+    chosen: Pooling | None = pooling or own.get("pooling") or _module_pooling(folder, modules)
+    notes = []
+    if chosen is None:
+        notes.append("no pooling was stated: mean")
+    if "Normalize" in modules:
+        notes.append("vectors are not normalised, unlike in sentence-transformers")
+    tokens = max_tokens or own.get("max_tokens") or _read_json(folder / "sentence_bert_config.json").get("max_seq_length") or limit
+    return Usage(pooling=chosen or "mean", max_tokens=min(tokens, limit), notes=tuple(notes))
+
+
+def position_limit(folder: Path) -> int:
+    """The longest input in tokens: what tokenizer and position vectors allow, at most DEFAULT_MAX_TOKENS."""
+    config = read_config(folder)
+    positions = int(config.get("max_position_embeddings") or DEFAULT_MAX_TOKENS)
+    if config.get("model_type") in POSITIONS_AFTER_PADDING:
+        positions -= int(config.get("pad_token_id", 1)) + 1
+    tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length") or DEFAULT_MAX_TOKENS
+    return int(min(positions, tokenizer, DEFAULT_MAX_TOKENS))
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The config.json of a transformers folder."""
+    if not (folder / "config.json").is_file():
+        raise MissingError(
+            f"{str(folder)!r} holds no transformers model: there is no config.json", hint="give the folder that save_pretrained wrote"
+        )
+    config: dict[str, Any] = _read_json(folder / "config.json")
+    return config
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a model folder, in name order; empty where there are only pickled weights or none."""
+    return sorted(folder.glob("model*.safetensors"))
+
+
+def _module_pooling(folder: Path, modules: list[str]) -> Pooling | None:
+    if strange := [module for module in modules if module not in HARMLESS]:
+        raise MissingError(
+            f"{str(folder)!r} has a module {strange[0]!r} that embedlab does not apply", hint="state a pooling: ?pooling=mean"
+        )
+    configs = sorted(folder.glob("*_Pooling/config.json"))
+    if not configs:
+        return None
+    config = _read_json(configs[0])
+    # Files written before sentence-transformers 6 have one key a mode: pooling_mode_cls_token, pooling_mode_mean_tokens …
+    modes = [key.split("_", 2)[2].rsplit("_", 1)[0] for key, is_on in config.items() if key.startswith("pooling_mode_") and is_on]
+    mode = config.get("pooling_mode") or (modes[0] if len(modes) == 1 else modes)
+    if mode not in ("cls", "mean", "max"):
+        raise MissingError(
+            f"{configs[0]}: pooling {mode!r} is not known", hint=f"state one of {', '.join(get_args(Pooling))}: ?pooling=mean"
+        )
+    known: Pooling = mode
+    return _weighted_pooling(folder) if "WordWeights" in modules else known
+
+
+def _weighted_pooling(folder: Path) -> Pooling:
+    for file in folder.glob("*_WordWeights/config.json"):
+        weights = _read_json(file)["word_weights"]
+        if len(weights) == 1 and next(iter(weights.values())) == 0:
+            return "mean-without-cls"
+    raise MissingError(f"{str(folder)!r} weights its words, which embedlab does not do", hint="state a pooling: ?pooling=mean")
+
+
+def _read_json(path: Path, default: Any = None) -> Any:
+    """The content of a JSON file, or DEFAULT (an empty table) where there is none."""
+    if not path.is_file():
+        return {} if default is None else default
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MissingError(f"{path}: not valid JSON: {error}") from error

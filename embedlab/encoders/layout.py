@@ -1,0 +1,49 @@
+"""The files by which sentence-transformers, old and new, knows how a transformers folder makes sentence vectors."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from transformers import PreTrainedTokenizerFast
+
+from embedlab.encoders.folder import STATEMENT
+from embedlab.recipe import Pooling
+
+# The names of versions 2 to 5, which version 6 understands too.
+MODULE = "sentence_transformers.models"
+MODES = ("cls", "mean", "max")
+
+
+def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, dim: int, pooling: Pooling, max_tokens: int) -> None:
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer."""
+    names = ["Transformer", "Pooling"]
+    if pooling == "mean-without-cls":
+        # There is no such pooling there: words are weighted, [CLS] with 0, before the mean.
+        names.insert(1, "WordWeights")
+        _write_word_weights(folder / "1_WordWeights", tokenizer)
+    paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
+        for number, (name, path) in enumerate(zip(names, paths, strict=True))
+    ]
+    mode = "mean" if pooling == "mean-without-cls" else pooling
+    modes = {f"pooling_mode_{name}_token{'' if name == 'cls' else 's'}": name == mode for name in MODES}
+    _write_json(folder / paths[-1] / "config.json", {"word_embedding_dimension": dim, **modes})
+    _write_json(folder / "modules.json", modules)
+    _write_json(folder / "sentence_bert_config.json", {"max_seq_length": max_tokens, "do_lower_case": False})
+    _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens})
+
+
+def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast) -> None:
+    words = [word or f"[unused {number}]" for number, word in enumerate(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))]
+    weights = torch.ones(len(words), 1)
+    weights[tokenizer.cls_token_id] = 0
+    _write_json(folder / "config.json", {"vocab": words, "word_weights": {tokenizer.cls_token: 0.0}, "unknown_word_weight": 1})
+    save_file({"emb_layer.weight": weights}, folder / "model.safetensors")
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,74 @@
+"""A small encoder with random weights and a whole-word vocabulary: what the sample world and the tests train."""
+
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
+
+from embedlab.encoders.quiet import quiet_transformers
+from embedlab.paths import atomic_folder
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+MAX_TOKENS = 128
+
+
+def build_random_encoder(
+    folder: Path,
+    *,
+    seed: int,
+    layers: int = 2,
+    hidden: int = 64,
+    heads: int = 2,
+    vocabulary: Sequence[str] | None = None,
+    architecture: str = "bert",
+) -> None:
+    """Write a random encoder with a masked-language-model head into FOLDER, in transformers layout.
+
+    Each word of VOCABULARY (of the sample world where absent) is one token; other words are spelled in letters.
+    """
+    tokenizer = build_tokenizer(_sample_vocabulary() if vocabulary is None else vocabulary)
+    config = AutoConfig.for_model(
+        architecture,
+        vocab_size=len(tokenizer),
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden,
+        max_position_embeddings=MAX_TOKENS + 2,  # RoBERTa's kind leaves some unused
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.cls_token_id,
+        cls_token_id=tokenizer.cls_token_id,
+        eos_token_id=tokenizer.sep_token_id,
+        sep_token_id=tokenizer.sep_token_id,
+    )
+    with torch.random.fork_rng(devices=[]), quiet_transformers(), atomic_folder(folder) as place:
+        torch.manual_seed(seed)
+        AutoModelForMaskedLM.from_config(config).save_pretrained(place)
+        tokenizer.save_pretrained(place)
+
+
+def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
+    """A lower-casing tokenizer: words of VOCABULARY whole, others letter by letter."""
+    letters = string.ascii_lowercase + string.digits + string.punctuation
+    pieces = dict.fromkeys([*SPECIAL, *(word.lower() for word in vocabulary), *letters, *(f"##{letter}" for letter in letters)])
+    ids = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]"))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    marks = [(mark, ids[mark]) for mark in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks)
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **dict(zip(names, SPECIAL, strict=True)))
+
+
+def _sample_vocabulary() -> tuple[str, ...]:
+    from embedlab.data.sample import vocabulary
+
+    return vocabulary()

@@ -1,0 +1,122 @@
+"""A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation alike."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.encoders.pooling import POOLINGS
+from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
+from embedlab.recipe import Pooling
+
+# Padded tokens a batch.
+BATCH_TOKENS = {"cpu": 4_096, "cuda": 65_536, "mps": 16_384}
+SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
+
+
+class TransformerEncoder:
+    """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is in its batch."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        fingerprint: str,
+        backbone: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        pooling: Pooling,
+        max_tokens: int,
+        machine: Machine,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.fingerprint = fingerprint  # of what was loaded: training does not change it
+        self.backbone = backbone
+        self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        self.tokenizer = tokenizer
+        self.pooling: Pooling = pooling
+        self.max_tokens = max_tokens
+        self.machine = machine
+        self._notes = notes
+        self._truncated: set[str] = set()
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self.backbone.config.hidden_size)
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """Pooling, precision, the longest input, and how many sentences were longer."""
+        return EncoderFacts(
+            pooling=self.pooling,
+            precision=self.machine.precision,
+            max_tokens=self.max_tokens,
+            truncated=len(self._truncated),
+            notes=self._notes,
+        )
+
+    def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Pooled float32 vectors of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
+        tokens = self.backbone(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return POOLINGS[self.pooling](tokens.float(), attention_mask)
+
+    def token_ids(self, sentences: Sequence[str]) -> TokenRows:
+        """The token ids of each sentence, special tokens included, cut at max_tokens."""
+        if not sentences:
+            return gather_rows([], np.zeros(0, np.bool_))
+        encoded = self.tokenizer(
+            list(sentences),
+            truncation=True,
+            max_length=self.max_tokens,
+            return_overflowing_tokens=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        # A sentence that is too long has several rows; its first one is what is encoded.
+        owner = np.asarray(encoded["overflow_to_sample_mapping"])
+        _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
+        return gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1)
+
+    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+        """One vector a sentence, in order, without dropout and without gradients."""
+        unique, index = distinct(sentences)
+        vectors, truncated = self.embed(unique, watch)
+        self._truncated.update(unique[row] for row in np.flatnonzero(truncated))
+        return vectors[index]
+
+    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+        """Cosine of each pair."""
+        return score_by_cosine(self, first, second, watch)
+
+    def embed(self, sentences: Sequence[str], watch: Watch | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences, and which of them were cut."""
+        vectors = np.empty((len(sentences), self.dim), np.float32)
+        truncated = np.zeros(len(sentences), np.bool_)
+        was_training = self.backbone.training
+        self.backbone.eval()
+        try:
+            for start in range(0, len(sentences), SENTENCES_AT_ONCE):
+                part = slice(start, start + SENTENCES_AT_ONCE)
+                rows = self.token_ids(sentences[part])
+                truncated[part] = rows.truncated
+                self._embed_rows(rows, vectors[part], start, len(sentences), watch)
+        finally:
+            self.backbone.train(was_training)
+        return vectors, truncated
+
+    def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, watch: Watch | None) -> None:
+        pad = int(self.tokenizer.pad_token_id or 0)
+        device = self.machine.device
+        with torch.inference_mode(), self.machine.autocast():
+            for batch in budget_batches(rows.lengths, BATCH_TOKENS[device.type]):
+                ids, mask = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))
+                out[batch] = self.forward_tokens(ids, mask).cpu().numpy()
+                done += len(batch)
+                if watch is not None:
+                    watch(done, total)
