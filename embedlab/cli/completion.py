@@ -1,0 +1,38 @@
+"""What a shell may complete: names from listings, without loading anything."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from embedlab.names import members, recipe_names
+from embedlab.settings import load_settings
+
+
+def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if name.startswith(incomplete)})
+
+
+def recipes(incomplete: str) -> list[str]:
+    """Recipes by name."""
+    return _starting(incomplete, recipe_names())
+
+
+def tasks(incomplete: str) -> list[str]:
+    """Evaluation tasks by name."""
+    return _starting(incomplete, members("tasks"))
+
+
+def runs(incomplete: str) -> list[str]:
+    """Runs by name and by name@seed."""
+    from embedlab.runs.store import find_runs
+
+    found = find_runs(load_settings({})[0].runs)
+    return _starting(incomplete, [name for run in found for name in (run.name, run.id)])
+
+
+def models(incomplete: str) -> list[str]:
+    """Runs, folders and the names of the catalog."""
+    from embedlab.encoders.catalog import CATALOG
+
+    parent = Path(incomplete).parent
+    folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
+    return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders])

@@ -1,0 +1,90 @@
+"""The options that many commands share, added to a command's signature and resolved with files and environment into Settings."""
+
+import functools
+import inspect
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from embedlab.cli.output import Terminal
+from embedlab.errors import EmbedlabError
+from embedlab.settings import Device, Format, Precision, load_settings
+
+Group = Literal["data", "runs", "machine", "output"]
+
+_PANEL = "Common options"
+
+
+def _option(*names: str, text: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=_PANEL, show_default=False)
+
+
+# None = not typed, so that only what was typed overrides environment and files.
+GROUPS: dict[Group, dict[str, Any]] = {
+    "data": {
+        "data": Annotated[Path | None, _option("--data", text="Folder of corpora in their own layouts.", metavar="DIR")],
+        "sample": Annotated[bool | None, _option("--sample", text="Use the small generated corpus; its runs are kept apart.")],
+        "offline": Annotated[bool | None, _option("--offline", text="Never touch the network.")],
+        "allow_partial": Annotated[bool | None, _option("--allow-partial", text="Take incomplete data; numbers are then marked partial.")],
+    },
+    "runs": {"runs": Annotated[Path | None, _option("--runs", text="Folder of runs (./runs).", metavar="DIR")]},
+    "machine": {
+        "device": Annotated[Device | None, _option("--device", text="Where to compute.")],
+        "precision": Annotated[Precision | None, _option("--precision", text="Number format; evaluation takes float32 unless told.")],
+        "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N")],
+    },
+    "output": {
+        "format": Annotated[Format | None, _option("--format", text="How the answer is written.")],
+        "json": Annotated[bool | None, _option("--json", text="Short for --format json.")],
+        "quiet": Annotated[bool | None, _option("--quiet", "-q", text="No progress and no notes.")],
+        "debug": Annotated[bool | None, _option("--debug", text="Show the traceback behind an error.")],
+    },
+}
+
+
+def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of GROUPS; its `terminal` parameter then carries the resolved settings."""
+    added = {name: annotation for group in groups for name, annotation in GROUPS[group].items()}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = [parameter for name, parameter in inspect.signature(command).parameters.items() if name != "terminal"]
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in added.items()
+        ]
+
+        @functools.wraps(command)
+        def with_settings(**arguments: Any) -> None:
+            terminal = Terminal(load_settings(_typed(arguments, added))[0])
+            try:
+                command(**arguments, terminal=terminal)
+            except EmbedlabError:
+                if terminal.settings.debug:
+                    terminal.error(traceback.format_exc())
+                raise
+
+        # Typer reads the signature through the wrapper it is given, not through what that wraps.
+        del with_settings.__wrapped__  # type: ignore[attr-defined]
+        with_settings.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + shared
+        )
+        with_settings.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+        return with_settings
+
+    return decorate
+
+
+def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
+    """Take the common options out of ARGUMENTS and keep those that were typed."""
+    flags = {name: value for name in added if (value := arguments.pop(name)) is not None}
+    if flags.pop("json", False):
+        flags["format"] = "json"
+    return flags
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: what to type, one example a line."""
+    return "[dim]Examples[/dim]\n\n" + "\n\n".join(f"  $ {line}".replace("[", r"\[") for line in lines)

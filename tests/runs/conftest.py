@@ -1,0 +1,40 @@
+"""A resolved recipe and the folder of a run that follows it."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.recipe import Recipe, from_table
+from embedlab.runs.environment import Environment, environment
+from embedlab.runs.store import RunFolder
+
+
+def recipe_of(lr: float = 2e-5) -> Recipe:
+    stage = {
+        "data": {"datasets": ["snli"]},
+        "objective": {"name": "nli_softmax"},
+        "optim": {"lr": lr, "batch_size": 8},
+    }
+    return from_table({"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="mine", where="test")
+
+
+@pytest.fixture
+def recipe() -> Recipe:
+    return recipe_of()
+
+
+@pytest.fixture
+def faster_recipe() -> Recipe:
+    return recipe_of(lr=0.1)
+
+
+@pytest.fixture
+def circumstances() -> Environment:
+    return environment(seed=1, device="cpu", precision="float32", threads=1, data=[{"name": "snli", "rows": 3, "partial": True}])
+
+
+@pytest.fixture
+def run(tmp_path: Path, recipe: Recipe, circumstances: Environment) -> RunFolder:
+    folder = RunFolder.of(tmp_path / "runs", "mine", 1)
+    folder.write_once(recipe, circumstances)
+    return folder

@@ -1,0 +1,88 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.runs import events
+from embedlab.runs.events import EventLog, Note, Step, follow, tail
+
+STEP = Step(time=1.0, stage=0, epoch=0.5, step=3, steps=6, loss=1.25, lr=2e-5, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
+
+
+def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    written = [
+        events.Started(time=1.0, pid=7, host="here", steps=6),
+        STEP,
+        events.Dev(time=2.0, step=3, score=61.5),
+        events.Checkpoint(time=2.0, step=3),
+        Note(time=2.5, text="naïve ☃"),
+        events.Failed(time=3.0, message="diverged", hint="lower the rate"),
+        events.Interrupted(time=3.0, step=4),
+        events.Cancelled(time=3.0),
+        events.Finished(time=4.0, step=6),
+    ]
+    with EventLog(tmp_path / "run" / "events.jsonl") as log:
+        for event in written:
+            log.append(event)
+    assert {type(event) for event in written} == set(events.KINDS.values())
+    assert follow(log.path)[0] == written
+    assert tail(log.path) == written
+
+
+def test_a_loss_that_is_not_finite_stays_valid_json() -> None:
+    line = events.to_line(Step(**{**vars(STEP), "loss": math.nan}))
+    assert json.loads(line, parse_constant=pytest.fail)["loss"] is None
+    read = events.from_line(line)
+    assert isinstance(read, Step)
+    assert math.isnan(read.loss)
+
+
+def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    line = events.to_line(STEP).encode()
+    path.write_bytes(line + line[:20])
+    first, offset = follow(path)
+    assert (first, offset) == ([STEP], len(line))
+    assert follow(path, offset) == ([], offset)
+    path.write_bytes(line + line)
+    assert follow(path, offset) == ([STEP], 2 * len(line))
+
+
+def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text(events.to_line(STEP))
+    assert follow(path, 10_000)[0] == [STEP]
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "not json", "[]", "3", '{"event": "future"}', '{"event": "step"}', '{"event": "dev", "step": "x", "score": 1}']
+)
+def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(damage.encode() + b"\n\xff\xfe\n" + events.to_line(STEP).encode())
+    assert follow(path)[0] == [STEP]
+
+
+def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"event": "st')
+    with EventLog(path) as log:
+        log.append(STEP)
+    assert follow(path)[0] == [STEP]
+
+
+def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventLog(path) as log:
+        for number in range(200):
+            log.append(Note(time=float(number), text="x" * 50))
+    last = [event.time for event in tail(path, size=500)]
+    assert 1 < len(last) < 10
+    assert last == [float(number) for number in range(200 - len(last), 200)]
+
+
+def test_a_full_disk_is_one_clear_error() -> None:
+    with EventLog(Path("/dev/full")) as log, pytest.raises(MissingError, match="no space left"):
+        log.append(STEP)

@@ -1,0 +1,58 @@
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import EmbedlabError, UsageError
+from embedlab.runs import launch
+from embedlab.runs.status import status
+from embedlab.runs.store import Holder, RunFolder
+
+TRAIN = """
+import signal, sys, time
+from pathlib import Path
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder
+run = RunFolder(Path(sys.argv[1]))
+def stop(*_):
+    with events.EventLog(run.events_file) as log:
+        log.append(events.Interrupted(step=1))
+    sys.exit(130)
+signal.signal(signal.SIGTERM, stop)
+with run.lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_cancelling_ends_the_process_and_the_run_says_so(run: RunFolder, force: bool) -> None:
+    with subprocess.Popen([sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert launch.cancel(run, force=force) == process.pid
+        assert process.wait(timeout=20) == (-signal.SIGKILL if force else 130)
+    assert status(run).state == "cancelled"
+
+
+def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
+    with pytest.raises(UsageError, match="not running"):
+        launch.cancel(run)
+
+
+def test_a_run_of_another_machine_is_left_alone(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
+    with pytest.raises(EmbedlabError, match="elsewhere"):
+        launch.cancel(run)
+
+
+def test_a_detached_process_has_its_own_session_and_writes_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "run" / "log.txt"
+    launch.start_detached(["--version"], log)
+    deadline = time.monotonic() + 20
+    while "embedlab" not in (text := log.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert text.startswith("embedlab ")

@@ -1,0 +1,74 @@
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from embedlab.runs import events
+from embedlab.runs.events import EventLog
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+
+STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
+STEP = events.Step(time=5.0, stage=0, epoch=0.5, step=3, steps=9, loss=1.2, lr=1e-5, rows_per_s=9.0, eta_s=6.0, memory_mib=1.0)
+INTERRUPTED = events.Interrupted(time=6.0, step=3)
+
+
+def say(run: RunFolder, *told: events.Event) -> None:
+    with EventLog(run.events_file) as log:
+        for event in told:
+            log.append(event)
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        ([], "crashed"),
+        ([STARTED, STEP], "crashed"),
+        ([STARTED, STEP, events.Finished(step=9)], "finished"),
+        ([STARTED, events.Failed(message="diverged")], "failed"),
+        ([STARTED, INTERRUPTED], "interrupted"),
+        ([STARTED, events.Cancelled(), INTERRUPTED], "cancelled"),
+        ([STARTED, events.Cancelled()], "cancelled"),
+        ([STARTED, events.Cancelled(), events.Finished(step=9)], "finished"),
+        ([STARTED, INTERRUPTED, STARTED, STEP], "crashed"),
+    ],
+)
+def test_the_state_of_a_run_nobody_holds_is_its_last_ending(run: RunFolder, told: list[events.Event], state: str) -> None:
+    say(run, *told)
+    assert status(run).state == state
+
+
+def test_a_held_run_is_running_until_it_falls_silent(run: RunFolder) -> None:
+    say(run, STARTED, INTERRUPTED, STARTED, STEP)
+    with run.lock():
+        assert status(run, now=10.0).state == "running"
+        assert status(run, now=700.0).state == "silent"
+        holder = run.holder()
+        assert holder is not None
+        assert (holder.pid, holder.host) == (os.getpid(), socket.gethostname())
+
+
+def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
+    say(run, STARTED, events.Dev(time=2.0, step=1, score=70.0), events.Dev(time=3.0, step=2, score=60.0), STEP)
+    facts = status(run)
+    assert facts.step == STEP
+    assert facts.dev is not None
+    assert facts.best_dev is not None
+    assert (facts.dev.score, facts.best_dev.score, facts.last_s) == (60.0, 70.0, 5.0)
+
+
+def test_why_a_run_failed_is_told(run: RunFolder) -> None:
+    say(run, STARTED, events.Failed(message="the loss is not finite"))
+    assert status(run).message == "the loss is not finite"
+    assert status(run).is_unfinished
+
+
+def test_a_folder_that_is_no_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:
+    empty = RunFolder.of(tmp_path, "empty", 1)
+    empty.path.mkdir(parents=True)
+    assert status(empty).state == "unreadable"
+    assert status(RunFolder.of(tmp_path, "gone", 1)).state == "unreadable"
+    odd = RunFolder.of(tmp_path, "odd", 1)
+    odd.events_file.mkdir(parents=True)
+    assert status(odd).state == "unreadable"

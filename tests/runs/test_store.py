@@ -1,0 +1,126 @@
+import fcntl
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.recipe import Recipe
+from embedlab.runs.environment import Environment
+from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from embedlab.runs.store import RunFolder
+with RunFolder(Path(sys.argv[1])).lock():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_recipe_and_environment_read_back_as_written(run: RunFolder, recipe: Recipe, circumstances: Environment) -> None:
+    assert run.recipe() == recipe
+    assert run.environment() == circumstances
+    assert run.environment().is_partial
+    assert not run.environment().is_sample
+
+
+def test_writing_again_keeps_what_is_there(run: RunFolder, recipe: Recipe, circumstances: Environment) -> None:
+    before = run.environment_file.stat().st_mtime_ns, run.recipe_file.stat().st_mtime_ns
+    run.write_once(recipe, circumstances)
+    assert (run.environment_file.stat().st_mtime_ns, run.recipe_file.stat().st_mtime_ns) == before
+
+
+def test_another_recipe_is_refused_with_the_keys_that_differ(run: RunFolder, faster_recipe: Recipe, circumstances: Environment) -> None:
+    with pytest.raises(UsageError, match=r"stage\.0\.optim\.lr was 2e-05, now 0\.1") as error:
+        run.write_once(faster_recipe, circumstances)
+    assert "--name mine-2" in error.value.hint
+
+
+def test_a_run_folder_of_a_newer_schema_is_refused(run: RunFolder) -> None:
+    run.environment_file.write_text(json.dumps({"schema": 99}))
+    with pytest.raises(MissingError, match="newer embedlab"):
+        run.environment()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"schema": 1}', b"\xff"])
+def test_a_damaged_environment_is_a_missing_resource(run: RunFolder, content: bytes) -> None:
+    run.environment_file.write_bytes(content)
+    with pytest.raises(MissingError, match=r"environment\.json"):
+        run.environment()
+
+
+def test_two_processes_never_hold_one_run(run: RunFolder) -> None:
+    assert run.holder() is None
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(run.path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        holder = run.holder()
+        assert holder is not None
+        assert holder.pid == other.pid
+        with pytest.raises(EmbedlabError, match="another process"), run.lock():
+            pass
+        with pytest.raises(UsageError, match="is running"):
+            remove_runs([run])
+        other.kill()
+    assert run.holder() is None
+    with run.lock():
+        assert run.holder() is not None
+
+
+def test_asking_who_holds_a_run_does_not_keep_it_from_starting(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    with run.lock():
+        pass
+    with (run.path / "lock").open("rb") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_SH)
+        monkeypatch.setattr("embedlab.runs.store.time.sleep", lambda _: fcntl.flock(file.fileno(), fcntl.LOCK_UN))
+        with run.lock():
+            pass
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../x", ".hidden", "a b", "a@1", "-x"])
+def test_a_name_that_would_leave_the_runs_folder_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a run"):
+        RunFolder.of(tmp_path, name, 1)
+
+
+def test_runs_are_found_by_name_and_seed_in_order(tmp_path: Path) -> None:
+    for name, seed in [("b", 10), ("b", 9), ("a", 1)]:
+        RunFolder.of(tmp_path, name, seed).path.mkdir(parents=True)
+    (tmp_path / "a" / "notes").mkdir()
+    (tmp_path / "a" / "seed-x").mkdir()
+    (tmp_path / ".trash" / "seed-1").mkdir(parents=True)
+    (tmp_path / "file").touch()
+    assert [run.id for run in find_runs(tmp_path)] == ["a@1", "b@9", "b@10"]
+    assert [run.id for run in select_runs(tmp_path, "b")] == ["b@9", "b@10"]
+    assert [run.id for run in select_runs(tmp_path, "b@9")] == ["b@9"]
+    with pytest.raises(UsageError) as error:
+        select_runs(tmp_path, "b@8")
+    assert "did you mean 'b@" in error.value.hint
+
+
+def test_no_runs_folder_means_no_runs(tmp_path: Path) -> None:
+    assert find_runs(tmp_path / "nowhere") == []
+
+
+def test_removing_the_last_seed_removes_the_name(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        RunFolder.of(tmp_path, "a", seed).path.mkdir(parents=True)
+    remove_runs(select_runs(tmp_path, "a@1"))
+    assert [run.id for run in find_runs(tmp_path)] == ["a@2"]
+    remove_runs(select_runs(tmp_path, "a"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> None:
+    for name, seed in [("a", 1), ("a", 2), ("b", 1)]:
+        RunFolder.of(tmp_path, name, seed).path.mkdir(parents=True)
+    rename_runs(tmp_path, "a", "c")
+    assert [run.id for run in find_runs(tmp_path)] == ["b@1", "c@1", "c@2"]
+    with pytest.raises(UsageError, match="already"):
+        rename_runs(tmp_path, "c", "b")
+    with pytest.raises(UsageError, match="all seeds"):
+        rename_runs(tmp_path, "c@1", "d")
