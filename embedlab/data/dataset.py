@@ -1,0 +1,115 @@
+"""What a dataset is: its columns, its splits, where their rows may be found, and what opening one gives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+import polars as pl
+
+Kind = Literal["nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets"]
+Origin = Literal["folder", "hub", "sample", "file"]
+
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+
+_TEXT, _SCORE, _CLASS = pl.String(), pl.Float64(), pl.Int8()
+COLUMNS: Mapping[Kind, Mapping[str, pl.DataType]] = MappingProxyType(
+    {
+        "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
+        "sts": {"sentence1": _TEXT, "sentence2": _TEXT, "gold": _SCORE, "source": _TEXT},  # source: null where it is unknown
+        "definitions": {"word": _TEXT, "definition": _TEXT},
+        "paraphrases": {"sentence1": _TEXT, "sentence2": _TEXT, "is_duplicate": _CLASS},
+        "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
+        "sentences": {"sentence": _TEXT},
+        "triplets": {"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT},
+    }
+)
+CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType({"nli": "label", "sts": "source", "paraphrases": "is_duplicate", "sentiment": "label"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What reading files gives: a frame with the columns of its kind, and how many rows were left out for which reason."""
+
+    frame: pl.DataFrame
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """One way in which a split lies in a data folder: all FILES (relative to it) must be there."""
+
+    files: tuple[str, ...]
+    read: Callable[[Sequence[Path]], Rows]
+    write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None  # the text of each file, for the layout that `data get` fills
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubSource:
+    """A split on the Hugging Face hub at a pinned revision."""
+
+    repository: str
+    revision: str
+    split: str
+    columns: Mapping[str, str]  # our column → theirs; a column that they lack is null
+    labels: tuple[str, ...] = ()  # class names by their index; another index, such as −1, means unlabelled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """The size of the full corpus; CLASSES counts labels, or sources for STS."""
+
+    rows: int
+    classes: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """One split of a dataset: the layouts to try in this order, then the hub."""
+
+    layouts: tuple[Layout, ...]
+    expected: Expected | None  # None: no published count could be checked
+    hub: HubSource | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A corpus under the name that a user types."""
+
+    name: str
+    kind: Kind
+    summary: str
+    home: str  # where its owners publish it
+    splits: Mapping[str, Split]
+    gold_range: tuple[float, float] = (0.0, 5.0)  # of an STS dataset
+
+    @property
+    def default_split(self) -> str:
+        """The split meant when none is named: test for STS, otherwise train."""
+        wanted = "test" if self.kind == "sts" else "train"
+        return wanted if wanted in self.splits else next(iter(self.splits))
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Where rows came from and what is to be said beside every number made from them."""
+
+    name: str
+    split: str
+    rows: int
+    expected_rows: int | None
+    origin: Origin
+    partial: bool = False  # other rows than the full corpus, allowed by the user
+    sample: bool = False  # generated: no number made from them is about real language
+    revision: str | None = None  # "repository@revision" of rows from the hub
+    sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
+    skipped: Mapping[str, int] = field(default_factory=dict)  # reason → rows left out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The rows of one split and their state."""
+
+    frame: pl.DataFrame
+    state: State

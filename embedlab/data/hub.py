@@ -1,0 +1,40 @@
+"""Rows from the Hugging Face hub, always at a pinned revision."""
+
+import polars as pl
+
+from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, HubSource, Kind, Rows
+from embedlab.errors import MissingError
+
+
+def read_hub(hub: HubSource, kind: Kind) -> Rows:
+    """The rows of a split on the hub in our columns; unlabelled rows are left out and counted."""
+    loaded = _load(hub)
+    absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
+    if absent:
+        raise MissingError(f"{hub.repository} at {hub.revision[:8]} has no column {absent[0]!r}: found {', '.join(loaded.columns)}")
+    label = CLASS_COLUMN.get(kind)
+    if hub.labels and label is not None:
+        names = dict(enumerate(hub.labels))
+        loaded = loaded.with_columns(pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String))
+    frame = loaded.select(
+        (pl.col(hub.columns[name]) if name in hub.columns else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in COLUMNS[kind].items()
+    )
+    whole = frame.drop_nulls(list(hub.columns))
+    unlabelled = len(frame) - len(whole)
+    return Rows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
+
+
+def _load(hub: HubSource) -> pl.DataFrame:
+    import datasets
+
+    datasets.disable_progress_bars()
+    try:
+        loaded = datasets.load_dataset(hub.repository, split=hub.split, revision=hub.revision)
+    except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"
+        raise MissingError(
+            f"cannot get {hub.repository!r} ({hub.split}) at revision {hub.revision[:8]} from the hub: {error}",
+            hint="check the network, or give a folder that holds the corpus with --data DIR",
+        ) from error
+    table: pl.DataFrame = loaded.to_polars()
+    return table

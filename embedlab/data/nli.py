@@ -1,0 +1,133 @@
+"""Natural language inference: SNLI, MultiNLI and the counterfactually revised SNLI.
+
+Columns: premise, hypothesis, label (entailment, neutral or contradiction). Pairs that the annotators did not agree on carry the
+label "-"; they are left out and counted.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, HubSource, Layout, Rows, Split
+from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines
+from embedlab.errors import MissingError
+
+_FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
+_NO_LABEL = "label '-'"
+
+
+def read_jsonl(paths: Sequence[Path]) -> Rows:
+    """Pairs of a file with one JSON object a line, whose keys are gold_label, sentence1 and sentence2 among any others."""
+    (path,) = paths
+    try:
+        frame = pl.read_ndjson(path, schema=dict.fromkeys(_FIELDS, pl.String))
+    except pl.exceptions.PolarsError:
+        frame = None  # polars does not name the line
+    if frame is None or frame.is_empty() or sum(frame.null_count().row(0)):
+        raise _jsonl_fault(path)
+    return _labelled(path, frame.with_row_index("line", offset=1))
+
+
+def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
+    """The text of the file that `read_jsonl` reads back."""
+    theirs = {ours: name for name, ours in _FIELDS.items()}
+    return (frame.rename(theirs).select(sorted(_FIELDS)).write_ndjson(),)
+
+
+def read_tsv(paths: Sequence[Path]) -> Rows:
+    """Pairs of a tab-separated file with the header sentence1, sentence2, gold_label."""
+    (path,) = paths
+    return _labelled(path, read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label"))
+
+
+def _labelled(path: Path, frame: pl.DataFrame) -> Rows:
+    """The pairs with a label; a label that is none of the three is an error at its line."""
+    wrong = frame.filter(~pl.col("gold_label").is_in([*NLI_LABELS, "-"]))
+    if not wrong.is_empty():
+        raise bad_line(path, wrong["line"][0], f"label {wrong['gold_label'][0]!r} is none of {', '.join(NLI_LABELS)} and '-'")
+    labelled = frame.filter(pl.col("gold_label") != "-")
+    skipped = len(frame) - len(labelled)
+    return Rows(
+        frame=labelled.select(pl.col(theirs).alias(ours) for theirs, ours in _FIELDS.items()),
+        skipped={_NO_LABEL: skipped} if skipped else {},
+    )
+
+
+def _jsonl_fault(path: Path) -> MissingError:
+    """What is wrong with a file that polars could not read, found line by line."""
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except json.JSONDecodeError as error:
+            return bad_line(path, number, f"broken JSON: {error.msg} at character {error.pos + 1}")
+        if not isinstance(row, dict):
+            return bad_line(path, number, "not a JSON object")
+        absent = [key for key in _FIELDS if not isinstance(row.get(key), str)]
+        if absent:
+            return bad_line(path, number, f"no text under {absent[0]!r}" if line.strip() else "blank line")
+    return empty_file(path)
+
+
+def _jsonl_split(file: str, folders: Sequence[str], rows: int, classes: Sequence[int], hub: HubSource) -> Split:
+    layouts = tuple(Layout(files=(f"{folder}/{file}",), read=read_jsonl, write=write_jsonl) for folder in folders)
+    return Split(layouts=layouts, expected=Expected(rows=rows, classes=dict(zip(NLI_LABELS, classes, strict=True))), hub=hub)
+
+
+_SNLI_FOLDERS, _MULTINLI_FOLDERS = ("SNLI", "snli_1.0"), ("MultiNLI", "multinli_1.0")
+
+
+def _hub(repository: str, revision: str, split: str) -> HubSource:
+    columns = {"premise": "premise", "hypothesis": "hypothesis", "label": "label"}
+    return HubSource(repository=repository, revision=revision, split=split, columns=columns, labels=NLI_LABELS)
+
+
+def _snli(split: str, hub_split: str, rows: int, *classes: int) -> Split:
+    hub = _hub("stanfordnlp/snli", "cdb5c3d5eed6ead6e5a341c8e56e669bb666725b", hub_split)
+    return _jsonl_split(f"snli_1.0_{split}.jsonl", _SNLI_FOLDERS, rows, classes, hub)
+
+
+def _multinli(split: str, hub_split: str, rows: int, *classes: int) -> Split:
+    hub = _hub("nyu-mll/multi_nli", "da70db2af9d09693783c3320c4249840212ee221", hub_split)
+    return _jsonl_split(f"multinli_1.0_{split}.jsonl", _MULTINLI_FOLDERS, rows, classes, hub)
+
+
+def _counterfactual(split: str, rows: int) -> Split:
+    return Split(layouts=(Layout(files=(f"SNLI_counterfactual/all_combined_{split}.tsv",), read=read_tsv),), expected=Expected(rows=rows))
+
+
+_SNLI_SPLITS: Mapping[str, Split] = {
+    "train": _snli("train", "train", 549_367, 183_416, 182_764, 183_187),
+    "dev": _snli("dev", "validation", 9_842, 3_329, 3_235, 3_278),
+    "test": _snli("test", "test", 9_824, 3_368, 3_219, 3_237),
+}
+_MULTINLI_SPLITS: Mapping[str, Split] = {
+    "train": _multinli("train", "train", 392_702, 130_899, 130_900, 130_903),
+    "dev-matched": _multinli("dev_matched", "validation_matched", 9_815, 3_479, 3_123, 3_213),
+    "dev-mismatched": _multinli("dev_mismatched", "validation_mismatched", 9_832, 3_463, 3_129, 3_240),
+}
+
+DATASETS = (
+    Dataset(
+        name="snli",
+        kind="nli",
+        summary="Stanford natural language inference: captions and three hypotheses each (Bowman 2015)",
+        home="https://nlp.stanford.edu/projects/snli",
+        splits=_SNLI_SPLITS,
+    ),
+    Dataset(
+        name="multinli",
+        kind="nli",
+        summary="natural language inference over ten genres (Williams 2018)",
+        home="https://cims.nyu.edu/~sbowman/multinli",
+        splits=_MULTINLI_SPLITS,
+    ),
+    Dataset(
+        name="snli-counterfactual",
+        kind="nli",
+        summary="SNLI pairs and revisions of them that change the label (Kaushik 2020)",
+        home="https://github.com/acmi-lab/counterfactually-augmented-data",
+        splits={"train": _counterfactual("train", 8_330), "dev": _counterfactual("dev", 1_000), "test": _counterfactual("test", 2_000)},
+    ),
+)

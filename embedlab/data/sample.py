@@ -1,0 +1,169 @@
+"""The sample world: every dataset of a known kind under its own name, generated from scenes whose meaning is known."""
+
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+from types import MappingProxyType
+
+import polars as pl
+
+from embedlab.data.dataset import COLUMNS, Dataset, Kind, Rows
+from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS, OPPOSITE
+from embedlab.data.scenes import (
+    FUNCTION_WORDS,
+    Change,
+    Scene,
+    add_detail,
+    generalise,
+    negate,
+    other_action,
+    other_agent,
+    other_place,
+    other_target,
+    random_scene,
+    reverse_quality,
+    similarity,
+    swap_roles,
+    word_scene,
+)
+from embedlab.errors import MissingError
+
+Row = tuple[object, ...]
+
+_CONTRADICTIONS: tuple[Change, ...] = (negate, reverse_quality, other_action, other_agent, other_target, other_place, swap_roles)
+# Traps keep most words and lose the meaning; paraphrases keep the meaning and lose most words.
+_PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
+    {
+        "paraphrase": (),
+        "broader": (generalise,),
+        "detail": (add_detail,),
+        "quality": (reverse_quality,),
+        "place": (other_place,),
+        "target": (other_target,),
+        "agent": (other_agent,),
+        "action": (other_action,),
+        "negation": (negate,),
+        "roles": (swap_roles,),
+        "two changes": (other_agent, other_action),
+        "three changes": (other_agent, other_action, other_target),
+    }
+)
+
+
+def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
+    """The generated rows of a dataset's split: the same for the same name, split and seed."""
+    rng = Random(f"{dataset.name}/{split}/{seed}")
+    if dataset.kind == "sts":
+        rows = _sts_rows(rng, dataset, split)
+    elif dataset.kind in _GENERATORS:
+        rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
+    else:
+        raise MissingError(
+            f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="leave --sample away and give --data DIR"
+        )
+    return Rows(frame=pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row"))
+
+
+def vocabulary() -> tuple[str, ...]:
+    """Every word of the sample world, in alphabetical order; all are lower-case."""
+    nouns_and_participles = (word for concept in (*AGENTS.values(), *ENCOUNTERS.values()) for word in concept.second_forms)
+    scenes = (word for concept in CONCEPTS for word in concept.words)
+    reviews = (*_REVIEWED, *_INTENSIFIERS, *(word for words in _JUDGEMENTS for word in words))
+    return tuple(sorted({*FUNCTION_WORDS, *_DEFINING_WORDS, *scenes, *nouns_and_participles, *reviews}))
+
+
+def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
+    """About three hypotheses a premise, which stand together."""
+    for _ in range(premises):
+        scene = random_scene(rng)
+        premise = word_scene(scene, rng)
+        labels = ["entailment", "neutral", "contradiction"]
+        rng.shuffle(labels)
+        extra = rng.random()
+        for label in [*labels, "entailment"] if extra < 0.2 else labels[:2] if extra < 0.4 else labels:
+            changed = _hypothesis(scene, label, rng)
+            if changed is not None and (hypothesis := word_scene(changed, rng)) != premise:
+                yield premise, hypothesis, label
+
+
+def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
+    if label == "entailment":
+        return generalise(scene, rng)
+    return _contradict(scene, rng) if label == "contradiction" else add_detail(scene, rng)
+
+
+def _contradict(scene: Scene, rng: Random) -> Scene:
+    changes = (change(scene, rng) for change in rng.sample(_CONTRADICTIONS, len(_CONTRADICTIONS)))
+    return next(changed for changed in changes if changed is not None)  # a scene can always be negated
+
+
+def _sts_rows(rng: Random, dataset: Dataset, split: str) -> Iterable[Row]:
+    """Pairs of each real source; every source mixes the changes in its own proportions."""
+    expected = dataset.splits[split].expected
+    sources = list(expected.classes) if expected and expected.classes else [dataset.name]
+    low, high = dataset.gold_range
+    for source in sources:
+        kinds = list(_PAIR_CHANGES)
+        shares = [rng.uniform(0.5, 1.5) for _ in kinds]
+        for kind in rng.choices(kinds, shares, k=max(100, 600 // len(sources))):
+            first, second = _pair(rng, kind)
+            gold = low + (high - low) * similarity(first, second)
+            yield word_scene(first, rng), word_scene(second, rng), round(gold * 5) / 5, source
+
+
+def _pair(rng: Random, kind: str) -> tuple[Scene, Scene]:
+    first = random_scene(rng)
+    second = first
+    for change in _PAIR_CHANGES[kind]:
+        second = change(second, rng) or other_action(second, rng)
+    return first, second
+
+
+def _paraphrase_rows(rng: Random, pairs: int) -> Iterable[Row]:
+    for _ in range(pairs):
+        is_duplicate = rng.random() < 0.4
+        first, second = _pair(rng, "paraphrase" if is_duplicate else rng.choice([*_PAIR_CHANGES][3:]))
+        yield word_scene(first, rng), word_scene(second, rng), int(is_duplicate)
+
+
+def _sentence_rows(rng: Random, sentences: int) -> Iterable[Row]:
+    return ((word_scene(random_scene(rng), rng),) for _ in range(sentences))
+
+
+_DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")
+
+
+def _definition_rows(rng: Random, _: int) -> Iterable[Row]:
+    """One definition a word: by the broader concept, the opposite and the other words for it."""
+    for concept in CONCEPTS:
+        for word in concept.words:
+            parts = [f"a kind of {concept.broader.name}"] if concept.broader else []
+            parts += [f"the opposite of {OPPOSITE[concept].name}"] if concept in OPPOSITE else []
+            parts += [f"also called {other}" for other in concept.words if other != word]
+            yield word, " ".join(parts)
+
+
+_REVIEWED = ("film", "movie", "plot", "acting", "music", "ending")
+_INTENSIFIERS = ("very", "truly")
+_JUDGEMENTS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "moving", "brilliant", "fine"))
+
+
+def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:
+    """Five classes: an intensifier makes a judgement extreme, a negation turns it round and takes the edge off."""
+    for _ in range(sentences):
+        side = rng.choice((-1, 0, 1))
+        judgement = rng.choice(_JUDGEMENTS[side + 1])
+        manner = rng.choice(("plain", "intense", "negated"))
+        word = {"plain": judgement, "intense": f"{rng.choice(_INTENSIFIERS)} {judgement}", "negated": f"not {judgement}"}[manner]
+        label = 2 + {"plain": side, "intense": 2 * side, "negated": -side}[manner]
+        yield f"the {rng.choice(_REVIEWED)} is {word}", label
+
+
+_GENERATORS: Mapping[Kind, Callable[[Random, int], Iterable[Row]]] = MappingProxyType(
+    {
+        "nli": _nli_rows,
+        "definitions": _definition_rows,
+        "paraphrases": _paraphrase_rows,
+        "sentiment": _sentiment_rows,
+        "sentences": _sentence_rows,
+    }
+)

@@ -1,0 +1,204 @@
+"""The scenes of the sample world: what they mean, how they are worded, and how alike two of them are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from embedlab.data.lexicon import (
+    ACTIVITIES,
+    AGENTS,
+    ENCOUNTERS,
+    HANDLING,
+    OPPOSITE,
+    PLACES,
+    THINGS,
+    TIMES,
+    Concept,
+    leaves,
+)
+
+FUNCTION_WORDS = ("a", "an", "the", "is", "are", "not", "being", "by", "in", "at", "two", "there", "no")
+
+_AGENTS, _ACTIVITIES, _ENCOUNTERS, _PLACES = (leaves(table) for table in (AGENTS, ACTIVITIES, ENCOUNTERS, PLACES))
+_PEOPLE = tuple(agent for agent in _AGENTS if AGENTS["person"].covers(agent))
+_THINGS = {kind: tuple(thing for thing in leaves(THINGS) if kind.covers(thing)) for kind in HANDLING.values()}
+_TIMES, _QUALITIES = tuple(TIMES.values()), tuple(OPPOSITE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Who does what, to whom or what, where and when; None = not said."""
+
+    agent: Concept
+    action: Concept
+    target: Concept | None = None
+    quality: Concept | None = None  # of the agent
+    place: Concept | None = None
+    time: Concept | None = None
+    two: bool = False  # two agents
+    negated: bool = False
+
+    @property
+    def is_encounter(self) -> bool:
+        """Whether one agent does something to another."""
+        return self.action in _ENCOUNTERS
+
+
+def random_scene(rng: Random, *, details: float = 0.6) -> Scene:
+    """A scene in the narrowest words, each of quality, place and time said with the probability DETAILS."""
+    agent = rng.choice(_AGENTS)
+    kind = rng.random()
+    target = None
+    if kind < 0.35:
+        action = rng.choice(_ENCOUNTERS)
+        target = rng.choice([other for other in _AGENTS if other is not agent])
+    elif kind < 0.7:
+        agent, action = rng.choice(_PEOPLE), rng.choice(tuple(HANDLING))
+        target = rng.choice(_THINGS[HANDLING[action]])
+    else:
+        action = rng.choice(_ACTIVITIES)
+    return Scene(
+        agent=agent,
+        action=action,
+        target=target,
+        quality=rng.choice(_QUALITIES) if rng.random() < details else None,
+        place=rng.choice(_PLACES) if rng.random() < details else None,
+        time=rng.choice(_TIMES) if rng.random() < details / 2 else None,
+        two=rng.random() < 0.2,
+    )
+
+
+def word_scene(scene: Scene, rng: Random) -> str:
+    """A sentence that says the scene: any synonyms, place in front or behind, encounters also in the passive."""
+    subject, verb = _noun_phrase(scene, rng), "are" if scene.two else "is"
+    negation = " not" if scene.negated else ""
+    action = rng.randrange(len(scene.action.words))
+    if scene.target is None:
+        core = f"{subject} {verb}{negation} {scene.action.words[action]}"
+    elif scene.is_encounter and rng.random() < 0.3:
+        core = f"{_with_article(rng.choice(scene.target.words), rng)} is{negation} being {scene.action.second_forms[action]} by {subject}"
+    else:
+        core = f"{subject} {verb}{negation} {scene.action.words[action]} {_with_article(rng.choice(scene.target.words), rng)}"
+    where = [text for text in (_place(scene, rng), f"at {rng.choice(scene.time.words)}" if scene.time else "") if text]
+    return " ".join([*where, core] if rng.random() < 0.3 else [core, *where])
+
+
+def _noun_phrase(scene: Scene, rng: Random) -> str:
+    word = rng.randrange(len(scene.agent.words))
+    noun = scene.agent.second_forms[word] if scene.two else scene.agent.words[word]
+    phrase = f"{rng.choice(scene.quality.words)} {noun}" if scene.quality else noun
+    return f"two {phrase}" if scene.two else _with_article(phrase, rng)
+
+
+def _with_article(phrase: str, rng: Random) -> str:
+    return f"the {phrase}" if rng.random() < 0.5 else f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
+
+
+def _place(scene: Scene, rng: Random) -> str:
+    if scene.place is None:
+        return ""
+    word = rng.choice(scene.place.words)
+    return f"in the {word}" if scene.place.broader else word
+
+
+# Similarity. Weights of the slots, chosen so that changing who or what matters more than where or when.
+_WEIGHTS = {"action": 0.32, "agent": 0.25, "target": 0.23, "quality": 0.15, "place": 0.12, "time": 0.08}
+
+
+def similarity(first: Scene, second: Scene) -> float:
+    """How alike two scenes are, from 0 to 1: weighted agreement of what either says; a negation on one side alone divides it by three."""
+    total = agreed = 0.0
+    for slot, weight in _WEIGHTS.items():
+        one, other = getattr(first, slot), getattr(second, slot)
+        if one is not None or other is not None:
+            total += weight
+            agreed += weight * _concept_similarity(one, other)
+    number = 1.0 if first.two == second.two else 0.9
+    polarity = 1.0 if first.negated == second.negated else 1 / 3
+    return agreed / total * number * polarity
+
+
+def _concept_similarity(first: Concept | None, second: Concept | None) -> float:
+    if first is None or second is None:
+        return 0.5  # said on one side only: neither the same nor another thing
+    if first is second:
+        return 1.0
+    if first.covers(second) or second.covers(first):
+        return 0.7
+    return 0.3 if first.broader is not None and first.broader is second.broader else 0.0
+
+
+# Changes of a scene's meaning. Each gives another scene, or None where it does not apply.
+Change = Callable[[Scene, Random], Scene | None]
+
+
+def generalise(scene: Scene, rng: Random) -> Scene:
+    """A scene that is true whenever SCENE is: broader concepts and fewer details; a negated scene stays as it is."""
+    if scene.negated:
+        return scene
+    changes: dict[str, Concept | None] = {slot: None for slot in ("quality", "place", "time") if rng.random() < 0.4}
+    for slot in ("agent", "action", "target", "place"):
+        concept: Concept | None = getattr(scene, slot)
+        if concept is not None and concept.broader is not None and rng.random() < 0.25:
+            changes.setdefault(slot, concept.broader)
+    return replace(scene, **changes)
+
+
+def add_detail(scene: Scene, rng: Random) -> Scene | None:
+    """A scene that says something SCENE leaves open."""
+    choices = {"quality": _QUALITIES, "place": _PLACES, "time": _TIMES}
+    unsaid = [slot for slot in choices if getattr(scene, slot) is None]
+    if not unsaid:
+        return None
+    slot = rng.choice(unsaid)
+    return replace(scene, **{slot: rng.choice(choices[slot])})
+
+
+def negate(scene: Scene, rng: Random) -> Scene:
+    """The same scene denied, or affirmed when it was denied."""
+    return replace(scene, negated=not scene.negated)
+
+
+def reverse_quality(scene: Scene, rng: Random) -> Scene | None:
+    """The agent has the opposite quality."""
+    return replace(scene, quality=OPPOSITE[scene.quality]) if scene.quality else None
+
+
+def swap_roles(scene: Scene, rng: Random) -> Scene | None:
+    """Who did it and to whom, exchanged."""
+    return replace(scene, agent=scene.target, target=scene.agent, quality=None) if scene.is_encounter and scene.target else None
+
+
+def other_action(scene: Scene, rng: Random) -> Scene:
+    """The same agent does something else of the same sort."""
+    group: Sequence[Concept] = _ACTIVITIES
+    if scene.is_encounter:
+        group = _ENCOUNTERS
+    elif scene.target is not None:
+        group = [action for action, kind in HANDLING.items() if kind.covers(scene.target)]
+    return replace(scene, action=_another(scene.action, group, rng))
+
+
+def other_agent(scene: Scene, rng: Random) -> Scene:
+    """Somebody else does it."""
+    return replace(scene, agent=_another(scene.agent, _PEOPLE if scene.agent in _PEOPLE else _AGENTS, rng))
+
+
+def other_target(scene: Scene, rng: Random) -> Scene | None:
+    """It is done to something or somebody else."""
+    if scene.target is None:
+        return None
+    group = _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]]
+    return replace(scene, target=_another(scene.target, group, rng))
+
+
+def other_place(scene: Scene, rng: Random) -> Scene | None:
+    """The same happens where it cannot also be: outdoors instead of indoors."""
+    if scene.place is None:
+        return None
+    elsewhere = [place for place in _PLACES if place.ancestors[-1] is not scene.place.ancestors[-1]]
+    return replace(scene, place=rng.choice(elsewhere))
+
+
+def _another(concept: Concept, group: Sequence[Concept], rng: Random) -> Concept:
+    return rng.choice([other for other in group if other is not concept])

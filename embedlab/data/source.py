@@ -1,0 +1,118 @@
+"""Where data comes from: the sample world, a user's own file, the data folder, then the hub at a pinned revision."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+
+from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
+from embedlab.data.hub import read_hub
+from embedlab.data.manifest import is_partial, sha256
+from embedlab.data.pair_file import is_pair_file, open_pair_file
+from embedlab.data.sample import sample_rows
+from embedlab.errors import MissingError, UsageError
+from embedlab.names import members, unknown
+from embedlab.settings import Settings
+
+
+@cache
+def datasets() -> MappingProxyType[str, Dataset]:
+    """Every dataset by its name: those that a file of this folder lists as DATASETS."""
+    modules = (import_module(f"{__package__}.{name}") for name in members("data"))
+    return MappingProxyType({found.name: found for module in modules for found in getattr(module, "DATASETS", ())})
+
+
+def dataset_names(kind: Kind | None = None) -> list[str]:
+    """Names of the datasets of a kind, or of all."""
+    return [name for name, found in datasets().items() if kind in {None, found.kind}]
+
+
+def dataset(name: str) -> Dataset:
+    """The dataset called NAME."""
+    if name not in datasets():
+        raise unknown("dataset", name, datasets(), listing="`embedlab data ls` lists all; for your own pairs give the path of their file")
+    return datasets()[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Opens datasets by name, as the settings say."""
+
+    folder: Path | None = None
+    sample: bool = False
+    offline: bool = False
+    allow_partial: bool = False
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """The source that the settings describe."""
+        return cls(folder=settings.data, sample=settings.sample, offline=settings.offline, allow_partial=settings.allow_partial)
+
+    def open(self, name: str, split: str | None = None) -> Part:
+        """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's own pair file at the path NAME.
+
+        Rows that are fewer, more or otherwise balanced than the full corpus are refused unless partial data is allowed.
+        """
+        if is_pair_file(name):
+            return open_pair_file(Path(name))
+        return self.open_split(dataset(name), split)
+
+    def open_split(self, chosen: Dataset, split: str | None = None) -> Part:
+        """The rows of one split of a dataset that is at hand."""
+        split = split or chosen.default_split
+        if split not in chosen.splits:
+            raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
+        if self.sample:
+            rows = sample_rows(chosen, split)
+            return Part(
+                frame=rows.frame,
+                state=State(name=chosen.name, split=split, rows=len(rows.frame), expected_rows=None, origin="sample", sample=True),
+            )
+        if self.folder is not None and (layout := self._layout(chosen.splits[split], self.folder)) is not None:
+            return self._from_folder(chosen, split, layout, self.folder)
+        hub = chosen.splits[split].hub
+        if hub is None or self.offline:
+            raise self._missing(chosen, split)
+        return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
+
+    def _layout(self, split: Split, folder: Path) -> Layout | None:
+        if not folder.is_dir():
+            raise MissingError(f"no data folder {str(folder)!r}", hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
+        return next((layout for layout in split.layouts if all((folder / file).is_file() for file in layout.files)), None)
+
+    def _from_folder(self, chosen: Dataset, split: str, layout: Layout, folder: Path) -> Part:
+        paths = [folder / file for file in layout.files]
+        hashes = {file: sha256(path) for file, path in zip(layout.files, paths, strict=True)}
+        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes)
+
+    def _part(
+        self, chosen: Dataset, split: str, rows: Rows, origin: Origin, *, sha256: dict[str, str] | None = None, revision: str | None = None
+    ) -> Part:
+        expected = chosen.splits[split].expected
+        label = f"{chosen.name!r} ({split})"
+        state = State(
+            name=chosen.name,
+            split=split,
+            rows=len(rows.frame),
+            expected_rows=expected.rows if expected else None,
+            origin=origin,
+            partial=is_partial(label, chosen.kind, rows.frame, expected, allow_partial=self.allow_partial),
+            revision=revision,
+            sha256=sha256 or {},
+            skipped=rows.skipped,
+        )
+        return Part(frame=rows.frame, state=state)
+
+    def _missing(self, chosen: Dataset, split: str) -> MissingError:
+        """The error that names the first file of the preferred layout which is not there, and the ways to get it."""
+        label = f"dataset {chosen.name!r} ({split})"
+        has_hub = chosen.splits[split].hub is not None
+        get = f"`embedlab data get {chosen.name}` on a machine with a network, or " if has_hub else f"download it from {chosen.home}, then "
+        if self.folder is None:
+            why = ": no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
+            return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR")
+        preferred = chosen.splits[split].layouts[0].files
+        absent = next(file for file in preferred if not (self.folder / file).is_file())
+        return MissingError(f"{label} is missing: no file {absent!r} in {str(self.folder)!r}", hint=f"{get}--data DIR")
