@@ -159,7 +159,7 @@ def to_toml(recipe: Recipe) -> str:
 
 def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     """The keys whose values differ, as (key, old value, new value); absent values are None."""
-    flat_old, flat_new = _flatten(to_table(old)), _flatten(to_table(new))
+    flat_old, flat_new = flatten(to_table(old)), flatten(to_table(new))
     keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
     return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
 
@@ -219,14 +219,15 @@ def _stage(values: Any, where: str, prefix: str) -> Stage:
     )
 
 
-def _flatten(values: Any, prefix: str = "") -> dict[str, Any]:
+def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
+    """The values of a recipe's table by their keys as `--set` writes them: "stage.0.optim.lr"."""
     if isinstance(values, dict):
         items = values.items()
     elif isinstance(values, list) and values and isinstance(values[0], dict):
         items = {str(index): value for index, value in enumerate(values)}.items()
     else:
         return {prefix: values}
-    return {key: value for name, item in items for key, value in _flatten(item, f"{prefix}.{name}" if prefix else name).items()}
+    return {key: value for name, item in items for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()}
 
 
 def recipe_keys() -> list[str]:

@@ -1,7 +1,14 @@
-"""What an objective asks of the data and the encoder, said without loading any of them."""
+"""What an objective asks of the data, said and checked without loading any of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from embedlab.data.dataset import COLUMNS
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.source import dataset
+from embedlab.errors import UsageError
+from embedlab.names import objective_options
+from embedlab.recipe import Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,3 +23,25 @@ class Needs:
     def columns(self) -> tuple[str, ...]:
         """All columns the data must have."""
         return (*self.sentences, *self.classes)
+
+
+def check_columns(recipe: Recipe) -> None:
+    """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read.
+
+    What a user's own file holds is seen when it is opened.
+    """
+    for stage in recipe.stages:
+        needs = objective_options(stage.objective.name).NEEDS
+        for name in stage.data.datasets:
+            if not is_pair_file(name):
+                require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
+
+
+def require_columns(needs: Needs, there: Sequence[str], *, objective: str, dataset: str) -> None:
+    """Refuse a dataset without the columns in NEEDS."""
+    if missing := [column for column in needs.columns if column not in there]:
+        kinds = [kind for kind, columns in COLUMNS.items() if set(needs.columns) <= set(columns)]
+        raise UsageError(
+            f"objective {objective!r} needs column {missing[0]!r}, which {dataset!r} does not have: its columns are {', '.join(there)}",
+            hint=f"take a dataset of kind {' or '.join(kinds)}: `embedlab data ls`",
+        )

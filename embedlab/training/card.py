@@ -1,0 +1,39 @@
+"""The README of a trained model: what it is made of and what must be said beside its numbers."""
+
+from collections.abc import Sequence
+
+from embedlab.data.dataset import State
+from embedlab.recipe import Recipe, to_toml
+
+
+def model_card(recipe: Recipe, seed: int, states: Sequence[State]) -> str:
+    """The card of a run's model, in the hub's Markdown with a YAML head."""
+    read = "\n".join(f"* {_describe(state)}" for state in states)
+    return f"""---
+library_name: sentence-transformers
+pipeline_tag: sentence-similarity
+tags: [sentence-transformers, embedlab]
+---
+# {recipe.name}
+
+{recipe.summary}
+
+Trained by embedlab from `{recipe.encoder.model}` with seed {seed}.
+Pooling `{recipe.encoder.pooling}`, at most {recipe.encoder.max_tokens} tokens.
+
+Data:
+
+{read}
+
+Recipe:
+
+```toml
+{to_toml(recipe).strip()}
+```
+"""
+
+
+def _describe(state: State) -> str:
+    marks = [mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds]
+    of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
+    return f"{state.name}, {state.split}: {state.rows}{of} rows{', ' if marks else ''}{', '.join(marks)}"

@@ -1,0 +1,143 @@
+"""Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON, each folder complete or absent."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from embedlab.errors import MissingError
+from embedlab.paths import atomic_folder
+
+SCHEMA = 1
+STATE = "state.json"
+
+Tensors = dict[str, Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best:
+    """The highest dev score of a stage so far and the step it came after."""
+
+    score: float
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """All that training needs to go on as if nothing had happened.
+
+    The schedule and the place in the data follow from the step: nothing that is drawn depends on what came before,
+    except dropout, whose generator's state is kept.
+    """
+
+    step: int  # steps done, over all stages
+    best: Best | None
+    encoder: Tensors
+    heads: Tensors
+    optimizer: Tensors
+    random: Tensors
+
+    def write(self, folder: Path) -> None:
+        """Write FOLDER so that it is there as a whole or not at all."""
+        with atomic_folder(folder) as place:
+            for name in ("encoder", "heads", "optimizer", "random"):
+                write_tensors(place / f"{name}.safetensors", getattr(self, name))
+            values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
+            (place / STATE).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read FOLDER; a damaged one is a MissingError."""
+        try:
+            values: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
+            if values["schema"] != SCHEMA:
+                raise MissingError(f"{str(folder)!r} was written by another embedlab (schema {values['schema']})")
+            tensors = {name: load_file(folder / f"{name}.safetensors") for name in ("encoder", "heads", "optimizer", "random")}
+            return cls(step=values["step"], best=Best(**values["best"]) if values["best"] else None, **tensors)
+        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+            raise MissingError(f"checkpoint {str(folder)!r} is damaged: {error}") from error
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of a run: the newest and the best are kept."""
+
+    folder: Path
+
+    def path(self, step: int) -> Path:
+        """Where the checkpoint after STEP is."""
+        return self.folder / f"step-{step:07d}"
+
+    def steps(self) -> list[int]:
+        """The steps of the complete checkpoints, ascending."""
+        found = (re.fullmatch(r"step-(\d+)", path.name) for path in self.folder.glob("step-*"))
+        return sorted(int(match[1]) for match in found if match)
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Write a checkpoint; the others go once it is complete, except the best."""
+        snapshot.write(self.path(snapshot.step))
+        kept = {snapshot.step, snapshot.best.step if snapshot.best else snapshot.step}
+        for step in set(self.steps()) - kept:
+            shutil.rmtree(self.path(step), ignore_errors=True)
+        for litter in self.folder.glob(".step-*"):  # of a process that was killed while it wrote
+            shutil.rmtree(litter, ignore_errors=True)
+
+    def newest(self) -> tuple[Snapshot | None, list[str]]:
+        """The newest checkpoint that can be read, and a note for each newer one that cannot."""
+        notes: list[str] = []
+        for step in reversed(self.steps()):
+            try:
+                return Snapshot.read(self.path(step)), notes
+            except MissingError as error:
+                notes.append(f"{error.message}; an older checkpoint is taken, or the beginning")
+        return None, notes
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors as safetensors; a full disk is an OSError, as from any other writer."""
+    try:
+        save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:
+        code = re.search(r"code: (\d+)", str(error))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]) -> Tensors:
+    """The optimizer's state as `<parameter>.<entry>`; a parameter that never had a gradient has none."""
+    return {
+        f"{name}.{entry}": value for name, parameter in parameters.items() for entry, value in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter], tensors: Tensors) -> None:
+    """Put back what `optimizer_tensors` took."""
+    for key, value in tensors.items():
+        name, _, entry = key.rpartition(".")
+        parameter = parameters[name]
+        optimizer.state[parameter][entry] = value.to(parameter.device)  # the count of steps too: the fused kernel reads it there
+
+
+def random_tensors(device: torch.device) -> Tensors:
+    """The state of torch's generators, which dropout draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_random(states: Tensors, device: torch.device) -> None:
+    """Put back what `random_tensors` took; another kind of device goes on with its own state."""
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)

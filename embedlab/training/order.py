@@ -1,0 +1,72 @@
+"""Which rows are learnt from together and when: rows that belong together are shuffled as groups and never parted."""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Row numbers, group after group: group i is `rows[bounds[i]:bounds[i + 1]]`."""
+
+    rows: Indices
+    bounds: Indices  # (groups + 1,)
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+
+def group_rows(keys: Indices, largest: int) -> Groups:
+    """Rows with equal KEYS as groups; a group of more than LARGEST rows is cut into several, as no batch could hold it."""
+    order = np.argsort(keys, kind="stable")
+    is_first = np.diff(keys[order], prepend=keys.min(initial=0) - 1) != 0
+    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(keys)), 0))
+    bounds = np.flatnonzero((np.arange(len(keys)) - starts) % largest == 0)
+    return Groups(rows=order, bounds=np.append(bounds, len(keys)))
+
+
+def shuffled_batches(groups: Groups, batch_size: int, rng: np.random.Generator) -> list[Indices]:
+    """The rows of each batch of one epoch: groups in random order, a batch closed before the group that would overfill it."""
+    order = rng.permutation(len(groups))
+    lengths = np.diff(groups.bounds)[order]
+    ends = np.cumsum(lengths)
+    within = np.arange(len(groups.rows)) - np.repeat(ends - lengths, lengths)
+    rows = groups.rows[np.repeat(groups.bounds[:-1][order], lengths) + within]
+    return np.split(rows, _cuts(lengths, batch_size))
+
+
+def _cuts(lengths: Indices, batch_size: int) -> list[int]:
+    cuts, start, end = [], 0, 0
+    for length in lengths.tolist():
+        if end + length - start > batch_size:
+            cuts.append(end)
+            start = end
+        end += length
+    return cuts
+
+
+def epoch_generator(seed: int, stage: int, epoch: int) -> np.random.Generator:
+    """The generator of an epoch's order."""
+    return np.random.default_rng([seed, stage, epoch, 0])
+
+
+def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.Generator:
+    """The generator of what is drawn for one batch, counted from 0; nothing but these four numbers need be remembered."""
+    # numpy reads [a, b, c] as [a, b, c, 0]: the fourth number must be there and differ from the epoch's own.
+    return np.random.default_rng([seed, stage, epoch, batch + 1])
+
+
+def epoch_batches(groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int) -> list[Indices]:
+    """The batches of one epoch of one stage of a run."""
+    return shuffled_batches(groups, batch_size, epoch_generator(seed, stage, epoch))
+
+
+def steps_of_epochs(groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int) -> tuple[int, ...]:
+    """Batches in each epoch; the last is cut short where EPOCHS has a fraction."""
+    counts = [len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch)) for epoch in range(ceil(epochs))]
+    shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
+    return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))

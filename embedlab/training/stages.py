@@ -1,0 +1,203 @@
+"""One run from its recipe to its model: the stages one after the other, begun or taken up again."""
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from embedlab.data.dataset import State
+from embedlab.data.source import Source
+from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Watch
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.names import objective_options
+from embedlab.objectives.needs import check_columns
+from embedlab.objectives.objective import build_objective
+from embedlab.paths import disk_errors
+from embedlab.recipe import Recipe
+from embedlab.runs import events
+from embedlab.runs.environment import Environment, environment
+from embedlab.runs.events import EventLog
+from embedlab.runs.store import RunFolder
+from embedlab.training.batching import CHUNK_COST, Collation, tokenise
+from embedlab.training.card import model_card
+from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
+from embedlab.training.loop import DevScore, Session, train_stage
+from embedlab.training.signals import stop_requests
+from embedlab.training.stage_data import StageData, open_stages
+from embedlab.training.tracking import Tracker, accelerator
+
+Tell = Callable[[events.Event], None]
+
+HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
+
+
+def train_run(
+    recipe: Recipe,
+    source: Source,
+    machine: Machine,
+    run: RunFolder,
+    seed: int,
+    *,
+    resume: bool = False,
+    dev_score: DevScore | None = None,
+    report: Tell | None = None,
+    watch: Watch | None = None,
+    track: Tracker | None = None,
+) -> None:
+    """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
+
+    RESUME goes on from the newest checkpoint, or from the beginning where there is none; the result is bit-identical on
+    a CPU with as many threads. DEV_SCORE judges the encoder now and then (Spearman x 100), REPORT gets every event,
+    WATCH follows the tokenising. Nothing is written before data and encoder are found to be there.
+    """
+    _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
+    stages = open_stages(recipe, source, seed)
+    encoder = _starting_encoder(recipe, source, machine)
+    here = _environment(machine, seed, stages)
+    torch.manual_seed(seed)
+    objectives = [build_objective(stage.objective, encoder.dim).to(machine.device) for stage in recipe.stages]
+    with run.lock():
+        notes = _write_once(run, recipe, here, resume=resume)
+        snapshot, damaged = Checkpoints(run.checkpoints).newest()
+        with EventLog(run.events_file) as log, stop_requests() as stop:
+
+            def tell(event: events.Event) -> None:
+                log.append(event)
+                if report is not None:
+                    report(event)
+
+            session = Session(
+                encoder=encoder,
+                objectives=objectives,
+                accelerator=accelerator(machine, track=track, folder=run.path / "tracking", project=run.name, recipe=recipe, seed=seed),
+                checkpoints=Checkpoints(run.checkpoints),
+                stop=stop,
+                tell=tell,
+                evaluate=recipe.evaluate,
+                dev_score=dev_score,
+                steps=stages[-1].end,
+            )
+            with _told_endings(session):
+                if snapshot is not None:
+                    _restore(session, snapshot)
+                tell(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
+                for note in [*notes, *damaged]:
+                    tell(events.Note(text=note))
+                _train_stages(session, stages, snapshot, watch)
+                _finish(session, run, recipe, seed, [state for data in stages for state in data.states])
+
+
+def _train_stages(session: Session, stages: Sequence[StageData], snapshot: Snapshot | None, watch: Watch | None) -> None:
+    for data in stages:
+        if session.step >= data.end:
+            continue
+        is_midway = session.step > data.first
+        if not is_midway:
+            session.best = None
+        collation = Collation(
+            data=data,
+            needs=objective_options(data.stage.objective.name).NEEDS,
+            tokens=tokenise(session.encoder, data.rows.sentences.to_list(), watch),
+            objective=session.objectives[data.index],
+            pad=int(session.encoder.tokenizer.pad_token_id or 0),
+            chunk_cost=CHUNK_COST[session.encoder.machine.device.type],
+        )
+        if cut := int(collation.tokens.truncated.sum()):
+            session.tell(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
+        train_stage(session, collation, snapshot.optimizer if snapshot is not None and is_midway else None)
+        snapshot = None
+
+
+def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states: Sequence[State]) -> None:
+    """Write the model: the last state of the encoder, or its best where the recipe keeps that."""
+    if recipe.evaluate.keep == "best" and session.best is not None and session.best.step != session.step:
+        _load(session, Snapshot.read(session.checkpoints.path(session.best.step)))
+        session.tell(
+            events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
+        )
+    with disk_errors(run.path / HEADS):
+        write_tensors(run.path / HEADS, session.heads.state_dict())
+    save_model(run.model, session.encoder, card=model_card(recipe, seed, states))
+    session.accelerator.end_training()
+    session.tell(events.Finished(step=session.step))
+
+
+def _restore(session: Session, snapshot: Snapshot) -> None:
+    _load(session, snapshot)
+    restore_random(snapshot.random, session.encoder.machine.device)
+    session.step, session.best = snapshot.step, snapshot.best
+
+
+def _load(session: Session, snapshot: Snapshot) -> None:
+    session.encoder.backbone.load_state_dict(snapshot.encoder)
+    session.heads.load_state_dict(snapshot.heads)
+
+
+@contextmanager
+def _told_endings(session: Session) -> Iterator[None]:
+    """Make whatever ends the run early an event, so that whoever follows it knows why."""
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        session.tell(events.Interrupted(step=session.step))
+        raise
+    except Exception as error:
+        message, hint = (error.message, error.hint) if isinstance(error, EmbedlabError) else (f"{type(error).__name__}: {error}", "")
+        with contextlib.suppress(MissingError):  # a full disk may refuse this line too
+            session.tell(events.Failed(message=message, hint=hint))
+        raise
+
+
+def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool) -> None:
+    check_columns(recipe)
+    if recipe.evaluate.keep == "best" and not has_dev_score:
+        raise UsageError("evaluate.keep is 'best', but there is no dev score", hint="name a dataset: --set evaluate.dev=sts-benchmark")
+    if resume:
+        return
+    if run.model.exists():
+        raise UsageError(f"run {run.id!r} is finished", hint=f"give this one its own name: --name {run.name}-2")
+    if Checkpoints(run.checkpoints).steps():
+        raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
+
+
+def _environment(machine: Machine, seed: int, stages: Sequence[StageData]) -> Environment:
+    states = [state for data in stages for state in data.states]
+    data = [_plain(vars(state)) for state in states]
+    return environment(seed=seed, device=str(machine.device), precision=machine.precision, threads=machine.threads, data=data)
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+
+
+def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bool) -> list[str]:
+    """Write recipe and environment, or compare them with those of the run that is taken up; notes what may change its numbers."""
+    if not (resume and run.environment_file.exists()):
+        # What an attempt that ended before its first checkpoint left behind binds nobody.
+        run.recipe_file.unlink(missing_ok=True)
+        run.environment_file.unlink(missing_ok=True)
+        run.write_once(recipe, here)
+        return []
+    run.write_once(recipe, here)
+    before = run.environment()
+    if _hashes(before) != _hashes(here):
+        raise UsageError(f"the data of run {run.id!r} has changed since it was begun", hint=f"train anew: --name {run.name}-2")
+    changed = [name for name in ("device", "precision", "threads", "packages") if getattr(before, name) != getattr(here, name)]
+    return [f"resumed with other {name} than before: the result may differ in its last digits" for name in changed]
+
+
+def _hashes(environment: Environment) -> list[str]:
+    return [json.dumps([part["name"], part["split"], part["rows"], dict(part["sha256"])], sort_keys=True) for part in environment.data]
+
+
+def _starting_encoder(recipe: Recipe, source: Source, machine: Machine) -> TransformerEncoder:
+    section = recipe.encoder
+    return load_transformer(section.model, machine, pooling=section.pooling, max_tokens=section.max_tokens, offline=source.offline)

@@ -1,0 +1,37 @@
+"""accelerate's Accelerator, set up for a machine and, where asked for, with an experiment tracker."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any, Literal
+
+from accelerate import Accelerator
+
+from embedlab.encoders.device import Machine
+from embedlab.errors import MissingError
+from embedlab.recipe import Recipe, flatten, to_table
+
+Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
+
+
+def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
+    """The accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say.
+
+    A tracker whose package is not installed is a MissingError.
+    """
+    if track is not None and importlib.util.find_spec(track) is None:
+        raise MissingError(f"the tracker {track!r} is not installed", hint=f"pip install {track}")
+    made = Accelerator(
+        cpu=machine.device.type == "cpu",
+        mixed_precision="bf16" if machine.precision == "bf16" else "no",
+        log_with=track,
+        project_dir=str(folder),
+    )
+    if track is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        made.init_trackers(project, config={"seed": seed, **{key: _plain(value) for key, value in flatten(to_table(recipe)).items()}})
+    return made
+
+
+def _plain(value: Any) -> Any:
+    """A value as every tracker takes it."""
+    return value if isinstance(value, bool | int | float | str) else str(value)
