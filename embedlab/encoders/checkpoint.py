@@ -24,6 +24,7 @@ def load_transformer(
     pooling: Pooling | None = None,
     max_tokens: int | None = None,
     revision: str | None = None,
+    note: str | None = None,
     offline: bool = False,
 ) -> TransformerEncoder:
     """The transformer in a folder or of a hub id, with the pooling and longest input that are given or that it states.
@@ -43,7 +44,7 @@ def load_transformer(
         pooling=usage.pooling,
         max_tokens=usage.max_tokens,
         machine=machine,
-        notes=usage.notes,
+        notes=(*usage.notes, *([note] if note else [])),
     )
 
 

@@ -66,6 +66,11 @@ def distinct(sentences: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
     return list(places), index
 
 
+def shifted(watch: Watch | None, before: int, total: int) -> Watch | None:
+    """A watch for one part of the work, told to WATCH as progress of the whole."""
+    return None if watch is None else lambda done, _: watch(before + done, total)
+
+
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
     """Cosine of each row of FIRST with the same row of SECOND; 0 where either is a zero vector."""
     # float64 inside, so that equal vectors score exactly 1 and identical pairs stay tied in a rank correlation.

@@ -4,10 +4,25 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from embedlab.encoders.folder import weight_files
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.folder import read_usage, weight_files
+from embedlab.encoders.hub import hub_folder
 from embedlab.errors import MissingError
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model")
+
+
+def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
+    """The fingerprint that the loaded scorer of SPEC would have; a hub model must have been downloaded before."""
+    if spec.parts:
+        return combined_fingerprint(spec.kind, *(spec_fingerprint(part, precision=precision) for part in spec.parts))
+    if spec.kind == "dice":
+        return combined_fingerprint("dice")
+    if spec.kind == "word-vectors":
+        return combined_fingerprint("word-vectors", file_hash(Path(spec.location)))
+    folder = Path(spec.location) if spec.kind != "hub" else hub_folder(spec.location, spec.revision, offline=True)
+    usage = read_usage(folder, pooling=spec.pooling)
+    return folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=precision)
 
 
 def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision: str) -> str:

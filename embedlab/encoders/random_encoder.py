@@ -12,6 +12,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
+from embedlab.data import sample
 from embedlab.encoders.quiet import quiet_transformers
 from embedlab.paths import atomic_folder
 
@@ -33,7 +34,7 @@ def build_random_encoder(
 
     Each word of VOCABULARY (of the sample world where absent) is one token; other words are spelled in letters.
     """
-    tokenizer = build_tokenizer(_sample_vocabulary() if vocabulary is None else vocabulary)
+    tokenizer = build_tokenizer(sample.vocabulary() if vocabulary is None else vocabulary)
     config = AutoConfig.for_model(
         architecture,
         vocab_size=len(tokenizer),
@@ -66,9 +67,3 @@ def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks)
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **dict(zip(names, SPECIAL, strict=True)))
-
-
-def _sample_vocabulary() -> tuple[str, ...]:
-    from embedlab.data.sample import vocabulary
-
-    return vocabulary()

@@ -1,0 +1,127 @@
+"""Vectors that were computed before, kept on disk under the encoder's fingerprint.
+
+A fingerprint is a folder of segments that are written once: vectors, which sentences were cut, and keys — 128-bit hashes of
+the sentences, in order. The keys are renamed into place last, so a segment with keys is whole, whatever was killed when, and
+any number of processes may read and write at once.
+"""
+
+import hashlib
+import io
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.encoders.encoder import Vectors
+from embedlab.paths import write_atomic
+
+Keys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
+
+PARTS = ("vectors", "cut", "keys")  # keys last: they make a segment
+MOST_SEGMENTS = 32  # small ones of an encoder, before they are merged into one
+SMALL_BYTES = 32 * 2**20
+STALE_S = 3_600  # a part without keys may be another process's work in progress for this long
+
+
+def sentence_keys(sentences: Sequence[str]) -> Keys:
+    """A 128-bit hash of each sentence."""
+    digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+class EmbeddingCache:
+    """Vectors of one encoder, found by sentence; all encoders' together stay under a size."""
+
+    def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int) -> None:
+        self._root = folder
+        self._folder = folder / fingerprint
+        self._dim = dim
+        self._limit_bytes = limit_bytes
+
+    def find(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
+        """Which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were cut."""
+        known = np.zeros(len(keys), np.bool_)
+        vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
+        for _, own_keys, own_vectors, own_cut in self._segments():
+            places = np.searchsorted(own_keys[:, 0], keys[:, 0]).clip(max=len(own_keys) - 1)
+            hit = np.flatnonzero(~known & (own_keys[places] == keys).all(axis=1))
+            vectors[hit], cut[hit], known[hit] = own_vectors[places[hit]], own_cut[places[hit]], True
+        if self._folder.is_dir():
+            os.utime(self._folder)  # recently used
+        return known, vectors, cut
+
+    def store(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+        """Keep these vectors, and drop what was not used for longest where all is over the limit."""
+        # Another process may merge or drop files meanwhile; what is lost so is computed again.
+        with suppress(FileNotFoundError):
+            self._write(keys, vectors, cut)
+            self._merge()
+            self._trim()
+
+    def _segments(self) -> Iterator[tuple[str, Keys, Vectors, NDArray[np.bool_]]]:
+        for name in self._names():
+            try:
+                vectors, cut, keys = (np.load(self._part(name, part), mmap_mode="r") for part in PARTS)
+            except (FileNotFoundError, ValueError, EOFError):
+                self._remove(name)  # broken, or another process has just merged it away
+                continue
+            if keys.shape != (len(vectors), 2) or cut.shape != (len(vectors),) or vectors.shape[1:] != (self._dim,) or not len(keys):
+                self._remove(name)
+                continue
+            yield name, keys, vectors, cut
+
+    def _write(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+        order = np.argsort(keys[:, 0], kind="stable")
+        name = uuid.uuid4().hex
+        arrays: tuple[NDArray[Any], ...] = (vectors, cut, keys)
+        for part, array in zip(PARTS, arrays, strict=True):
+            content = io.BytesIO()
+            np.save(content, array[order], allow_pickle=False)
+            write_atomic(self._part(name, part), content.getvalue())
+
+    def _merge(self) -> None:
+        """Make one segment of all small ones, so that a search does not open hundreds of files."""
+        small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
+        if len(small) <= MOST_SEGMENTS:
+            return
+        found = [(keys, vectors, cut) for name, keys, vectors, cut in self._segments() if name in small]
+        keys, vectors, cut = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        first = np.unique(keys, axis=0, return_index=True)[1]
+        self._write(keys[first], vectors[first], cut[first])
+        for name in small:
+            self._remove(name)
+
+    def _trim(self) -> None:
+        """Drop the encoders that were not used for longest until the rest is under the limit."""
+        self._remove_leftovers()
+        folders = sorted((path for path in self._root.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+        sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in folders}
+        for path in folders:
+            if sum(sizes.values()) <= self._limit_bytes:
+                return
+            shutil.rmtree(path, ignore_errors=True)
+            del sizes[path]
+
+    def _remove_leftovers(self) -> None:
+        """Parts that a killed process left without keys."""
+        whole = set(self._names())
+        for file in self._folder.iterdir():
+            if file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
+                file.unlink(missing_ok=True)
+
+    def _names(self) -> list[str]:
+        return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))
+
+    def _remove(self, name: str) -> None:
+        for part in reversed(PARTS):
+            self._part(name, part).unlink(missing_ok=True)
+
+    def _part(self, name: str, part: str) -> Path:
+        return self._folder / f"{name}.{part}.npy"

@@ -1,0 +1,80 @@
+"""Several encoders as one: a function of their vectors each."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
+from embedlab.encoders.expression import Combination
+from embedlab.encoders.fingerprint import combined_fingerprint
+from embedlab.errors import UsageError
+
+
+def average(parts: Sequence[Vectors]) -> Vectors:
+    """Mean of the vectors; the longer ones weigh more in its direction."""
+    mean: Vectors = np.mean(parts, axis=0, dtype=np.float32)
+    return mean
+
+
+def normalized_average(parts: Sequence[Vectors]) -> Vectors:
+    """Mean of the vectors, each brought to length 1 before; a zero vector stays zero."""
+    return average([_unit(part) for part in parts])
+
+
+def concat(parts: Sequence[Vectors]) -> Vectors:
+    """The vectors one after the other."""
+    return np.concatenate(parts, axis=1)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit
+
+
+COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
+    "average": average,
+    "normalized-average": normalized_average,
+    "concat": concat,
+}
+
+
+class CombinedEncoder:
+    """Encoders whose vectors of a sentence become one; averages need equal dimensions."""
+
+    def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
+        dims = [part.dim for part in parts]
+        if kind != "concat" and len(set(dims)) > 1:
+            sizes = ", ".join(f"{part.name} has {part.dim}" for part in parts)
+            raise UsageError(f"{kind} needs vectors of one length: {sizes}", hint=f"concat:{','.join(part.name for part in parts)}")
+        self.name = name
+        self.fingerprint = combined_fingerprint(kind, *(part.fingerprint for part in parts))
+        self.dim = sum(dims) if kind == "concat" else dims[0]
+        self._kind: Combination = kind
+        self._parts = parts
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """The facts of the parts; counts are those of the part with most."""
+        facts = [part.facts for part in self._parts]
+        return EncoderFacts(
+            pooling=" + ".join(str(fact.pooling) for fact in facts),
+            precision=" + ".join(dict.fromkeys(fact.precision for fact in facts)),
+            max_tokens=min((fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None),
+            truncated=max(fact.truncated for fact in facts),
+            words=max(fact.words for fact in facts),
+            unknown_words=max(fact.unknown_words for fact in facts),
+            notes=tuple(f"{part.name}: {note}" for part, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
+        )
+
+    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+        """One vector a sentence, in order."""
+        unique, index = distinct(sentences)
+        total = len(unique) * len(self._parts)
+        parts = [part.encode(unique, shifted(watch, number * len(unique), total)) for number, part in enumerate(self._parts)]
+        return COMBINATIONS[self._kind](parts)[index]
+
+    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+        """Cosine of each pair."""
+        return score_by_cosine(self, first, second, watch)

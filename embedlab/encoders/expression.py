@@ -1,0 +1,96 @@
+"""The grammar of model names: one name with its options, or a combination of several.
+
+With blanks only to read it by:
+
+    model  = kind ":" list  |  kind "(" list ")"  |  single
+    kind   = "average" | "normalized-average" | "concat"
+    list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
+    single = name [ "?pooling=" POOLING ] [ "?revision=" REVISION ]
+
+So `average:a,concat:b,c` is `average(a,concat(b,c))`. What a name stands for is the catalog's business.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from embedlab.errors import UsageError
+from embedlab.names import unknown
+from embedlab.recipe import Pooling
+
+Combination = Literal["average", "normalized-average", "concat"]
+COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Single:
+    """One name and its options."""
+
+    name: str
+    pooling: Pooling | None
+    revision: str | None
+    text: str  # as it was typed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combined:
+    """A combination of two or more models."""
+
+    kind: Combination
+    parts: tuple["Single | Combined", ...]
+    text: str
+
+
+def parse_model(text: str) -> Single | Combined:
+    """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
+    for kind in COMBINATION_NAMES:
+        if text.startswith((f"{kind}:", f"{kind}(")):
+            return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
+    return _parse_single(text)
+
+
+def _split_list(text: str, kind: str) -> list[str]:
+    """The parts between commas that stand in no parentheses; a part that opens a ":" list takes all that follows."""
+    inner = text[len(kind) + 1 :]
+    if text[len(kind)] == "(":
+        if not inner.endswith(")"):
+            raise UsageError(f"{text!r}: it should end with )", hint=f"write {kind}:a,b or {kind}(a,b)")
+        inner = inner[:-1]
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(inner):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == "," and depth == 0 and not _opens_list(inner[start:]):
+            parts.append(inner[start:place].strip())
+            start = place + 1
+    parts.append(inner[start:].strip())
+    if depth != 0:
+        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {kind}:a,b or {kind}(a,b)")
+    if len(parts) < 2 or not all(parts):
+        raise UsageError(f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent")
+    return parts
+
+
+def _opens_list(part: str) -> bool:
+    return part.lstrip().startswith(tuple(f"{kind}:" for kind in COMBINATION_NAMES))
+
+
+def _parse_single(text: str) -> Single:
+    name, *options = text.split("?")
+    if not name:
+        raise UsageError(f"{text!r} is no model name", hint="give a run, a folder, a hub id or a published model such as sbert")
+    pooling, revision = _read_options(text, options)
+    return Single(name=name, pooling=pooling, revision=revision, text=text)
+
+
+def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, str | None]:
+    values = dict.fromkeys(("pooling", "revision"), "")
+    for option in options:
+        key, _, value = option.partition("=")
+        if key not in values or not value:
+            raise UsageError(f"{text!r}: no option {option!r}", hint="?pooling=mean and ?revision=REVISION are known")
+        values[key] = value
+    if values["pooling"] and values["pooling"] not in get_args(Pooling):
+        raise unknown("pooling", values["pooling"], get_args(Pooling))
+    return cast("Pooling | None", values["pooling"] or None), values["revision"] or None

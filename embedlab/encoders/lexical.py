@@ -1,0 +1,22 @@
+"""Word overlap as a model: the baseline that needs no vectors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.overlap import dice_column
+from embedlab.encoders.encoder import EncoderFacts, Watch
+from embedlab.encoders.fingerprint import combined_fingerprint
+
+
+class DiceScorer:
+    """The Dice coefficient of the two sentences' word sets."""
+
+    name = "dice"
+    fingerprint = combined_fingerprint("dice")
+    facts = EncoderFacts()
+
+    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+        """Word overlap of each pair, 0 to 1."""
+        return dice_column(first, second).astype(np.float32)

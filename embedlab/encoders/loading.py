@@ -1,0 +1,56 @@
+"""From what a model name stands for to something that scores pairs."""
+
+from pathlib import Path
+
+from embedlab.encoders.cache import EmbeddingCache
+from embedlab.encoders.cached_encoder import CachedEncoder
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.combination import CombinedEncoder
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Encoder, PairScorer
+from embedlab.encoders.expression import COMBINATION_NAMES
+from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.word_vectors import load_word_vectors
+from embedlab.errors import UsageError
+
+GIB = 2**30
+
+
+def load_scorer(
+    spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
+) -> PairScorer:
+    """The scorer of SPEC on MACHINE; its vectors are kept in the folder CACHE, which stays under cache_gib, where one is given."""
+    if spec.kind == "dice":
+        return DiceScorer()
+    return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+
+
+def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False) -> Encoder:
+    """The same for what must give vectors; one that only scores pairs is a UsageError."""
+    if spec.kind == "dice":
+        raise UsageError(
+            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
+        )
+    if spec.kind == "word-vectors":
+        fingerprint = spec_fingerprint(spec, precision=machine.precision)
+        return load_word_vectors(Path(spec.location), name=spec.name, fingerprint=fingerprint)
+    if spec.kind in COMBINATION_NAMES:
+        parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
+        return CombinedEncoder(name=spec.name, kind=spec.kind, parts=parts)
+    encoder = load_trainable(spec, machine, offline=offline)
+    if cache is None or cache_gib == 0:
+        return encoder
+    limit = int(cache_gib * GIB)
+    return CachedEncoder(encoder, EmbeddingCache(cache / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=limit))
+
+
+def load_trainable(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> TransformerEncoder:
+    """The transformer of SPEC itself, without a cache; anything else is a UsageError."""
+    if spec.kind not in ("run", "folder", "hub"):
+        raise UsageError(f"{spec.name!r} is no transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
+    return load_transformer(
+        spec.location, machine, name=spec.name, pooling=spec.pooling, revision=spec.revision, note=spec.note, offline=offline
+    )

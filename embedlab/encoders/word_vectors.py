@@ -1,0 +1,104 @@
+"""Averaged word vectors from GloVe's or word2vec's text files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.errors import MissingError
+
+# Words and single marks, as the files' own corpora were split.
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+class WordVectorEncoder:
+    """The mean of the vectors of a sentence's known words; zeros, and so a cosine of 0, where none is known.
+
+    A word is looked up as it is written, then in lower case.
+    """
+
+    def __init__(self, *, name: str, fingerprint: str, places: dict[str, int], vectors: Vectors) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self._places = places
+        self._vectors = vectors
+        self._counts: dict[str, tuple[int, int]] = {}  # sentence → its words, its unknown words
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self._vectors.shape[1])
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """How many words of the distinct sentences so far have no vector."""
+        words, unknown = (sum(counts) for counts in zip(*self._counts.values(), strict=True)) if self._counts else (0, 0)
+        return EncoderFacts(pooling="mean", words=words, unknown_words=unknown)
+
+    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+        """One vector a sentence, in order."""
+        unique, index = distinct(sentences)
+        vectors = np.zeros((len(unique), self.dim), np.float32)
+        for row, sentence in enumerate(unique):
+            words = _TOKEN.findall(sentence)
+            known = [place for word in words if (place := self._place(word)) is not None]
+            self._counts[sentence] = len(words), len(words) - len(known)
+            if known:
+                vectors[row] = self._vectors[known].mean(axis=0)
+        if watch is not None:
+            watch(len(unique), len(unique))
+        return vectors[index]
+
+    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+        """Cosine of each pair."""
+        return score_by_cosine(self, first, second, watch)
+
+    def _place(self, word: str) -> int | None:
+        place = self._places.get(word)
+        return self._places.get(word.lower()) if place is None else place
+
+
+def load_word_vectors(path: Path, *, name: str, fingerprint: str) -> WordVectorEncoder:
+    """The vectors in a text file of `word number number …` lines, with word2vec's first line of two counts or without.
+
+    A line with another count of numbers, or something that is no number, is a MissingError with file and line.
+    The first of several lines with the same word counts.
+    """
+    places: dict[str, int] = {}
+    rows: list[NDArray[np.float32]] = []
+    for number, word, row in _read_rows(path):
+        if rows and len(row) != len(rows[0]):
+            raise _broken(path, number, f"{len(row)} numbers where the lines before have {len(rows[0])}")
+        if not np.isfinite(row).all():
+            raise _broken(path, number, "a number that is not finite")
+        if places.setdefault(word, len(rows)) == len(rows):
+            rows.append(row)
+    if not rows:
+        raise MissingError(f"{path}: no word vectors", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
+    return WordVectorEncoder(name=name, fingerprint=fingerprint, places=places, vectors=np.stack(rows))
+
+
+def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
+    dim: int | None = None
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            fields = line.split()
+            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                dim = int(fields[1])
+                continue
+            # GloVe's largest file has words with blanks inside: the numbers are counted from the end.
+            dim = dim or len(fields) - 1
+            if dim < 1 or len(fields) < dim + 1:
+                raise _broken(path, number, f"{max(0, len(fields) - 1)} numbers where {dim} are expected")
+            try:
+                word = b" ".join(fields[:-dim]).decode()
+                yield number, word, np.fromiter(map(float, fields[-dim:]), np.float32, dim)
+            except ValueError as error:
+                raise _broken(path, number, str(error)) from error
+
+
+def _broken(path: Path, number: int, why: str) -> MissingError:
+    return MissingError(f"{path}, line {number}: {why}", hint="each line is a word and its numbers, separated by blanks")
