@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-Kind = Literal["nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets"]
+Kind = Literal["nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"]
 Origin = Literal["folder", "hub", "sample", "file"]
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
@@ -23,9 +23,20 @@ COLUMNS: Mapping[Kind, Mapping[str, pl.DataType]] = MappingProxyType(
         "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
         "sentences": {"sentence": _TEXT},
         "triplets": {"anchor": _TEXT, "positive": _TEXT, "negative": _TEXT},
+        "classification": {"sentence": _TEXT, "label": _TEXT},
+        "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
     }
 )
-CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType({"nli": "label", "sts": "source", "paraphrases": "is_duplicate", "sentiment": "label"})
+CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType(
+    {
+        "nli": "label",
+        "sts": "source",
+        "paraphrases": "is_duplicate",
+        "sentiment": "label",
+        "classification": "label",
+        "pair-classification": "label",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,11 @@ class Concept:
         """The broader concepts, nearest first."""
         return (self.broader, *self.broader.ancestors) if self.broader else ()
 
+    @property
+    def root(self) -> "Concept":
+        """The broadest concept that this one is a kind of."""
+        return self.broader.root if self.broader else self
+
     def covers(self, other: "Concept") -> bool:
         """Whether whatever is OTHER is also this."""
         return self == other or self in other.ancestors
@@ -173,8 +178,7 @@ def _tree(text: str) -> dict[str, Concept]:
 
 def leaves(concepts: dict[str, Concept]) -> tuple[Concept, ...]:
     """The concepts that nothing narrower exists for."""
-    broader = {concept.broader for concept in concepts.values()}
-    return tuple(concept for concept in concepts.values() if concept not in broader)
+    return tuple(concept for concept in concepts.values() if concept not in NARROWER)
 
 
 AGENTS = _tree(_AGENTS)
@@ -197,3 +201,8 @@ CONCEPTS: tuple[Concept, ...] = (
     *TIMES.values(),
     *OPPOSITE,
 )
+NARROWER: dict[Concept, tuple[Concept, ...]] = {
+    broader: tuple(concept for concept in CONCEPTS if concept.broader is broader)
+    for broader in {c.broader: None for c in CONCEPTS}
+    if broader
+}

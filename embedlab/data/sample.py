@@ -13,7 +13,11 @@ from embedlab.data.scenes import (
     Change,
     Scene,
     add_detail,
+    another_scene,
+    broaden,
+    drop_details,
     generalise,
+    narrow,
     negate,
     other_action,
     other_agent,
@@ -45,6 +49,7 @@ _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
         "roles": (swap_roles,),
         "two changes": (other_agent, other_action),
         "three changes": (other_agent, other_action, other_target),
+        "another scene": (another_scene,),
     }
 )
 
@@ -74,7 +79,7 @@ def vocabulary() -> tuple[str, ...]:
 def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
     """About three hypotheses a premise, which stand together."""
     for _ in range(premises):
-        scene = random_scene(rng)
+        scene = broaden(random_scene(rng), rng)
         premise = word_scene(scene, rng)
         labels = ["entailment", "neutral", "contradiction"]
         rng.shuffle(labels)
@@ -86,14 +91,33 @@ def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
 
 
 def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
+    """A scene that SCENE entails, leaves open or contradicts. Details come and go under every label, so that they do not give it away."""
     if label == "entailment":
         return generalise(scene, rng)
-    return _contradict(scene, rng) if label == "contradiction" else add_detail(scene, rng)
+    if label == "contradiction":
+        changed = _contradict(scene, rng)
+        detailed = add_detail(changed, rng) if rng.random() < 0.3 else None
+        return drop_details(detailed or changed, rng, keep=scene)
+    open_question = (narrow(scene, rng) if rng.random() < 0.7 else None) or add_detail(scene, rng)
+    return drop_details(open_question, rng, keep=scene) if open_question else None
 
 
 def _contradict(scene: Scene, rng: Random) -> Scene:
+    """A scene that cannot be true along with SCENE: one change of it, several, or another scene altogether."""
+    kind = rng.random()
+    if kind < 0.2:
+        return random_scene(rng)
+    if kind < 0.5:
+        return _change(scene, (other_agent, other_action, other_target), rng)
     changes = (change(scene, rng) for change in rng.sample(_CONTRADICTIONS, len(_CONTRADICTIONS)))
     return next(changed for changed in changes if changed is not None)  # a scene can always be negated
+
+
+def _change(scene: Scene, changes: tuple[Change, ...], rng: Random) -> Scene:
+    """The scene after those of the changes that apply to it."""
+    for change in changes:
+        scene = change(scene, rng) or scene
+    return scene
 
 
 def _sts_rows(rng: Random, dataset: Dataset, split: str) -> Iterable[Row]:
@@ -114,7 +138,7 @@ def _pair(rng: Random, kind: str) -> tuple[Scene, Scene]:
     first = random_scene(rng)
     second = first
     for change in _PAIR_CHANGES[kind]:
-        second = change(second, rng) or other_action(second, rng)
+        second = change(second, rng) or negate(second, rng)
     return first, second
 
 

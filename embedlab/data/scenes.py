@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from embedlab.data.lexicon import (
     ACTIVITIES,
     AGENTS,
     ENCOUNTERS,
     HANDLING,
+    NARROWER,
     OPPOSITE,
     PLACES,
     THINGS,
@@ -120,12 +122,16 @@ def similarity(first: Scene, second: Scene) -> float:
 
 def _concept_similarity(first: Concept | None, second: Concept | None) -> float:
     if first is None or second is None:
-        return 0.5  # said on one side only: neither the same nor another thing
+        return 0.4  # said on one side only: neither the same nor another thing
     if first is second:
         return 1.0
     if first.covers(second) or second.covers(first):
-        return 0.7
-    return 0.3 if first.broader is not None and first.broader is second.broader else 0.0
+        return 0.6
+    return 0.2 if first.broader is not None and first.broader is second.broader else 0.0
+
+
+_DETAILS = {"quality": _QUALITIES, "place": _PLACES, "time": _TIMES}
+_NARROWABLE = ("agent", "action", "target", "place")
 
 
 # Changes of a scene's meaning. Each gives another scene, or None where it does not apply.
@@ -134,24 +140,37 @@ Change = Callable[[Scene, Random], Scene | None]
 
 def generalise(scene: Scene, rng: Random) -> Scene:
     """A scene that is true whenever SCENE is: broader concepts and fewer details; a negated scene stays as it is."""
-    if scene.negated:
-        return scene
-    changes: dict[str, Concept | None] = {slot: None for slot in ("quality", "place", "time") if rng.random() < 0.4}
-    for slot in ("agent", "action", "target", "place"):
+    return scene if scene.negated else broaden(drop_details(scene, rng), rng)
+
+
+def drop_details(scene: Scene, rng: Random, *, keep: Scene | None = None) -> Scene:
+    """The scene with about every fourth detail left unsaid, but never one that the scene KEEP says otherwise."""
+    for slot in _DETAILS:
+        if rng.random() < 0.25 and (keep is None or getattr(keep, slot) is getattr(scene, slot)):
+            scene = _replace(scene, slot, None)
+    return scene
+
+
+def broaden(scene: Scene, rng: Random) -> Scene:
+    """The scene with about every fourth concept replaced by the next broader one."""
+    for slot in _NARROWABLE:
         concept: Concept | None = getattr(scene, slot)
         if concept is not None and concept.broader is not None and rng.random() < 0.25:
-            changes.setdefault(slot, concept.broader)
-    return replace(scene, **changes)
+            scene = _replace(scene, slot, concept.broader)
+    return scene
+
+
+def narrow(scene: Scene, rng: Random) -> Scene | None:
+    """The scene with one concept replaced by one of the narrower ones."""
+    narrower = {slot: NARROWER.get(getattr(scene, slot), ()) for slot in _NARROWABLE}
+    slots = [slot for slot, concepts in narrower.items() if concepts]
+    return _replace(scene, slot := rng.choice(slots), rng.choice(narrower[slot])) if slots else None
 
 
 def add_detail(scene: Scene, rng: Random) -> Scene | None:
     """A scene that says something SCENE leaves open."""
-    choices = {"quality": _QUALITIES, "place": _PLACES, "time": _TIMES}
-    unsaid = [slot for slot in choices if getattr(scene, slot) is None]
-    if not unsaid:
-        return None
-    slot = rng.choice(unsaid)
-    return replace(scene, **{slot: rng.choice(choices[slot])})
+    unsaid = [slot for slot in _DETAILS if getattr(scene, slot) is None]
+    return _replace(scene, slot := rng.choice(unsaid), rng.choice(_DETAILS[slot])) if unsaid else None
 
 
 def negate(scene: Scene, rng: Random) -> Scene:
@@ -169,36 +188,48 @@ def swap_roles(scene: Scene, rng: Random) -> Scene | None:
     return replace(scene, agent=scene.target, target=scene.agent, quality=None) if scene.is_encounter and scene.target else None
 
 
-def other_action(scene: Scene, rng: Random) -> Scene:
+def other_action(scene: Scene, rng: Random) -> Scene | None:
     """The same agent does something else of the same sort."""
     group: Sequence[Concept] = _ACTIVITIES
     if scene.is_encounter:
         group = _ENCOUNTERS
     elif scene.target is not None:
         group = [action for action, kind in HANDLING.items() if kind.covers(scene.target)]
-    return replace(scene, action=_another(scene.action, group, rng))
+    return _with_another(scene, "action", group, rng)
 
 
-def other_agent(scene: Scene, rng: Random) -> Scene:
+def other_agent(scene: Scene, rng: Random) -> Scene | None:
     """Somebody else does it."""
-    return replace(scene, agent=_another(scene.agent, _PEOPLE if scene.agent in _PEOPLE else _AGENTS, rng))
+    return _with_another(scene, "agent", _PEOPLE if AGENTS["person"].covers(scene.agent) else _AGENTS, rng)
 
 
 def other_target(scene: Scene, rng: Random) -> Scene | None:
     """It is done to something or somebody else."""
     if scene.target is None:
         return None
-    group = _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]]
-    return replace(scene, target=_another(scene.target, group, rng))
+    return _with_another(scene, "target", _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]], rng)
 
 
 def other_place(scene: Scene, rng: Random) -> Scene | None:
     """The same happens where it cannot also be: outdoors instead of indoors."""
     if scene.place is None:
         return None
-    elsewhere = [place for place in _PLACES if place.ancestors[-1] is not scene.place.ancestors[-1]]
-    return replace(scene, place=rng.choice(elsewhere))
+    elsewhere = [place for place in _PLACES if place.root is not scene.place.root]
+    return _with_another(scene, "place", elsewhere, rng)
 
 
-def _another(concept: Concept, group: Sequence[Concept], rng: Random) -> Concept:
-    return rng.choice([other for other in group if other is not concept])
+def another_scene(scene: Scene, rng: Random) -> Scene:
+    """Something unrelated."""
+    return random_scene(rng)
+
+
+def _with_another(scene: Scene, slot: str, group: Sequence[Concept], rng: Random) -> Scene | None:
+    """The scene with one of the GROUP in a slot, none that is the same, broader or narrower; None when there is no such concept."""
+    said: Concept = getattr(scene, slot)
+    others = [concept for concept in group if not said.covers(concept) and not concept.covers(said)]
+    return _replace(scene, slot, rng.choice(others)) if others else None
+
+
+def _replace(scene: Scene, slot: str, concept: Concept | None) -> Scene:
+    changes: dict[str, Any] = {slot: concept}
+    return replace(scene, **changes)

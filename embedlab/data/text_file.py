@@ -18,21 +18,23 @@ def empty_file(path: Path) -> MissingError:
     return MissingError(f"{path} is empty", hint="get the file again")
 
 
-def read_text(path: Path) -> str:
-    """The UTF-8 text of a file, without a byte order mark."""
+def read_text(path: Path, *, fallback: str | None = None) -> str:
+    """The UTF-8 text of a file, without a byte order mark; a file that is no UTF-8 is read as FALLBACK where that is given."""
     content = path.read_bytes()
     if not content.strip():
         raise empty_file(path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if fallback is not None:
+            return content.decode(fallback)
         line = content.count(b"\n", 0, error.start) + 1
         raise bad_line(path, line, f"byte 0x{content[error.start]:02x} is not UTF-8") from error
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path, *, fallback: str | None = None) -> list[str]:
     r"""The lines of a file: parted by "\n" only, since corpora hold other characters that count as line ends elsewhere."""
-    lines = read_text(path).split("\n")
+    lines = read_text(path, fallback=fallback).split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]

@@ -1,0 +1,163 @@
+"""SentEval's transfer tasks in its own folder layout: sentences, or pairs of them, with a class each.
+
+Columns: sentence, label; of mrpc and sick-e: sentence1, sentence2, label. MR, CR, SUBJ and MPQA have one split, "all", since they are
+scored by cross-validation. A file that is no UTF-8 is read as Latin-1, as SentEval does (TREC's training questions are).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.text_file import bad_line, read_fields, read_lines
+
+_ENCODING = "latin-1"
+
+
+def read_class_files(paths: Sequence[Path], *, labels: Sequence[str]) -> Rows:
+    """Sentences of one file a class, in the order of LABELS; a blank line is an empty sentence, as the published counts have it."""
+    files = zip(paths, labels, strict=True)
+    return _rows([(line.strip(), label) for path, label in files for line in read_lines(path, fallback=_ENCODING)])
+
+
+def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str]) -> Rows:
+    """Sentences of a file with a class in each line; the pattern LINE_SHAPE has the groups "sentence" and "label"."""
+    (path,) = paths
+    rows = []
+    for number, line in enumerate(read_lines(path, fallback=_ENCODING), 1):
+        found = re.fullmatch(line_shape, line.strip())
+        if found is None:
+            raise bad_line(path, number, f"{line[:60]!r} is no sentence with its class")
+        if found["label"] not in labels:
+            raise bad_line(path, number, f"class {found['label']!r} is none of {', '.join(labels)}")
+        rows.append((found["sentence"].strip(), found["label"]))
+    return _rows(rows)
+
+
+def read_pairs(paths: Sequence[Path], *, header: Mapping[str, str], labels: Sequence[str]) -> Rows:
+    """Pairs of a tab-separated file; HEADER tells which of its columns are sentence1, sentence2 and label."""
+    (path,) = paths
+    frame = read_fields(path, list(header), line_shape=", ".join(header)).rename(header)
+    frame = frame.with_columns(pl.col("sentence1", "sentence2", "label").str.strip_chars())
+    wrong = frame.filter(~pl.col("label").is_in(labels))
+    if not wrong.is_empty():
+        raise bad_line(path, wrong["line"][0], f"class {wrong['label'][0]!r} is none of {', '.join(labels)}")
+    return Rows(frame=frame.select(list(COLUMNS["pair-classification"])))
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> Rows:
+    return Rows(frame=pl.DataFrame(rows, schema=dict(COLUMNS["classification"]), orient="row"))
+
+
+_HOME = "https://github.com/facebookresearch/SentEval, data/downstream"
+_FOLDERS = ("SentEval/downstream", "downstream")  # beside other corpora, or in SentEval's own data folder
+
+
+def _split(
+    files: Sequence[str], read: Callable[[Sequence[Path]], Rows], classes: Mapping[str, int], folders: Sequence[str] = _FOLDERS
+) -> Split:
+    layouts = tuple(Layout(files=tuple(f"{folder}/{file}" for file in files), read=read) for folder in folders)
+    return Split(layouts=layouts, expected=Expected(rows=sum(classes.values()), classes=classes))
+
+
+def _whole(name: str, summary: str, files: Mapping[str, str], *counts: int) -> Dataset:
+    """A dataset without splits; FILES are its classes."""
+    classes = dict(zip(files, counts, strict=True))
+    split = _split(list(files.values()), partial(read_class_files, labels=list(files)), classes)
+    return Dataset(name=name, kind="classification", summary=summary, home=_HOME, splits={"all": split})
+
+
+def _lines(file: str, line_shape: str, classes: Mapping[str, int]) -> Split:
+    return _split([file], partial(read_class_lines, line_shape=line_shape, labels=list(classes)), classes)
+
+
+def _binary(split: str, *counts: int) -> Split:
+    shape = r"(?P<sentence>.*)\t(?P<label>\S+)"
+    return _lines(f"SST/binary/sentiment-{split}", shape, dict(zip("01", counts, strict=True)))
+
+
+def _fine(split: str, *counts: int) -> Split:
+    return _lines(f"SST/fine/sentiment-{split}", r"(?P<label>\S+)\s(?P<sentence>.*)", dict(zip("01234", counts, strict=True)))
+
+
+def _questions(file: str, *counts: int) -> Split:
+    coarse = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+    return _lines(f"TREC/{file}", r"(?P<label>[A-Z]+):\S+\s(?P<sentence>.*)", dict(zip(coarse, counts, strict=True)))
+
+
+def _mrpc(split: str, *counts: int) -> Split:
+    header = {"Quality": "label", "#1 String": "sentence1", "#2 String": "sentence2"}
+    read = partial(read_pairs, header=header, labels=("0", "1"))
+    return _split([f"MRPC/msr_paraphrase_{split}.txt"], read, dict(zip("01", counts, strict=True)))
+
+
+def _sick(split: str, *counts: int) -> Split:
+    header = {"sentence_A": "sentence1", "sentence_B": "sentence2", "entailment_judgment": "label"}
+    classes = dict(zip(("CONTRADICTION", "ENTAILMENT", "NEUTRAL"), counts, strict=True))
+    folders = [*(f"{folder}/SICK" for folder in _FOLDERS), "SICK"]
+    return _split([f"SICK_{split}.txt"], partial(read_pairs, header=header, labels=list(classes)), classes, folders)
+
+
+DATASETS = (
+    _whole(
+        "mr", "movie reviews, negative or positive (Pang 2005)", {"neg": "MR/rt-polarity.neg", "pos": "MR/rt-polarity.pos"}, 5_331, 5_331
+    ),
+    _whole("cr", "customer reviews, negative or positive (Hu 2004)", {"neg": "CR/custrev.neg", "pos": "CR/custrev.pos"}, 1_368, 2_407),
+    _whole(
+        "subj",
+        "sentences of plots and of reviews, objective or subjective (Pang 2004)",
+        {"objective": "SUBJ/subj.objective", "subjective": "SUBJ/subj.subjective"},
+        5_000,
+        5_000,
+    ),
+    _whole("mpqa", "opinion phrases, negative or positive (Wiebe 2005)", {"neg": "MPQA/mpqa.neg", "pos": "MPQA/mpqa.pos"}, 7_294, 3_312),
+    Dataset(
+        name="sst2",
+        kind="classification",
+        summary="Stanford sentiment treebank, negative or positive, with phrases in train (Socher 2013)",
+        home=_HOME,
+        splits={"train": _binary("train", 29_780, 37_569), "dev": _binary("dev", 428, 444), "test": _binary("test", 912, 909)},
+    ),
+    Dataset(
+        name="sst5",
+        kind="classification",
+        summary="Stanford sentiment treebank in five classes (Socher 2013)",
+        home=_HOME,
+        splits={
+            "train": _fine("train", 1_092, 2_218, 1_624, 2_322, 1_288),
+            "dev": _fine("dev", 139, 289, 229, 279, 165),
+            "test": _fine("test", 279, 633, 389, 510, 399),
+        },
+    ),
+    Dataset(
+        name="trec",
+        kind="classification",
+        summary="questions by what they ask for, in six classes (Li 2002)",
+        home=_HOME,
+        splits={
+            "train": _questions("train_5500.label", 86, 1_162, 1_250, 1_223, 835, 896),
+            "test": _questions("TREC_10.label", 9, 138, 94, 65, 81, 113),
+        },
+    ),
+    Dataset(
+        name="mrpc",
+        kind="pair-classification",
+        summary="Microsoft research paraphrases (Dolan 2004)",
+        home=_HOME,
+        splits={"train": _mrpc("train", 1_323, 2_753), "test": _mrpc("test", 578, 1_147)},
+    ),
+    Dataset(
+        name="sick-e",
+        kind="pair-classification",
+        summary="SICK entailment: contradiction, entailment or neutral (Marelli 2014)",
+        home="https://zenodo.org/records/2787612",
+        splits={
+            "train": _sick("train", 665, 1_299, 2_536),
+            "dev": _sick("trial", 74, 144, 282),
+            "test": _sick("test_annotated", 720, 1_414, 2_793),
+        },
+    ),
+)
