@@ -20,9 +20,9 @@ class Rows:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def at(self, index: int) -> str:
+    def at(self, index: int | np.integer) -> str:
         """One distinct sentence."""
-        return str(self.sentences[index])
+        return str(self.sentences[int(index)])
 
 
 def index_rows(frame: pl.DataFrame, needs: Needs) -> Rows:

@@ -86,7 +86,7 @@ def train_stage(session: Session, collation: Collation, optimizer_state: dict[st
     optimizer = accelerator.prepare_optimizer(inner)
 
     steps = sum(data.epochs)
-    due = dev_steps(data.epochs, session.evaluate.every) if session.dev_score is not None else frozenset()
+    due = dev_steps(data.epochs, optim.epochs, session.evaluate.every) if session.dev_score is not None else frozenset()
     meter = Meter(device, done=session.step, steps=session.steps)
     session.saved_at = time.perf_counter()
 

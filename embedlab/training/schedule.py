@@ -17,14 +17,17 @@ def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule) -> 
     return 1.0 if schedule == "constant" else (steps - step) / max(1, steps - rising)
 
 
-def dev_steps(epochs: Sequence[int], every: float) -> frozenset[int]:
+def dev_steps(epochs: Sequence[int], passes: float, every: float) -> frozenset[int]:
     """Steps of a stage, counted from 1, after which a dev score is due: each share EVERY of an epoch, and its last step.
 
-    EPOCHS are the steps of each epoch; an EVERY of 0 means the last step alone.
+    EPOCHS are the steps of each of its PASSES over the data, the last of which may be a fraction; an EVERY of 0 means
+    the last step alone.
     """
     due, done = {sum(epochs)}, 0
-    for steps in epochs:
+    for epoch, steps in enumerate(epochs):
+        whole = steps / min(1.0, passes - epoch)
         parts = int(1 / every + 1e-9) if every else 0
-        due |= {done + ceil(round(part * every * steps, 6)) for part in range(1, parts + 1)}
+        marks = (ceil(round(part * every * whole, 6)) for part in range(1, parts + 1))
+        due |= {done + mark for mark in marks if mark <= steps}
         done += steps
     return frozenset(due)

@@ -39,5 +39,5 @@ def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) ->
     sets = anchor_sets(premise, hypothesis, label, positives=options.augment.positives, negatives=options.augment.negatives, rng=rng)
     anchor = int(rng.integers(len(sets.anchors)))
     chosen = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
-    pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(int(sentence))) for sentence in chosen)
-    return [("anchor", rows.at(int(sets.anchors[anchor]))), *((CLASSES[kind], sentence) for kind, sentence in pairs)]
+    pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(sentence)) for sentence in chosen)
+    return [("anchor", rows.at(sets.anchors[anchor])), *((CLASSES[kind], sentence) for kind, sentence in pairs)]

@@ -40,7 +40,7 @@ def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) ->
         return [(column, str(frame[column][0])) for column in NEEDS.columns]
     anchor = int(rng.integers(len(sets.anchors)))
     return [
-        ("anchor", rows.at(int(sets.anchors[anchor]))),
-        *(("positive", rows.at(int(sentence))) for sentence in sets.positives[anchor].nonzero()[0]),
-        *(("negative", rows.at(int(sentence))) for sentence in sets.negatives[anchor].nonzero()[0]),
+        ("anchor", rows.at(sets.anchors[anchor])),
+        *(("positive", rows.at(sentence)) for sentence in sets.positives[anchor].nonzero()[0]),
+        *(("negative", rows.at(sentence)) for sentence in sets.negatives[anchor].nonzero()[0]),
     ]

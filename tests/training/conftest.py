@@ -1,0 +1,26 @@
+"""Training on the sample world in a folder of its own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from small_runs import MACHINE, SAMPLE
+
+from embedlab.recipe import Recipe
+from embedlab.runs.store import RunFolder
+from embedlab.training.stages import train_run
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Callable[..., RunFolder]:
+    """Train a recipe on the sample world into a folder of its own."""
+
+    def run(recipe: Recipe, name: str = "small", seed: int = 1, **options: Any) -> RunFolder:
+        torch.set_num_threads(1)
+        folder = RunFolder.of(tmp_path / "runs", name, seed)
+        train_run(recipe, SAMPLE, MACHINE, folder, seed, **options)
+        return folder
+
+    return run

@@ -1,0 +1,52 @@
+"""A small recipe on the sample world, and what is compared of two runs."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from embedlab.data.source import Source
+from embedlab.encoders.device import Machine
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.recipe import Recipe, from_table
+from embedlab.runs.store import RunFolder
+from embedlab.training.checkpointing import Checkpoints
+
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+SAMPLE = Source(sample=True)
+
+
+def stage(name: str = "supervised_contrastive", rows: int = 160, optim: dict[str, Any] | None = None, **options: object) -> dict[str, Any]:
+    return {
+        "data": {"datasets": ["snli"], "rows": rows},
+        "objective": {"name": name, **options},
+        "optim": {"lr": 1e-3, "batch_size": 16, "weight_decay": 0.01, "clip": 1.0, **(optim or {})},
+    }
+
+
+def recipe_of(encoder: Path, *stages: dict[str, Any], **evaluate: object) -> Recipe:
+    values = {
+        "summary": "a test",
+        "encoder": {"model": str(encoder), "pooling": "mean-without-cls", "max_tokens": 32},
+        "stage": list(stages) or [stage()],
+        "evaluate": evaluate,
+    }
+    return from_table(values, name="small", where="test")
+
+
+def two_stages(encoder: Path) -> Recipe:
+    """Sampled sets, dropout, two heads, a fraction of an epoch: all that could be lost between two processes."""
+    first = stage("nli_softmax", augment={"positives": 1, "negatives": 3})
+    return recipe_of(encoder, first, stage(positives=2, negatives=3, optim={"epochs": 1.5}), every=0.25)
+
+
+def length_of_a_vector(encoder: TransformerEncoder) -> float:
+    """A dev score that costs nothing."""
+    return float((encoder.encode(["a man sleeps"]) ** 2).sum())
+
+
+def saved_bytes(run: RunFolder) -> dict[str, bytes]:
+    """The encoder, heads, optimizer and random states a run ends with, and the model it made."""
+    newest = Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1])
+    files = [*newest.glob("*.safetensors"), run.path / "heads.safetensors", run.model / "model.safetensors"]
+    return {str(file.relative_to(run.path)): file.read_bytes() for file in files}

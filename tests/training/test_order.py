@@ -1,0 +1,59 @@
+"""Groups are shuffled, rows are not lost and not parted."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from embedlab.training.order import batch_generator, epoch_batches, epoch_generator, group_rows, shuffled_batches, steps_of_epochs
+
+KEYS = np.random.default_rng(0).integers(0, 60, size=200)
+
+
+@pytest.mark.parametrize("batch_size", [16, 64])
+def test_every_row_comes_exactly_once_an_epoch(batch_size: int) -> None:
+    batches = shuffled_batches(group_rows(KEYS, batch_size), batch_size, np.random.default_rng(1))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(KEYS)))
+    assert max(map(len, batches)) <= batch_size
+
+
+def test_a_group_is_never_parted() -> None:
+    assert np.bincount(KEYS).max() <= 16
+    batches = shuffled_batches(group_rows(KEYS, 16), 16, np.random.default_rng(1))
+    homes = [set(KEYS[batch].tolist()) for batch in batches]
+    assert sum(map(len, homes)) == len(set(KEYS.tolist()))
+
+
+def test_a_batch_is_closed_only_where_the_next_group_does_not_fit() -> None:
+    batches = shuffled_batches(group_rows(KEYS, 16), 16, np.random.default_rng(1))
+    for batch, following in pairwise(batches):
+        assert len(batch) + (KEYS[following] == KEYS[following[0]]).sum() > 16
+
+
+def test_only_a_group_larger_than_a_batch_is_cut() -> None:
+    keys = np.array([7] * 10 + [8] * 3 + [9])
+    batches = shuffled_batches(group_rows(keys, 4), 4, np.random.default_rng(0))
+    assert max(map(len, batches)) == 4
+    assert sorted(np.concatenate(batches).tolist()) == list(range(14))
+    assert sum(8 in keys[batch] for batch in batches) == 1
+
+
+def test_the_order_follows_seed_stage_and_epoch() -> None:
+    groups = group_rows(KEYS, 16)
+
+    def order(**numbers: int) -> list[int]:
+        return np.concatenate(epoch_batches(groups, 16, **({"seed": 1, "stage": 0, "epoch": 0} | numbers))).tolist()
+
+    assert order() == order()
+    assert len({tuple(order(**change)) for change in ({}, {"seed": 2}, {"stage": 1}, {"epoch": 1})}) == 4
+
+
+def test_no_batch_draws_what_its_epoch_or_another_batch_draws() -> None:
+    generators = [epoch_generator(0, 0, 0), epoch_generator(0, 0, 1), *(batch_generator(0, 0, 0, batch) for batch in range(5))]
+    assert len({generator.integers(2**62) for generator in generators}) == len(generators)
+
+
+def test_a_fraction_of_an_epoch_takes_that_share_of_its_steps() -> None:
+    groups = group_rows(np.arange(100), 10)
+    assert steps_of_epochs(groups, 10, 2.5, seed=0, stage=0) == (10, 10, 5)
+    assert steps_of_epochs(groups, 10, 0.01, seed=0, stage=0) == (1,)

@@ -1,0 +1,33 @@
+"""Warm-up, the two schedules, and when dev scores are due."""
+
+import pytest
+import torch
+from transformers import get_constant_schedule_with_warmup, get_linear_schedule_with_warmup
+
+from embedlab.training.schedule import dev_steps, rate_factor
+
+
+@pytest.mark.parametrize("warmup", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("schedule", ["linear", "constant"])
+def test_factors_equal_those_of_transformers(warmup: float, schedule: str) -> None:
+    steps = 40
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    rising = int(warmup * steps)
+    make = get_linear_schedule_with_warmup if schedule == "linear" else get_constant_schedule_with_warmup
+    theirs = make(optimizer, rising, *([steps] if schedule == "linear" else []))
+    for step in range(steps):
+        assert rate_factor(step, steps, warmup=warmup, schedule=schedule) == pytest.approx(theirs.get_last_lr()[0])  # type: ignore[arg-type]
+        optimizer.step()
+        theirs.step()
+
+
+def test_one_step_is_taken_at_the_full_rate_without_warmup() -> None:
+    assert rate_factor(0, 1, warmup=0.0, schedule="linear") == 1.0
+
+
+def test_dev_scores_come_every_share_of_each_epoch_and_at_the_end() -> None:
+    assert dev_steps((100, 100), 2.0, 0.25) == {25, 50, 75, 100, 125, 150, 175, 200}
+    assert dev_steps((100, 50), 1.5, 0.25) == {25, 50, 75, 100, 125, 150}
+    assert dev_steps((100, 30), 1.3, 1.0) == {100, 130}
+    assert dev_steps((7,), 1.0, 0.3) == {3, 5, 7}
+    assert dev_steps((100, 100), 2.0, 0.0) == {200}

@@ -1,0 +1,160 @@
+"""Whole runs on the sample world: what they learn, leave behind and refuse."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.names import objective_names
+from embedlab.runs import events
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+from embedlab.training import checkpointing
+from embedlab.training.checkpointing import Checkpoints, Snapshot
+from embedlab.training.loop import Learner
+
+Train = Callable[..., RunFolder]
+
+
+def steps_of(run: RunFolder) -> list[events.Step]:
+    return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+
+
+@pytest.mark.parametrize("objective", objective_names())
+def test_the_loss_falls(objective: str, train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, stage(objective, rows=480, optim={"lr": 3e-3})))
+    losses = [event.loss for event in steps_of(run)]
+    assert len(losses) >= 3
+    assert losses[-1] < 0.95 * losses[0]
+    assert status(run).state == "finished"
+
+
+def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> None:
+    recipe = two_stages(tiny_encoder)
+    told: list[events.Event] = []
+    run = train(recipe, dev_score=length_of_a_vector, report=told.append)
+    assert run.recipe().hash == recipe.hash
+    environment = json.loads(run.environment_file.read_text())
+    assert environment["seed"] == 1
+    assert environment["data"][0]["sample"]
+    assert {"torch", "transformers"} <= set(environment["packages"])
+    heads = load_file(run.path / "heads.safetensors")
+    assert {"0.head.weight", "1.head.hidden.weight"} <= set(heads)
+    steps = [event for event in told if isinstance(event, events.Step)]
+    assert [event.step for event in steps] == [event.step for event in steps_of(run)]
+    assert {event.stage for event in steps} == {0, 1}
+    assert steps[-1].step == steps[-1].steps
+    assert steps[-1].epoch == pytest.approx(1.5)
+    assert len([event for event in told if isinstance(event, events.Dev)]) == 4 + 6
+    assert load_transformer(str(run.model), MACHINE).encode(["a man sleeps"]).shape == (1, 64)
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_does_not(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=64, positives=1, negatives=3))
+    first, again, other = train(recipe, "first"), train(recipe, "again"), train(recipe, "other", seed=2)
+    assert saved_bytes(first) == saved_bytes(again)
+    assert (first.path / "heads.safetensors").read_bytes() != (other.path / "heads.safetensors").read_bytes()
+
+
+def test_checkpoints_and_dev_scores_do_not_change_what_is_learnt(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=64))
+    watched, alone = train(recipe, "watched", dev_score=length_of_a_vector), train(recipe, "alone")
+    assert saved_bytes(watched) == saved_bytes(alone)
+
+
+def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Train, tiny_encoder: Path) -> None:
+    scores = iter([1.0, 7.0, float("nan"), 3.0])
+    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
+    second = [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Dev)][1].step
+    kept = Checkpoints(run.checkpoints)
+    assert kept.steps() == [second, steps_of(run)[-1].step]
+    best = Snapshot.read(kept.path(second))
+    saved = load_file(run.model / "model.safetensors")
+    assert saved.keys() == best.encoder.keys()
+    assert all(saved[name].equal(best.encoder[name]) for name in saved)
+    assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(best.heads["0.head.output.weight"])
+
+
+def test_keeping_the_best_without_a_dev_score_is_refused(train: Train, tiny_encoder: Path) -> None:
+    with pytest.raises(UsageError, match="no dev score"):
+        train(recipe_of(tiny_encoder, keep="best"))
+
+
+def test_data_without_the_columns_an_objective_needs_is_refused_before_anything_is_written(
+    train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    wrong = stage() | {"data": {"datasets": ["sts-benchmark"]}}
+    with pytest.raises(UsageError, match=r"'supervised_contrastive' needs column 'premise', which 'sts-benchmark' does not have") as error:
+        train(recipe_of(tiny_encoder, wrong))
+    assert "nli" in error.value.hint
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_finished_run_is_not_trained_over(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=16))
+    train(recipe)
+    with pytest.raises(UsageError, match="finished"):
+        train(recipe)
+
+
+def test_weight_one_saves_no_head(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, stage(rows=16, weight=1.0)))
+    assert load_file(run.path / "heads.safetensors") == {}
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_keeps_the_last_checkpoint(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, calls = Learner.forward, iter(range(1000))
+
+    def poisoned(learner: Learner, batch: object) -> torch.Tensor:
+        return forward(learner, batch) * (float("nan") if next(calls) == 6 else 1.0)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Learner, "forward", poisoned)
+    with pytest.raises(EmbedlabError, match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step \d+ is kept"):
+        train(recipe_of(tiny_encoder, every=0.25), dev_score=length_of_a_vector)
+    monkeypatch.undo()
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    snapshot, notes = Checkpoints(run.checkpoints).newest()
+    assert snapshot is not None
+    assert not notes
+    assert all(tensor.isfinite().all() for tensor in snapshot.encoder.values())
+
+
+def test_a_huge_rate_is_caught(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    with pytest.raises(EmbedlabError, match="diverged"):
+        train(recipe_of(tiny_encoder, stage(rows=480, optim={"lr": 1e30, "warmup": 0.0})))
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    assert status(run).state == "failed"
+    assert "diverged" in status(run).message
+
+
+def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, calls = checkpointing.save_file, iter(range(1000))
+
+    def full(tensors: dict[str, torch.Tensor], path: Path) -> None:
+        if next(calls) == 6:  # in the middle of the second checkpoint
+            raise checkpointing.SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        write(tensors, path)
+
+    monkeypatch.setattr(checkpointing, "save_file", full)
+    recipe = recipe_of(tiny_encoder, every=0.25)
+    with pytest.raises(MissingError, match="no space left") as error:
+        train(recipe, dev_score=length_of_a_vector)
+    assert error.value.exit_code == 3
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    monkeypatch.undo()
+    snapshot, notes = Checkpoints(run.checkpoints).newest()
+    assert snapshot is not None
+    assert not notes
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
+        train(recipe, "whole", dev_score=length_of_a_vector)
+    )
