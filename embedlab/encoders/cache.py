@@ -92,6 +92,8 @@ class EmbeddingCache:
         if len(small) <= MOST_SEGMENTS:
             return
         found = [(keys, vectors, cut) for name, keys, vectors, cut in self._segments() if name in small]
+        if not found:
+            return  # another process was faster
         keys, vectors, cut = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         first = np.unique(keys, axis=0, return_index=True)[1]
         self._write(keys[first], vectors[first], cut[first])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
@@ -65,7 +66,7 @@ def _read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
         with quiet_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             backbone = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype="float32")
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).strip().split("\n")[0]
         raise MissingError(f"cannot load the model in {str(folder)!r}: {reason}", hint="is it a whole transformers folder?") from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):

@@ -1,0 +1,128 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cache_writer import DIM, vectors_of
+
+from embedlab.encoders import cache as cache_module
+from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+
+WRITER = Path(__file__).with_name("cache_writer.py")
+
+
+def open_cache(folder: Path, fingerprint: str = "f", limit_bytes: int = 2**30, dim: int = DIM) -> EmbeddingCache:
+    return EmbeddingCache(folder, fingerprint, dim=dim, limit_bytes=limit_bytes)
+
+
+def keys_of(numbers: np.ndarray) -> np.ndarray:
+    return sentence_keys([f"sentence {number}" for number in numbers])
+
+
+def put(cache: EmbeddingCache, numbers: np.ndarray) -> None:
+    cache.store(keys_of(numbers), vectors_of(numbers), numbers % 2 == 0)
+
+
+def test_what_was_stored_is_found_and_nothing_else(tmp_path: Path) -> None:
+    put(open_cache(tmp_path), np.arange(0, 50))
+    put(open_cache(tmp_path), np.arange(100, 150))
+    asked = np.random.default_rng(0).permutation(200)
+    known, vectors, cut = open_cache(tmp_path).find(keys_of(asked))
+    assert set(asked[known]) == {*range(50), *range(100, 150)}
+    assert (vectors[known] == vectors_of(asked[known])).all()
+    assert (cut[known] == (asked[known] % 2 == 0)).all()
+
+
+def test_an_empty_cache_knows_nothing(tmp_path: Path) -> None:
+    assert not open_cache(tmp_path).find(keys_of(np.arange(3)))[0].any()
+    assert not open_cache(tmp_path).find(keys_of(np.arange(0)))[0].any()
+
+
+def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> None:
+    put(open_cache(tmp_path, "one"), np.arange(5))
+    assert not open_cache(tmp_path, "two").find(keys_of(np.arange(5)))[0].any()
+    assert not open_cache(tmp_path, "one", dim=7).find(keys_of(np.arange(5)))[0].any()
+
+
+@pytest.mark.parametrize("part", ["vectors", "cut", "keys"])
+@pytest.mark.parametrize("damage", ["half", "empty", "gone"])
+def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, damage: str) -> None:
+    put(open_cache(tmp_path), np.arange(0, 50))
+    (file,) = tmp_path.glob(f"f/*.{part}.npy")
+    put(open_cache(tmp_path), np.arange(50, 60))
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2] if damage == "half" else b"")
+    if damage == "gone":
+        file.unlink()
+    cache = open_cache(tmp_path)
+    known, _, _ = cache.find(keys_of(np.arange(60)))
+    assert np.flatnonzero(known).tolist() == list(range(50, 60))
+    put(cache, np.arange(0, 50))
+    assert cache.find(keys_of(np.arange(60)))[0].all()
+    assert len(list(tmp_path.glob("f/*.keys.npy"))) == 2
+
+
+def test_many_small_segments_become_one(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path)
+    for start in range(0, 200, 5):
+        put(cache, np.arange(start, start + 8))
+    assert len(list(tmp_path.glob("f/*.keys.npy"))) <= cache_module.MOST_SEGMENTS
+    known, vectors, _ = cache.find(keys_of(np.arange(203)))
+    assert known.all()
+    assert (vectors == vectors_of(np.arange(203))).all()
+
+
+def test_the_encoder_used_least_recently_is_dropped_first(tmp_path: Path) -> None:
+    size = 100 * DIM * 4
+    for age, name in enumerate(("old", "used", "new")):
+        put(open_cache(tmp_path, name), np.arange(100))
+        os.utime(tmp_path / name, (1000 + age, 1000 + age))
+    os.utime(tmp_path / "used", (500, 500))
+    open_cache(tmp_path, "used").find(keys_of(np.arange(1)))  # use makes it young again
+    put(open_cache(tmp_path, "last", limit_bytes=int(3.5 * size)), np.arange(100))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["last", "new", "used"]
+
+
+def test_parts_that_a_killed_process_left_are_removed_when_old(tmp_path: Path) -> None:
+    put(open_cache(tmp_path), np.arange(5))
+    for name, age_s in (("dead.vectors.npy", 2 * cache_module.STALE_S), (".x.tmp", 2 * cache_module.STALE_S), ("live.vectors.npy", 0)):
+        file = tmp_path / "f" / name
+        file.touch()
+        os.utime(file, (file.stat().st_mtime - age_s,) * 2)
+    put(open_cache(tmp_path), np.arange(5, 10))
+    names = {path.name for path in (tmp_path / "f").iterdir()}
+    assert "live.vectors.npy" in names
+    assert not {"dead.vectors.npy", ".x.tmp"} & names
+
+
+def start_writer(folder: Path, first: int, step: int, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, str(WRITER), str(folder), str(first), str(step), str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+
+
+@pytest.mark.parametrize("lines", [1, 7, 40])
+def test_a_writer_that_is_killed_anywhere_loses_only_what_was_not_stored(tmp_path: Path, lines: int) -> None:
+    writer = start_writer(tmp_path, 0, 200, 100_000)
+    assert writer.stdout is not None
+    for _ in range(lines):
+        done = int(writer.stdout.readline())
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    numbers = np.arange(done + 200 + 2_000)
+    known, vectors, _ = open_cache(tmp_path).find(keys_of(numbers))
+    assert known[: done + 200].all()
+    assert (vectors[known] == vectors_of(numbers[known])).all()
+
+
+def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    writers = [start_writer(tmp_path, first, 100, 45) for first in (0, 50)]  # overlapping sentences, and merges on the way
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0, 0]
+    numbers = np.arange(50 + 44 * 100 + 200)
+    known, vectors, _ = open_cache(tmp_path).find(keys_of(numbers))
+    assert known.all()
+    assert (vectors == vectors_of(numbers)).all()

@@ -1,0 +1,73 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.encoders import cached_encoder
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Encoder, Watch
+from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.transformer import TransformerEncoder
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many sentences each call of the transformer computed."""
+    counts: list[int] = []
+    embed = TransformerEncoder.embed
+
+    def counted(self: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> tuple[np.ndarray, np.ndarray]:
+        counts.append(len(sentences))
+        return embed(self, sentences, watch)
+
+    monkeypatch.setattr(TransformerEncoder, "embed", counted)
+    return counts
+
+
+def load(name: str, cpu: Machine, folder: Path, precision: str = "float32") -> Encoder:
+    (spec,) = resolve(name, folder / "runs").members
+    return load_encoder(spec, replace(cpu, precision=precision), cache=folder)
+
+
+def test_a_second_process_would_compute_nothing_and_report_the_same(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
+) -> None:
+    first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
+    vectors = first.encode(sentences)
+    told = []
+    assert (second.encode(sentences[::-1], lambda done, total: told.append((done, total))) == vectors[::-1]).all()
+    assert computed == [len(sentences)]
+    assert first.facts == second.facts
+    assert second.facts.truncated >= 1
+    assert told == [(len(sentences), len(sentences))]
+
+
+def test_only_new_sentences_are_computed_in_pieces_that_are_kept(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached_encoder, "SENTENCES_AT_ONCE", 8)
+    encoder = load(str(small_bert), cpu, tmp_path)
+    encoder.encode(sentences[:20])
+    whole = encoder.encode(sentences)
+    assert computed == [8, 8, 4, 8, 8, 4]
+    (spec,) = resolve(str(small_bert), tmp_path).members
+    np.testing.assert_allclose(whole, load_encoder(spec, cpu).encode(sentences), atol=1e-5)
+
+
+def test_other_weights_pooling_or_precision_are_never_served(
+    architectures: dict[str, Path], cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
+) -> None:
+    bert, distilbert = str(architectures["bert"]), str(architectures["distilbert"])
+    variants = [(bert, "float32"), (f"{bert}?pooling=cls", "float32"), (distilbert, "float32"), (bert, "bf16")]
+    for name, precision in variants:
+        load(name, cpu, tmp_path, precision).encode(sentences[:5])
+    assert computed == [5, 5, 5, 5]
+    assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == 4
+
+
+def test_no_cache_is_kept_where_its_size_is_zero(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    (spec,) = resolve(str(small_bert), tmp_path).members
+    load_encoder(spec, cpu, cache=tmp_path / "cache", cache_gib=0).encode(["a dog"])
+    assert not (tmp_path / "cache").exists()

@@ -1,0 +1,126 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.device import Machine
+from embedlab.encoders.pooling import POOLINGS
+from embedlab.errors import MissingError
+from embedlab.recipe import Pooling
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_folder_sentence_transformers_and_embedlab_give_one_vector(
+    architectures: dict[str, Path], cpu: Machine, sentences: list[str], pooling: Pooling, architecture: str, tmp_path: Path
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = load_transformer(str(architectures[architecture]), cpu, pooling=pooling, max_tokens=64)
+    save_model(tmp_path / "model", encoder, card="# A card\n")
+    saved = load_transformer(str(tmp_path / "model"), cpu)
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (pooling, 64, 64)
+    vectors = encoder.encode(sentences)
+    np.testing.assert_allclose(saved.encode(sentences), vectors, atol=1e-6)
+    np.testing.assert_allclose(theirs.encode(sentences), vectors, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_pooling_is_read_from_sentence_transformers_own_files(small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path) -> None:
+    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, pooling=pooling), card="")
+    (tmp_path / "model" / "embedlab.json").unlink()
+    assert load_transformer(str(tmp_path / "model"), cpu).pooling == pooling
+
+
+def test_a_model_that_sentence_transformers_saved_gives_its_vectors(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path
+) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    transformer = Transformer(str(small_bert))
+    theirs = SentenceTransformer(modules=[transformer, Pooling(32, "max")], device="cpu")
+    theirs.save(str(tmp_path / "theirs"))
+    ours = load_transformer(str(tmp_path / "theirs"), cpu)
+    assert ours.pooling == "max"
+    np.testing.assert_allclose(ours.encode(sentences), theirs.encode(sentences), atol=1e-5)
+
+
+def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_encoder: Path, cpu: Machine, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = load_transformer(str(shared_encoder), cpu, pooling="mean-without-cls")
+    save_model(tmp_path / "model", encoder, card="")
+    texts = ["A man plays a guitar.", "", "Snow fell."]
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(texts)
+    np.testing.assert_allclose(theirs, encoder.encode(texts), atol=1e-5)
+
+
+def test_saving_twice_gives_the_same_files(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    encoder = load_transformer(str(small_bert), cpu, pooling="mean-without-cls")
+    save_model(tmp_path / "one", encoder, card="# A card\n")
+    encoder.encode(["a dog"])
+    save_model(tmp_path / "two", encoder, card="# A card\n")
+    files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()]
+    assert {Path("README.md"), Path("config.json"), Path("model.safetensors"), Path("modules.json")} <= set(files)
+    assert all((tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes() for file in files)
+
+
+def test_an_untuned_folder_is_pooled_by_mean_and_says_so(small_bert: Path, cpu: Machine) -> None:
+    assert load_transformer(str(small_bert), cpu).facts.notes == ("no pooling was stated: mean",)
+    assert load_transformer(str(small_bert), cpu, pooling="cls").facts.notes == ()
+
+
+def test_loading_says_nothing_and_leaves_no_random_layer(small_bert: Path, cpu: Machine, capfd: pytest.CaptureFixture[str]) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    assert encoder.backbone.pooler is None
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_folder_without_a_config_is_missing(tmp_path: Path, cpu: Machine) -> None:
+    with pytest.raises(MissingError, match=r"no config\.json"):
+        load_transformer(str(tmp_path), cpu)
+
+
+def test_pickled_weights_are_never_loaded(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    for file in small_bert.iterdir():
+        if file.name != "model.safetensors":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    torch.save({}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(MissingError, match="no safetensors"):
+        load_transformer(str(tmp_path), cpu)
+
+
+@pytest.mark.parametrize("broken", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_broken_file_is_one_clear_error(small_bert: Path, cpu: Machine, tmp_path: Path, broken: str) -> None:
+    for file in small_bert.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes() if file.name != broken else file.read_bytes()[:50])
+    with pytest.raises(MissingError, match=str(tmp_path)):
+        load_transformer(str(tmp_path), cpu)
+
+
+def test_a_module_that_embedlab_does_not_apply_is_refused_unless_a_pooling_is_stated(
+    small_bert: Path, cpu: Machine, tmp_path: Path
+) -> None:
+    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu), card="")
+    (tmp_path / "model" / "embedlab.json").unlink()
+    modules = json.loads((tmp_path / "model" / "modules.json").read_text())
+    modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(MissingError, match="Dense"):
+        load_transformer(str(tmp_path / "model"), cpu)
+    assert load_transformer(str(tmp_path / "model"), cpu, pooling="mean").pooling == "mean"
+
+
+def test_a_hub_model_that_is_not_here_is_missing_offline(cpu: Machine) -> None:
+    with pytest.raises(MissingError, match="offline"):
+        load_transformer("nobody/nothing", cpu, offline=True)
+
+
+def test_something_that_is_neither_folder_nor_hub_id_is_missing(cpu: Machine) -> None:
+    with pytest.raises(MissingError, match="no folder and no hub model"):
+        load_transformer("not/a/model", cpu)

@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from embedlab.encoders import transformer
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine
+from embedlab.encoders.pooling import POOLINGS
+from embedlab.recipe import Pooling
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "modernbert"])
+def test_a_vector_does_not_depend_on_batch_order_or_padding(
+    architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, pooling: Pooling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(architectures[architecture]), cpu, pooling=pooling)
+    vectors = encoder.encode(sentences)
+    order = np.random.default_rng(1).permutation(len(sentences))
+    for budget in (1, 333, 100_000):
+        monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", budget)
+        shuffled = encoder.encode([sentences[place] for place in order])
+        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
+
+
+def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(small_bert), AutoModel.from_pretrained(small_bert).eval()
+    encoder = load_transformer(str(small_bert), cpu, pooling="mean")
+    for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
+        with torch.no_grad():
+            tokens = model(**tokenizer(sentence, return_tensors="pt", truncation=True, max_length=encoder.max_tokens)).last_hidden_state
+        np.testing.assert_allclose(tokens[0].mean(0), vector, atol=1e-5)
+
+
+def test_each_sentence_is_computed_once_and_progress_reaches_the_end(
+    small_bert: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    seen, told = [], []
+    forward = encoder.forward_tokens
+    monkeypatch.setattr(encoder, "forward_tokens", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
+    vectors = encoder.encode(["a dog", "a cat", "a dog"], lambda done, total: told.append((done, total)))
+    assert sum(seen) == 2
+    assert told[-1] == (2, 2)
+    assert (vectors[0] == vectors[2]).all()
+
+
+def test_no_sentences_give_no_vectors(small_bert: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    assert encoder.encode([]).shape == (0, encoder.dim)
+
+
+def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(small_bert), cpu, max_tokens=8)
+    encoder.encode(["a dog", "a " * 6, "a " * 7, "a " * 50, "a " * 50])
+    encoder.encode(["a " * 50])
+    assert encoder.facts.truncated == 2  # six words and two marks just fit
+    assert encoder.token_ids(["a " * 50]).lengths.tolist() == [8]
+    assert (encoder.encode(["a " * 6]) == encoder.encode(["a " * 7 + "dog"])).all()
+
+
+@pytest.mark.parametrize(("architecture", "limit"), [("bert", 128), ("roberta", 128), ("modernbert", 128)])
+def test_the_longest_input_never_exceeds_the_positions_there_are(
+    architectures: dict[str, Path], cpu: Machine, architecture: str, limit: int
+) -> None:
+    encoder = load_transformer(str(architectures[architecture]), cpu, max_tokens=5_000)
+    assert encoder.max_tokens == limit
+    assert np.isfinite(encoder.encode(["a " * 300])).all()
+
+
+def test_encoding_leaves_dropout_as_it_was(small_bert: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    encoder.backbone.train()
+    first, second = encoder.encode(["a dog"]), encoder.encode(["a dog"])
+    assert (first == second).all()
+    assert encoder.backbone.training
+
+
+def test_forward_tokens_carries_gradients_and_drops_out_only_in_training(small_bert: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    ids, mask = (torch.from_numpy(array) for array in encoder.token_ids(["a dog runs", "cat"]).padded([0, 1], 0))
+    still = encoder.forward_tokens(ids, mask)
+    assert torch.equal(still, encoder.forward_tokens(ids, mask))
+    encoder.backbone.train()
+    moving = encoder.forward_tokens(ids, mask)
+    assert not torch.allclose(still, moving)
+    moving.sum().backward()
+    assert all(parameter.grad is not None for parameter in encoder.backbone.parameters())
+
+
+def test_bf16_is_near_float32_and_has_another_fingerprint(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
+    from dataclasses import replace
+
+    exact = load_transformer(str(small_bert), cpu)
+    coarse = load_transformer(str(small_bert), replace(cpu, precision="bf16"))
+    assert coarse.facts.precision == "bf16"
+    assert coarse.fingerprint != exact.fingerprint
+    difference = np.abs(coarse.encode(sentences) - exact.encode(sentences)).max()
+    assert 0 < difference < 0.1
+
+
+def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine) -> None:
+    encoder = load_transformer(str(shared_encoder), cpu, pooling="mean")
+    near, far = encoder.score(["A man plays a guitar."] * 2, ["A guitarist is playing music.", "The stock market fell on Monday."])
+    assert near > far
+    assert encoder.facts.max_tokens == 512

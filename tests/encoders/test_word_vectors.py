@@ -1,0 +1,81 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.encoders.word_vectors import WordVectorEncoder, load_word_vectors
+from embedlab.errors import MissingError
+
+GLOVE = "the 1 0 0\nParis 0 2 0\nparis 0 0 3\nfrance 4 4 4\n, 0 1 1\n"
+
+
+def load(tmp_path: Path, text: str | bytes) -> WordVectorEncoder:
+    file = tmp_path / "vectors.txt"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load_word_vectors(file, name="words", fingerprint="f")
+
+
+def test_a_sentence_is_the_mean_of_its_known_words(tmp_path: Path) -> None:
+    encoder = load(tmp_path, GLOVE)
+    vectors = encoder.encode(["the Paris", "The PARIS, unknown", "nothing known", ""])
+    np.testing.assert_allclose(vectors, [[0.5, 1, 0], [1 / 3, 1 / 3, 4 / 3], [0, 0, 0], [0, 0, 0]], atol=1e-6)
+
+
+def test_unknown_words_are_counted_once_a_sentence(tmp_path: Path) -> None:
+    encoder = load(tmp_path, GLOVE)
+    encoder.encode(["the Paris", "the unknown word"])
+    encoder.encode(["the unknown word"])
+    assert (encoder.facts.words, encoder.facts.unknown_words) == (5, 2)
+
+
+def test_no_known_word_has_cosine_zero(tmp_path: Path) -> None:
+    assert load(tmp_path, GLOVE).score(["the", "xyz", "the"], ["the", "the", "france"]).tolist() == pytest.approx([1, 0, 1 / 3**0.5])
+
+
+def test_word2vec_files_start_with_two_counts(tmp_path: Path) -> None:
+    with_header = load(tmp_path, "5 3\n" + GLOVE).encode(["the Paris"])
+    assert (with_header == load(tmp_path, GLOVE).encode(["the Paris"])).all()
+
+
+def test_a_word_may_have_blanks_and_the_first_of_two_equal_words_counts(tmp_path: Path) -> None:
+    encoder = load(tmp_path, "4 2\na 1 2\na 9 9\n. . . 5 6\nb 3 4\n")
+    np.testing.assert_allclose(encoder.encode(["a", "b"]), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("the 1 0 0\nparis 1 2\n", 2),
+        ("the 1 0 0\nparis 1 2 x\n", 2),
+        ("3 3\nthe 1 0 0\nparis 1\n", 3),
+        ("the 1 0\n\nparis 1 2\n", 2),
+        ("the 1 0\nparis 1 nan\n", 2),
+        (b"the 1 0\n\xff\xfe 1 2\n", 2),
+        ("word\n", 1),
+    ],
+)
+def test_a_broken_line_is_named(tmp_path: Path, text: str | bytes, line: int) -> None:
+    with pytest.raises(MissingError, match=re.escape(f"vectors.txt, line {line}:")):
+        load(tmp_path, text)
+
+
+def test_an_empty_file_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="no word vectors"):
+        load(tmp_path, "")
+
+
+@pytest.mark.parametrize("name", ["glove.twitter.27B.25d.subset12k.txt", "word2vec.GoogleNews.300d.subset8k.txt"])
+def test_real_files_equal_a_slow_loop(shared_data: Path, name: str) -> None:
+    path = shared_data / "word_vectors" / name
+    encoder = load_word_vectors(path, name=name, fingerprint="f")
+    table = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word, *numbers = line.split(" ")
+        table.setdefault(word, np.array(numbers, dtype=float))
+    sentences = ["a man is playing a guitar", "The President visited Paris in March", "qqqq zzzz"]
+    for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
+        rows = [
+            table[word] if word in table else table[word.lower()] for word in sentence.split() if word in table or word.lower() in table
+        ]
+        np.testing.assert_allclose(vector, np.mean(rows, axis=0) if rows else np.zeros(encoder.dim), atol=1e-5)
