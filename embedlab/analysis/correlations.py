@@ -61,5 +61,5 @@ def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggrega
     """The weighted mean of VALUES over their first axis, one entry a group: by pairs for `wmean`, otherwise equal; nan without groups."""
     if not groups:
         return np.full(values.shape[1:], np.nan)
-    weights = [len(rows) for rows in groups] if aggregate == "wmean" else None
+    weights = [len(rows) if aggregate == "wmean" else 1 for rows in groups]
     return np.asarray(np.average(values, axis=0, weights=weights))

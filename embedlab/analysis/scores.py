@@ -1,0 +1,130 @@
+"""The pair table that every comparison stands on, and the parquet files that keep each model's scores of pairs."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import polars as pl
+from filelock import FileLock
+
+from embedlab.analysis.overlap import dice_column
+from embedlab.data.dataset import Part
+from embedlab.errors import MissingError, UsageError
+from embedlab.paths import disk_errors, write_atomic
+
+SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
+_FACTS = "embedlab"  # the one parquet metadata key that is ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelColumns:
+    """A model in a pair table: one column a member (seed)."""
+
+    name: str
+    members: tuple[str, ...]
+    seeds: tuple[int, ...] = ()  # of the members, where they have any
+
+
+def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
+    """One row a pair of all PARTS, which are STS data.
+
+    dataset ("sts12"; a split that is not test is named: "sts-benchmark:dev") · source (null: none named) · pair (row in its
+    dataset, from 0) · sentence1 · sentence2 · gold · dice (0–1) · pair_key.
+    """
+    frames = [
+        part.frame.select(
+            dataset=pl.lit(part.state.name if part.state.split == "test" else f"{part.state.name}:{part.state.split}"),
+            source=pl.col("source").cast(pl.String),
+            pair=pl.int_range(pl.len(), dtype=pl.UInt32),
+            sentence1="sentence1",
+            sentence2="sentence2",
+            gold=pl.col("gold").cast(pl.Float64),
+            dice=pl.Series(dice_column(part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()), dtype=pl.Float64),
+            pair_key=pair_keys(part.frame),
+        )
+        for part in parts
+    ]
+    return pl.concat(frames)
+
+
+def pair_key(first: str, second: str) -> np.uint64:
+    """The number under which the score of an ordered pair of sentences is kept: 8 bytes of BLAKE2."""
+    return np.uint64(_key(first, second))
+
+
+def pair_keys(pairs: pl.DataFrame) -> pl.Series:
+    """The key of each row's sentence1 and sentence2."""
+    keys = [_key(*row) for row in pairs.select("sentence1", "sentence2").iter_rows()]
+    return pl.Series("pair_key", keys, dtype=pl.UInt64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreFile:
+    """The scores of one member model, and what they were made with."""
+
+    scores: pl.DataFrame  # SCORE_COLUMNS, each key once
+    facts: Mapping[str, str]  # fingerprint, model, precision, pooling …
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The score file at PATH; one that is absent, damaged or no score file is a MissingError."""
+        try:
+            content = path.read_bytes()
+            facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+            scores = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items())
+        except FileNotFoundError as error:
+            raise MissingError(f"no score file {str(path)!r}", hint="`embedlab evaluate MODEL` makes it") from error
+        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
+            raise MissingError(
+                f"score file {str(path)!r} is unusable", hint="delete it; `embedlab evaluate MODEL` makes it again"
+            ) from error
+        return cls(scores=scores, facts=facts)
+
+    def write(self, path: Path) -> None:
+        """Replace the file at PATH in one step."""
+        content = BytesIO()
+        self.scores.write_parquet(content, metadata={_FACTS: json.dumps(dict(self.facts), sort_keys=True)})
+        write_atomic(path, content.getvalue())
+
+    def merged(self, newer: Self) -> Self:
+        """Both files' rows, NEWER winning where both scored a pair; nothing of this one when another model made it."""
+        if self.facts.get("fingerprint") != newer.facts.get("fingerprint"):
+            return newer
+        scores = pl.concat([self.scores, newer.scores]).unique("pair_key", keep="last", maintain_order=True)
+        return type(self)(scores=scores, facts=newer.facts)
+
+
+def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:
+    """Add NEWER to the score file at PATH, which may be absent, and give the result; processes that merge at once wait for each other."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(f".{path.name}.lock")):
+            merged = ScoreFile.read(path).merged(newer) if path.exists() else newer
+            merged.write(path)
+    return merged
+
+
+def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The pair table with one Float64 column a member, named as in MEMBERS; null where a pair is not scored.
+
+    The model "dice" is the table's own column.
+    """
+    for name, scores in members.items():
+        if name == "dice":
+            continue
+        if name in table.columns:
+            raise UsageError(
+                f"a model cannot be called {name!r}: the pair table has that column", hint="rename its run: `embedlab runs rename`"
+            )
+        column = scores.select("pair_key", pl.col("similarity").cast(pl.Float64).alias(name)).unique("pair_key", keep="last")
+        table = table.join(column, on="pair_key", how="left", maintain_order="left")
+    return table
+
+
+def _key(first: str, second: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{first}\x1f{second}".encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,124 @@
+"""A table that is printed, or written as JSON, CSV or Markdown: the same rows with the same keys everywhere."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+Value = str | float | int | bool | None
+ABSENT = "–"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A raw value for machines and the text that people read, such as 0.7842 and "78.4 ± 0.3 a"."""
+
+    value: Value
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column: KEY in JSON and CSV, TITLE for people."""
+
+    key: str
+    title: str
+    digits: int | None = None  # after the point, for people; None: as the number prints itself
+    align: Literal["left", "right"] | None = None  # None: right when it holds nothing but numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under columns, with a title above and notes below.
+
+    A row may lack a column, and may carry keys without a column: those are for JSON and CSV only.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Value | Cell]]
+    title: str = ""
+    notes: Sequence[str] = ()
+
+    def data(self) -> dict[str, Any]:
+        """The table as plain values at full precision; nan and infinity are None."""
+        keys = self._keys()
+        return {
+            "title": self.title,
+            "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """One JSON object: title, rows with stable keys, notes."""
+        return json.dumps(self.data(), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def to_csv(self) -> str:
+        """A header of keys and the raw values; what is absent is an empty field."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self._keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.data()["rows"])
+        return text.getvalue()
+
+    def to_markdown(self) -> str:
+        """A Markdown table of what people read, its numbers aligned to the right."""
+        header = [_escape(column.title) for column in self.columns]
+        rule = ["---:" if self._align(column) == "right" else "---" for column in self.columns]
+        body = [[_escape(_text(row.get(column.key), column)) for column in self.columns] for row in self.rows]
+        lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
+        title = [f"**{_escape(self.title)}**", ""] if self.title else []
+        notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
+        return "\n".join([*title, *lines, *notes]) + "\n"
+
+    def to_rich(self) -> RenderableType:
+        """The table for a terminal, its notes as dim lines below."""
+        table = RichTable(title=Text(self.title) if self.title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in self.columns:
+            align = self._align(column)
+            # Texts may wrap in a narrow terminal; half a number would be a wrong number.
+            table.add_column(Text(column.title), justify=align, no_wrap=align == "right", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(_text(row.get(column.key), column)) for column in self.columns))
+        return Group(table, *(Text(note, style="dim") for note in self.notes))
+
+    def _keys(self) -> list[str]:
+        return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
+
+    def _align(self, column: Column) -> Literal["left", "right"]:
+        if column.align:
+            return column.align
+        values = [_raw(row.get(column.key)) for row in self.rows]
+        found = [value for value in values if value is not None]
+        return "right" if found and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found) else "left"
+
+
+def _raw(value: Value | Cell) -> Value:
+    return value.value if isinstance(value, Cell) else value
+
+
+def _finite(value: Value) -> Value:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _text(value: Value | Cell, column: Column) -> str:
+    if isinstance(value, Cell):
+        return value.text
+    if _finite(value) is None:
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if column.digits is not None and isinstance(value, int | float):
+        return f"{value:.{column.digits}f}"
+    return str(value)
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,40 @@
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+import scipy.stats
+
+from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.analysis.scores import ModelColumns
+
+
+def points(values: pl.Series) -> list[float]:
+    return [100 * (rank - 0.5) / len(values) for rank in scipy.stats.rankdata(values)]
+
+
+def test_rank_errors_and_gap_equal_a_loop_within_each_dataset(table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]) -> None:
+    table = add_model(add_model(add_model(table, "a@1", 1, 1), "a@2", 1, 2), "b", 3, 3).with_columns(pl.col("b").round(0))
+    found = with_rank_errors(table, [ModelColumns(name="a", members=("a@1", "a@2")), ModelColumns(name="b", members=("b",))])
+    assert found["a"].to_list() == pytest.approx(((table["a@1"] + table["a@2"]) / 2).to_list())
+    for part in found.partition_by("dataset"):
+        a, b, gold = points(part["a"]), points(part["b"]), points(part["gold"])
+        assert part["error(a)"].to_list() == pytest.approx([x - y for x, y in zip(a, gold, strict=True)])
+        assert part["error(b)"].to_list() == pytest.approx([x - y for x, y in zip(b, gold, strict=True)])
+        assert part["gap"].to_list() == pytest.approx([abs(x - y) for x, y in zip(a, b, strict=True)])
+        assert part["error(a)"].is_between(-100, 100).all()
+
+
+def test_an_unscored_pair_has_no_rank_error_and_the_others_are_ranked_among_themselves(
+    table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]
+) -> None:
+    table = add_model(table, "a", 1, 1).with_columns(pl.when(pl.col("pair") > 0).then("a").alias("a"))
+    found = with_rank_errors(table, [ModelColumns(name="a", members=("a",))]).filter(dataset="mine")
+    assert found["error(a)"][0] is None
+    assert found["error(a)"][1:].to_list() == pytest.approx(
+        [x - y for x, y in zip(points(found["a"][1:]), points(found["gold"])[1:], strict=True)]
+    )
+
+
+def test_a_single_model_has_no_gap(table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]) -> None:
+    found = with_rank_errors(add_model(table, "a", 1, 1), [ModelColumns(name="a", members=("a",))])
+    assert found["gap"].unique().to_list() == [0.0]

@@ -1,0 +1,91 @@
+import csv
+import io
+import json
+import math
+
+import pytest
+from rich.console import Console
+
+from embedlab.reports.tables import Cell, Column, Table
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table(
+        title="STS [test]",
+        columns=[
+            Column(key="dataset", title="dataset"),
+            Column(key="pairs", title="pairs"),
+            Column(key="score", title="Spearman"),
+            Column(key="delta", title="Δ", digits=1),
+        ],
+        rows=[
+            {"dataset": "sts12", "pairs": 3108, "score": Cell(value=0.1 + 0.2, text="30.0 ± 0.3 a"), "delta": 2.345},
+            {"dataset": "a|b [bold]", "pairs": 7, "score": Cell(value=math.nan, text="–"), "delta": math.inf, "p_holm": 0.25},
+            {"dataset": "sick-r"},
+        ],
+        notes=["a: cannot be told apart"],
+    )
+
+
+def lines(table: Table, width: int = 80) -> list[str]:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table.to_rich())
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def test_json_keeps_full_precision_and_stable_keys(table: Table) -> None:
+    found = json.loads(table.to_json())
+    assert found["title"] == "STS [test]"
+    assert found["notes"] == ["a: cannot be told apart"]
+    assert [list(row) for row in found["rows"]] == [["dataset", "pairs", "score", "delta", "p_holm"]] * 3
+    assert found["rows"][0]["score"] == 0.1 + 0.2
+    assert [row["score"] for row in found["rows"][1:]] == [None, None]
+    assert [row["delta"] for row in found["rows"]] == [2.345, None, None]
+
+
+def test_csv_holds_the_raw_values(table: Table) -> None:
+    rows = list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert float(rows[0]["score"]) == 0.1 + 0.2
+    assert [row["p_holm"] for row in rows] == ["", "0.25", ""]
+    assert rows[1]["dataset"] == "a|b [bold]"
+
+
+def test_markdown_aligns_numbers_and_escapes_bars(table: Table) -> None:
+    assert table.to_markdown().splitlines() == [
+        "**STS [test]**",
+        "",
+        "| dataset | pairs | Spearman | Δ |",
+        "| --- | ---: | ---: | ---: |",
+        "| sts12 | 3108 | 30.0 ± 0.3 a | 2.3 |",
+        "| a\\|b [bold] | 7 | – | – |",
+        "| sick-r | – | – | – |",
+        "",
+        "- a: cannot be told apart",
+    ]
+
+
+def test_terminal_table_aligns_numbers_and_takes_brackets_as_text(table: Table) -> None:
+    found = lines(table)
+    assert found[0] == "STS [test]"
+    assert any("a|b [bold]" in line for line in found)
+    first, last = (next(line for line in found if name in line) for name in ("sts12", "a|b"))
+    assert first.index("3108") + 4 == last.index(" 7") + 2
+    assert found[-1] == "a: cannot be told apart"
+
+
+def test_a_narrow_terminal_never_cuts_a_number(table: Table) -> None:
+    assert "30.0 ± 0.3 a" in "\n".join(lines(table, width=44))
+
+
+def test_truth_is_said_in_words_and_not_aligned_as_a_number() -> None:
+    table = Table(columns=[Column(key="best", title="best")], rows=[{"best": True}, {"best": False}, {"best": None}])
+    assert table.to_markdown() == "| best |\n| --- |\n| yes |\n| no |\n| – |\n"
+    assert json.loads(table.to_json())["rows"][0] == {"best": True}
+
+
+def test_a_table_without_rows_still_has_its_header() -> None:
+    table = Table(columns=[Column(key="run", title="run")], rows=[])
+    assert table.to_csv() == "run\n"
+    assert any("run" in line for line in lines(table))
+    assert json.loads(table.to_json()) == {"title": "", "rows": [], "notes": []}
