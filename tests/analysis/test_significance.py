@@ -60,7 +60,7 @@ def test_ten_thousand_resamples_take_seconds() -> None:
     gold, scores = rng.integers(0, 26, 3750) / 5, rng.normal(size=(5, 3750))
     start = time.process_time()
     resampled_spearman(gold, scores, 1000, rng)
-    assert time.process_time() - start < 2  # a fifth of this on an idle core
+    assert time.process_time() - start < 2  # leaves room for a busy machine
 
 
 def test_no_pairs_and_no_resamples_give_nothing() -> None:

@@ -1,0 +1,117 @@
+import re
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.analysis.expressions import compile_expression
+from embedlab.errors import UsageError
+
+PAIRS = pl.DataFrame(
+    {
+        "dataset": ["sts12", "sts12", "sts13", "sts-benchmark:dev", "mine"],
+        "source": ["MSRpar", "surprise.OnWN", "headlines", "main-news", None],
+        "pair": [0, 1, 2, 3, 4],
+        "sentence1": ["A man plays", "The CAT sat.", "50% of a/b", "x > y", "-minus sign"],
+        "sentence2": ["A guitar", "a cat, sitting", "Été", "y=x", "plays (twice)"],
+        "gold": [5.0, 2.5, 0.0, 1.0, 4.0],
+        "dice": [0.9, 0.5, 0.0, 0.75, 0.2],
+        "gap": [40.0, 10.0, 0.0, 80.0, 5.0],
+        "sbert": [0.9, -0.2, 0.1, None, 0.8],
+        "error(sbert)": [10.0, -50.0, 20.0, None, 5.0],
+        "average:a,b": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "snli-supcl@1": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "pair_key": [1, 2, 3, 4, 5],
+    }
+)
+
+
+def kept(text: str) -> list[int]:
+    return PAIRS.filter(compile_expression(text, PAIRS.columns))["pair"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", [0, 1, 2, 3, 4]),
+        ("   ", [0, 1, 2, 3, 4]),
+        ("dice>0.5", [0, 3]),
+        ("dice>=0.5", [0, 1, 3]),
+        ("dice > 0.5 gold<2", [3]),
+        ("gold<=1", [2, 3]),
+        ("pair=3", [3]),
+        ("pair!=3", [0, 1, 2, 4]),
+        ("gap>3e1", [0, 3]),
+        ("sbert>-1", [0, 1, 2, 4]),
+        ("-sbert>0.5", [1, 2, 3]),
+        ("error(sbert)<-30", [1]),
+        ("average:a,b>0.3", [3, 4]),
+        ("snli-supcl@1<0.2", [0]),
+        ("dataset:sts12", [0, 1]),
+        ("dataset:sts*", [0, 1, 2, 3]),
+        ("dataset:sts-benchmark:dev", [3]),
+        ("source:headlines,msr*", [0, 2]),
+        ("source:*OnWN", [1]),
+        ("-source:headlines", [0, 1, 3, 4]),
+        ("source:MSR", []),
+        ("source:surprise?OnWN", []),
+        ("cat", [1]),
+        ("PLAYS", [0, 4]),
+        ("été", [2]),
+        ("50%", [2]),
+        ("(twice)", [4]),
+        ('"a man"', [0]),
+        ('-"a man" plays', [4]),
+        ('"y=x"', [3]),
+        ('"x > y"', [3]),
+        ('"-minus"', [4]),
+        ('"a/b"', [2]),
+        (r"/a\/b/", [2]),
+        ("/^the .*t/", [1]),
+        ("/cat, sit|guitar/", [0, 1]),
+        ("-/[aeiou]{2}|cat/ -minus gold<3", [2, 3]),
+        ('""', [0, 1, 2, 3, 4]),
+    ],
+)
+def test_filter_keeps_matching_pairs(text: str, rows: list[int]) -> None:
+    assert kept(text) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message", "hint"),
+    [
+        ("gold>1 dise>0.7", 8, "unknown field 'dise'", "'dice'"),
+        ("-dise>0.7", 2, "unknown field 'dise'", "'dice'"),
+        ("sentence1>0.7", 1, "unknown field 'sentence1'", "quote it"),
+        ("sourc:headlines", 1, "unknown field 'sourc'", "'source'"),
+        ("zzzz:1", 1, "unknown field 'zzzz'", "known: dataset, source"),
+        ("dice>high", 6, "'high' is no number", "dice>0.7"),
+        ("dice>", 6, "'' is no number", "dice>0.7"),
+        ("dice>>3", 6, "'>3' is no number", ""),
+        ("cat >3", 1, "unknown field 'cat'", ""),
+        (">3", 1, "'>' has no name before it", "dice>0.7"),
+        ("cat /(/", 6, "bad regular expression: unclosed group", ""),
+        ("/a{1000}{1000}/", 2, "bad regular expression: Compiled regex exceeds", ""),
+        ('cat "open', 5, "'\"' is never closed", ""),
+        ("a/b /open", 5, "'/' is never closed", ""),
+        ("source:", 1, "'source' names nothing", "source:headlines"),
+        ("source:,", 1, "'source' names nothing", "source:headlines"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text: str, column: int, message: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"filter {text!r}, column {column}: {message}")) as caught:
+        compile_expression(text, PAIRS.columns)
+    assert hint in caught.value.hint
+
+
+def test_a_million_pairs_are_filtered_at_once() -> None:
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{number}" for number in range(1000)])
+    sentences = pl.Series([" ".join(row) for row in words[rng.integers(0, 1000, (1000, 10))]])
+    columns = {side: sentences.gather(rng.integers(0, 1000, 1_000_000)) for side in ("sentence1", "sentence2")}
+    frame = pl.DataFrame(columns).with_columns(dice=pl.Series(rng.random(1_000_000)), source=pl.lit("headlines"))
+    expression = compile_expression('dice>0.3 -word7 source:head* "word1 "', frame.columns)
+    start = time.perf_counter()
+    frame.filter(expression)
+    assert time.perf_counter() - start < 3  # leaves room for a busy machine

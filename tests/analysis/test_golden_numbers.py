@@ -1,0 +1,51 @@
+"""Dice itself as the model on the real corpora, in all three aggregations, and the same numbers from scipy."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+import scipy.stats
+
+from embedlab.analysis.comparison import compare
+from embedlab.analysis.correlations import correlate
+from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.data.source import Source
+
+GOLDEN = {
+    "sts12": (49.14, 53.88, 54.65),
+    "sts13": (50.33, 45.46, 52.50),
+    "sts14": (56.22, 60.74, 61.94),
+    "sts15": (69.75, 65.14, 67.26),
+    "sts16": (60.03, 59.46, 60.62),
+    "sts-benchmark": (56.48, None, None),
+    "sts-benchmark:dev": (65.30, None, None),
+    "sts-benchmark:train": (58.59, None, None),
+    "sick-r": (57.49, None, None),
+}
+
+
+@pytest.fixture(scope="module")
+def real(shared_data: Path) -> pl.DataFrame:
+    source = Source(folder=shared_data, offline=True)
+    return pair_table([source.open(*name.split(":")) for name in GOLDEN])
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_dice_as_the_model_gives_the_golden_numbers(name: str, real: pl.DataFrame) -> None:
+    pairs = real.filter(dataset=name)
+    for aggregate, golden in zip(("all", "mean", "wmean"), GOLDEN[name], strict=True):
+        if golden is not None:
+            assert 100 * correlate(pairs, "dice", aggregate) == pytest.approx(golden, abs=0.01)
+    assert correlate(pairs, "dice", "all") == pytest.approx(scipy.stats.spearmanr(pairs["gold"], pairs["dice"]).statistic)
+
+
+def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
+    dice = [ModelColumns(name="dice", members=("dice",))]
+    by_dataset = {one.key: one.scores["dice"].value for one in compare(real, dice, resamples=0).slices}
+    assert 100 * by_dataset["sts12-16"] == pytest.approx(57.1, abs=0.05)
+    assert 100 * by_dataset["average of seven"] == pytest.approx(
+        sum(GOLDEN[name][0] or 0 for name in GOLDEN if ":" not in name) / 7, abs=0.01
+    )
+    fifths = [one for one in compare(real, dice, by="dice", resamples=0).slices if one.key.startswith("sts-benchmark/")]
+    assert [one.pairs for one in fifths] == [1726, 1726, 1726, 1725, 1725]
+    assert [int(one.notes[0].split()[0]) for one in fifths[:4]] == [186, 487, 259, 194]
