@@ -4,6 +4,7 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -49,11 +50,17 @@ def members(package: str) -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules([str(PACKAGE / package)]) if not module.name.startswith("_"))
 
 
+def task_names() -> list[str]:
+    """Names of the evaluation tasks: the files of embedlab/tasks that state a SUMMARY."""
+    return sorted(path.stem for path in (PACKAGE / "tasks").glob("*.py") if "\nSUMMARY = " in path.read_text(encoding="utf-8"))
+
+
 def objective_names() -> list[str]:
     """Names of the objectives: the folders of embedlab/objectives."""
     return sorted(path.parent.name for path in (PACKAGE / "objectives").glob("*/options.py"))
 
 
+@cache
 def objective_options(name: str) -> ModuleType:
     """The light half of an objective: its Options, the columns it NEEDS and its SUMMARY.
 

@@ -1,0 +1,53 @@
+"""Where the scores of a model's pairs are kept, and what is kept there; light, so that the dashboard finds them too."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import polars as pl
+
+from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.settings import Settings
+
+NOTHING = pl.DataFrame(schema=SCORE_COLUMNS)
+
+
+def evaluation_precision(settings: Settings) -> str:
+    """The number format of evaluations: float32 unless bf16 is asked for, so that numbers do not depend on the hardware."""
+    return "bf16" if settings.precision == "bf16" else "float32"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScorePlace:
+    """Where one member model's scores and evaluations are kept."""
+
+    spec: ModelSpec
+    fingerprint: str
+    precision: str
+    scores_file: Path
+    evaluations: Path
+
+    @classmethod
+    def of(cls, spec: ModelSpec, settings: Settings) -> Self:
+        """In the run's own folder where the run is used as it was trained, otherwise in the cache under the fingerprint."""
+        precision = evaluation_precision(settings)
+        fingerprint = spec_fingerprint(spec, precision=precision)
+        is_plain_run = spec.kind == "run" and spec.pooling is None and precision == "float32"
+        folder = Path(spec.location).parent if is_plain_run else settings.cache / "models" / fingerprint
+        return cls(
+            spec=spec,
+            fingerprint=fingerprint,
+            precision=precision,
+            scores_file=folder / "scores.parquet",
+            evaluations=folder / "evaluations",
+        )
+
+    def read(self) -> ScoreFile:
+        """What is kept: no rows where nothing was scored yet, or other weights were; a damaged file is a MissingError."""
+        empty = ScoreFile(scores=NOTHING, facts={"fingerprint": self.fingerprint})
+        if not self.scores_file.exists():
+            return empty
+        kept = ScoreFile.read(self.scores_file)
+        return kept if kept.facts.get("fingerprint") == self.fingerprint else empty

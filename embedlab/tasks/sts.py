@@ -1,0 +1,195 @@
+"""The task `sts`: how well similarity orders sentence pairs as people do."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import polars as pl
+
+from embedlab.analysis.comparison import AVERAGES
+from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
+from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
+from embedlab.analysis.slices import By, slices
+from embedlab.data.dataset import Part, State
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import Model
+from embedlab.encoders.encoder import PairScorer, Watch
+from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.errors import MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.settings import Settings
+
+SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
+
+DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
+FIFTHS_OF = "sts-benchmark"  # tsukagoshi cuts all its pairs, train, dev and test, into fifths of Dice
+AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+METHODS: tuple[Method, ...] = ("spearman", "pearson")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredPairs:
+    """A pair table with one column a member model, and what must be said beside its numbers."""
+
+    table: pl.DataFrame
+    models: tuple[ModelColumns, ...]
+    places: Mapping[str, ScorePlace]  # by member column
+    facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
+    states: tuple[State, ...]
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What every table of these numbers carries."""
+        return state_marks(self.states)
+
+
+def state_marks(states: Sequence[State]) -> tuple[str, ...]:
+    """The marks of numbers made from data in these STATES."""
+    return tuple(name for name, holds in (("partial", any(s.partial for s in states)), ("sample", any(s.sample for s in states))) if holds)
+
+
+def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
+    """The test pairs of DATASETS, and with FIFTHS the other splits of STS-B; what is missing is given back, not raised.
+
+    Raises the first error when nothing at all could be opened.
+    """
+    wanted: list[tuple[str, str | None]] = [(name, None) for name in datasets]
+    if fifths and FIFTHS_OF in datasets:
+        wanted += [(FIFTHS_OF, "train"), (FIFTHS_OF, "dev")]
+    parts, missing = [], []
+    for name, split in wanted:
+        try:
+            parts.append(source.open(name, split))
+        except MissingError as error:
+            missing.append(error)
+    if not parts:
+        raise missing[0]
+    return parts, missing
+
+
+def score_models(
+    models: Sequence[Model],
+    parts: Sequence[Part],
+    settings: Settings,
+    *,
+    watch: Callable[[str], Watch] | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> ScoredPairs:
+    """Score every pair of PARTS by every member of MODELS; what an earlier evaluation kept is not computed again.
+
+    WATCH gives the progress callback of a member's name, NOTE is told what the user should know.
+    """
+    table = pair_table(parts)
+    places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
+    kept = {name: _complete(table, place, settings, watch, note) for name, place in places.items()}
+    return ScoredPairs(
+        table=with_scores(table, {name: file.scores for name, file in kept.items()}),
+        models=tuple(_columns(model) for model in models),
+        places=places,
+        facts={name: file.facts for name, file in kept.items()},
+        states=tuple(part.state for part in parts),
+    )
+
+
+def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
+    """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    facts, place = scored.facts[member], scored.places[member]
+    return Evaluation(
+        task="sts",
+        model=member,
+        fingerprint=place.fingerprint,
+        precision=place.precision,
+        pooling=facts.get("pooling"),
+        max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
+        truncated=int(facts.get("truncated", 0)),
+        data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
+        marks=scored.marks,
+        scores=(*_dataset_scores(scored.table, member), *_slice_scores(scored.table, member)),
+    )
+
+
+def dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
+    """What training asks now and then: Spearman x100 on the dev split of DATASET, opened once."""
+    frame = source.open(dataset, "dev").frame
+    first, second, gold = (frame[name].to_list() for name in ("sentence1", "sentence2", "gold"))
+    return lambda scorer: 100 * spearman(gold, scorer.score(first, second))
+
+
+def _columns(model: Model) -> ModelColumns:
+    seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
+    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds)
+
+
+def _complete(
+    table: pl.DataFrame,
+    place: ScorePlace,
+    settings: Settings,
+    watch: Callable[[str], Watch] | None,
+    note: Callable[[str], None],
+) -> ScoreFile:
+    """The kept scores of a member and, where they lack pairs of TABLE, those now computed and kept."""
+    try:
+        kept = place.read()
+    except MissingError as error:
+        note(f"{error.message}: made again")
+        place.scores_file.unlink(missing_ok=True)
+        kept = place.read()
+    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(kept.scores, on="pair_key", how="anti")
+    if lacking.is_empty():
+        return kept
+    scorer = _load(place, settings)
+    lacking = lacking.sort("pair_key")
+    similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), watch(place.spec.name) if watch else None)
+    scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
+    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, truncated_before=int(kept.facts.get("truncated", 0))))
+    for text in scorer.facts.notes:
+        note(f"{place.spec.name}: {text}")
+    return merge_scores(place.scores_file, newer)
+
+
+def _load(place: ScorePlace, settings: Settings) -> PairScorer:
+    if place.spec.kind == "dice":
+        return DiceScorer()
+    # Only here is torch needed: comparing what was scored before stays as quick as reading it.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_scorer
+
+    return load_scorer(place.spec, machine(settings), cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+
+
+def _facts(place: ScorePlace, scorer: PairScorer, *, truncated_before: int) -> dict[str, str]:
+    facts = scorer.facts
+    told = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": facts.truncated + truncated_before}
+    return {
+        "fingerprint": place.fingerprint,
+        "model": place.spec.name,
+        "precision": place.precision,
+        **{key: str(value) for key, value in told.items() if value is not None},
+    }
+
+
+def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
+    # Other splits of STS-B are there for the fifths alone.
+    parts = [part for part in slices(table, "dataset") if ":" not in part.key]
+    for aggregate in AGGREGATES:
+        for method in METHODS:
+            values = {part.key: correlate(part.pairs, member, aggregate, method) for part in parts}
+            for part in parts:
+                yield _score("dataset", part.key, method, aggregate, values[part.key], part.pairs.height)
+            for name, keys in AVERAGES.items():
+                if values.keys() >= set(keys):
+                    items = sum(part.pairs.height for part in parts if part.key in keys)
+                    yield _score("average", name, method, aggregate, sum(values[key] for key in keys) / len(keys), items)
+
+
+def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
+    chosen: list[tuple[By, pl.DataFrame]] = [("source", table.filter(~pl.col("dataset").str.contains(":")))]
+    chosen.append(("dice", table.filter(pl.col("dataset").str.split(":").list.first() == FIFTHS_OF)))
+    for by, pairs in chosen:
+        for part in slices(pairs, by):
+            for method in METHODS:
+                yield _score(by, part.key, method, "all", correlate(part.pairs, member, "all", method), part.pairs.height)
+
+
+def _score(by: str, key: str, method: Method, aggregate: Aggregate, value: float, items: int) -> Score:
+    return Score(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items)
