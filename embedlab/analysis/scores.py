@@ -13,7 +13,7 @@ import polars as pl
 from filelock import FileLock
 
 from embedlab.analysis.overlap import dice_column
-from embedlab.data.dataset import Part
+from embedlab.data.dataset import Part, State
 from embedlab.errors import MissingError, UsageError
 from embedlab.paths import disk_errors, write_atomic
 
@@ -38,7 +38,7 @@ def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
     """
     frames = [
         part.frame.select(
-            dataset=pl.lit(part.state.name if part.state.split == "test" else f"{part.state.name}:{part.state.split}"),
+            dataset=pl.lit(_dataset(part.state)),
             source=pl.col("source").cast(pl.String),
             pair=pl.int_range(pl.len(), dtype=pl.UInt32),
             sentence1="sentence1",
@@ -124,6 +124,11 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
         column = scores.select("pair_key", pl.col("similarity").cast(pl.Float64).alias(name)).unique("pair_key", keep="last")
         table = table.join(column, on="pair_key", how="left", maintain_order="left")
     return table
+
+
+def _dataset(state: State) -> str:
+    # A user's own file has one split, "all".
+    return state.name if state.split in {"test", "all"} else f"{state.name}:{state.split}"
 
 
 def _key(first: str, second: str) -> int:

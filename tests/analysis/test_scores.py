@@ -39,8 +39,10 @@ def test_pair_table_has_the_declared_columns(table: pl.DataFrame) -> None:
 
 
 def test_pair_table_names_a_split_that_is_not_test(make_part: Callable[..., Part]) -> None:
-    parts = [make_part("sts-benchmark", {None: 2}, split=split) for split in ("train", "test")]
-    assert pair_table(parts)["dataset"].unique(maintain_order=True).to_list() == ["sts-benchmark:train", "sts-benchmark"]
+    parts = [make_part("sts-benchmark", {None: 2}, split=split) for split in ("train", "test")] + [
+        make_part("mine.tsv", {None: 2}, split="all")
+    ]
+    assert pair_table(parts)["dataset"].unique(maintain_order=True).to_list() == ["sts-benchmark:train", "sts-benchmark", "mine.tsv"]
 
 
 def test_pair_keys_tell_order_and_boundary_apart() -> None:
