@@ -12,6 +12,7 @@ from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.layout import write_layout
 from embedlab.encoders.quiet import quiet_transformers
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.weights import writing_weights
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder
 from embedlab.recipe import Pooling
@@ -51,7 +52,7 @@ def load_transformer(
 
 def save_model(folder: Path, encoder: TransformerEncoder, *, card: str) -> None:
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it."""
-    with quiet_transformers(), atomic_folder(folder) as place:
+    with quiet_transformers(), atomic_folder(folder) as place, writing_weights(folder):
         encoder.backbone.save_pretrained(place)
         # What earlier calls left in the tokenizer is no part of the model.
         encoder.tokenizer.backend_tokenizer.no_truncation()

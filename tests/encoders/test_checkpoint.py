@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
@@ -68,6 +69,22 @@ def test_saving_twice_gives_the_same_files(small_bert: Path, cpu: Machine, tmp_p
     files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()]
     assert {Path("README.md"), Path("config.json"), Path("model.safetensors"), Path("modules.json")} <= set(files)
     assert all((tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes() for file in files)
+
+
+def test_a_full_disk_is_missing_and_leaves_the_old_model(
+    small_bert: Path, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(small_bert), cpu)
+    save_model(tmp_path / "model", encoder, card="old")
+
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(encoder.backbone, "save_pretrained", full)
+    with pytest.raises(MissingError, match="no space left"):
+        save_model(tmp_path / "model", encoder, card="new")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["model"]
+    assert (tmp_path / "model" / "README.md").read_text() == "old"
 
 
 def test_an_untuned_folder_is_pooled_by_mean_and_says_so(small_bert: Path, cpu: Machine) -> None:
