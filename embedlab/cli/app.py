@@ -22,7 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 for module in (train, evaluate, compare, pairs, score, nearest, encode, recipes, export, demo, doctor, config):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
@@ -65,6 +65,6 @@ def _usage_error(error: typer.TyperException) -> ExitCode:
     command = context.command_path if context else "embedlab"
     text = error.format_message()
     if type(error).__name__ != "NoArgsIsHelpError":  # that one has shown the help instead
-        message = text[:1].lower() + text[1:].rstrip(".")
+        message = (text[:1].lower() + text[1:]).replace("Value error, ", "").rstrip(".")
         report(UsageError(message, hint=f"`{command} --help` shows what it takes"))
     return ExitCode.USAGE

@@ -36,3 +36,10 @@ def models(incomplete: str) -> list[str]:
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
     return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders])
+
+
+def datasets(incomplete: str) -> list[str]:
+    """Datasets by name."""
+    from embedlab.data.source import dataset_names
+
+    return _starting(incomplete, dataset_names())

@@ -15,11 +15,9 @@ from embedlab.settings import Device, Format, Precision, load_settings
 
 Group = Literal["data", "runs", "machine", "output"]
 
-_PANEL = "Common options"
-
 
 def _option(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=_PANEL, show_default=False)
+    return typer.Option(*names, help=text, metavar=metavar, show_default=False)
 
 
 # None = not typed, so that only what was typed overrides environment and files.
@@ -67,7 +65,7 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
                 raise
 
         # Typer reads the signature through the wrapper it is given, not through what that wraps.
-        del with_settings.__wrapped__  # type: ignore[attr-defined]
+        del with_settings.__wrapped__
         with_settings.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + shared
         )
@@ -87,4 +85,4 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 
 def examples(*lines: str) -> str:
     """The end of a command's help: what to type, one example a line."""
-    return "[dim]Examples[/dim]\n\n" + "\n\n".join(f"  $ {line}".replace("[", r"\[") for line in lines)
+    return "\n".join(["\b", "Examples:", *(f"  $ {line}" for line in lines)])  # \b keeps the lines as they are

@@ -1,11 +1,12 @@
 """The only place that writes: the answer to stdout, everything else to stderr."""
 
+import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from embedlab.errors import EmbedlabError, ExitCode
 from embedlab.settings import Settings
@@ -13,9 +14,14 @@ from embedlab.settings import Settings
 if TYPE_CHECKING:
     from embedlab.reports.tables import Table
 
-Watch = Callable[[int, int], None]
-
 PLAIN_EVERY_S = 10.0
+
+
+class Tick(Protocol):
+    """Told how far something is, and what else is worth a word beside it."""
+
+    def __call__(self, done: int, total: int, /, text: str = "") -> None:
+        """DONE of TOTAL is done."""
 
 
 class Terminal:
@@ -26,27 +32,31 @@ class Terminal:
 
     def show(self, *tables: "Table") -> None:
         """Write tables as the answer, in the chosen format."""
-        from embedlab.reports import tables as formats
-
         match self.settings.format:
             case "json":
-                self.write(formats.to_json(*tables))
+                self.write(_json(tables))
             case "csv":
-                self.write(formats.to_csv(*tables))
+                self.write("\n".join(table.to_csv() for table in tables))
+                self._tell_notes(tables)
             case "markdown":
-                self.write(formats.to_markdown(*tables))
+                self.write("\n".join(table.to_markdown() for table in tables))
             case "table":
                 self._show_rich(*tables)
+
+    def _tell_notes(self, tables: "Sequence[Table]") -> None:
+        """CSV has no place for notes, which may say that numbers are partial."""
+        for note in dict.fromkeys(note for table in tables for note in table.notes):
+            self.note(note)
 
     def _show_rich(self, *tables: "Table") -> None:
         from rich.console import Console
 
         # A pipe has no width: nothing is cut there.
         console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
-        with _closed_pipe_is_the_end():
+        with console.capture() as captured:
             for table in tables:
                 console.print(table.to_rich())
-            sys.stdout.flush()
+        self.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def write(self, text: str) -> None:
         """Write text as the answer."""
@@ -76,38 +86,62 @@ class Terminal:
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Watch]:
-        """Yield a callback (done, total): a bar on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
+    def progress(self, label: str) -> Iterator[Tick]:
+        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
         if self.settings.quiet:
-            yield lambda _done, _total: None
+            yield lambda _done, _total, text="": None
         elif sys.stderr.isatty():
-            with _bar(label) as watch:
-                yield watch
+            with _bar(label) as tick:
+                yield tick
         else:
             yield _plain_progress(label)
 
+    @contextmanager
+    def progresses(self) -> "Iterator[Callable[[str], Tick]]":
+        """The same for labels that come one after the other: yields what makes the callback of a label."""
+        with ExitStack() as stack:
+
+            def start(label: str) -> Tick:
+                stack.close()
+                return stack.enter_context(self.progress(label))
+
+            yield start
+
+
+def _json(tables: "Sequence[Table]") -> str:
+    """One object a command, whatever it shows."""
+    if len(tables) == 1:
+        return tables[0].to_json()
+    return json.dumps({"tables": [table.data() for table in tables]}, ensure_ascii=False, allow_nan=False, indent=2)
+
 
 @contextmanager
-def _bar(label: str) -> Iterator[Watch]:
+def _bar(label: str) -> Iterator[Tick]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(label, total=None, text="")
+        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=text)
 
 
-def _plain_progress(label: str) -> Watch:
+def _plain_progress(label: str) -> Tick:
     last = time.monotonic()
 
-    def watch(done: int, total: int) -> None:
+    def tick(done: int, total: int, /, text: str = "") -> None:
         nonlocal last
         if time.monotonic() - last >= PLAIN_EVERY_S:
             last = time.monotonic()
-            to_stderr(f"{label}: {done} of {total}")
+            to_stderr(f"{label}: {done} of {total}  {text}".rstrip())
 
-    return watch
+    return tick
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError, UsageError
 
 if TYPE_CHECKING:
+    from embedlab.reports.tables import Value
     from embedlab.runs.events import Event
     from embedlab.runs.store import RunFolder
 
@@ -28,7 +29,7 @@ def ls(*, terminal: Terminal) -> None:
     from embedlab.runs.store import find_runs, unreadable_folders
 
     folder = terminal.settings.runs_folder
-    rows = [_row(run) for run in find_runs(folder)]
+    rows: list[dict[str, Value]] = [_row(run) for run in find_runs(folder)]
     rows += [{"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable_folders(folder)]
     columns = (
         Column(key="run", title="run"),
@@ -44,7 +45,7 @@ def ls(*, terminal: Terminal) -> None:
     terminal.show(Table(title=f"Runs in {folder}", columns=columns, rows=rows, notes=notes))
 
 
-def _row(run: "RunFolder") -> dict[str, object]:
+def _row(run: "RunFolder") -> "dict[str, Value]":
     from embedlab.runs.status import status
 
     found = status(run)
@@ -76,13 +77,13 @@ def show(run: RunName, *, terminal: Terminal) -> None:
 
     tables = []
     for chosen in select_runs(terminal.settings.runs_folder, run):
-        facts = {**_row(chosen), **_circumstances(chosen), "folder": str(chosen.path)}
-        rows = [{"fact": key, "value": value} for key, value in facts.items() if value not in {None, ""}]
+        facts: dict[str, Value] = {**_row(chosen), **_circumstances(chosen), "folder": str(chosen.path)}
+        rows: list[dict[str, Value]] = [{"fact": key, "value": value} for key, value in facts.items() if value not in {None, ""}]
         tables.append(Table(title=chosen.id, columns=(Column(key="fact", title="fact"), Column(key="value", title="value")), rows=rows))
     terminal.show(*tables)
 
 
-def _circumstances(run: "RunFolder") -> dict[str, object]:
+def _circumstances(run: "RunFolder") -> "dict[str, Value]":
     """What recipe and environment say; a damaged file is a fact too."""
     try:
         recipe, environment = run.recipe(), run.environment()

@@ -42,8 +42,8 @@ def status(run: RunFolder, now: float | None = None) -> Status:
     try:
         alive = run.holder() is not None
         recent = _since_start(_tail(run.events_file))
-        if not run.recipe_file.exists() and not alive:
-            return Status(state="unreadable", message="no recipe.toml")
+        if not recent and not run.recipe_file.exists():
+            return _before_the_first_event(run.log_file, time.time() if now is None else now)
     except (OSError, ValueError, TypeError) as error:
         return Status(state="unreadable", message=str(error))
     dev = [event for event in recent if isinstance(event, events.Dev)]
@@ -55,6 +55,18 @@ def status(run: RunFolder, now: float | None = None) -> Status:
         last_s=recent[-1].time if recent else None,
         message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), ""),
     )
+
+
+def _before_the_first_event(log: Path, now: float) -> Status:
+    """What a detached process printed while it loads, or why it never began."""
+    try:
+        printed, printed_s = log.read_text(encoding="utf-8", errors="replace"), log.stat().st_mtime
+    except FileNotFoundError:
+        return Status(state="unreadable", message="no recipe.toml")
+    errors = [line for line in printed.splitlines() if line.startswith("embedlab: error: ")]
+    if errors:
+        return Status(state="failed", message=errors[-1].removeprefix("embedlab: error: "), last_s=printed_s)
+    return Status(state="running" if now - printed_s < SILENT_AFTER_S else "crashed", last_s=printed_s)
 
 
 def _tail(path: Path) -> list[events.Event]:

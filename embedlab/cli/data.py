@@ -1,0 +1,148 @@
+"""`embedlab data`: which corpora are known, whether they are here and whole, and what they share."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal
+from embedlab.errors import EmbedlabError, ExitCode, MissingError, UsageError
+
+if TYPE_CHECKING:
+    from embedlab.data.dataset import Dataset, Part
+    from embedlab.data.source import Source
+    from embedlab.settings import Settings
+
+app = typer.Typer(name="data", help="See, check, compare and fetch corpora.", no_args_is_help=True)
+
+DatasetNames = Annotated[
+    list[str] | None, typer.Argument(metavar="[DATASET]...", help="All when absent.", autocompletion=completion.datasets)
+]
+
+
+@app.command(epilog=examples("embedlab data ls --data DIR", "embedlab data ls --json"))
+@common("data", "output")
+def ls(*, terminal: Terminal) -> None:
+    """List the known datasets and where each split would come from; nothing is read."""
+    from embedlab.data.source import datasets
+    from embedlab.reports.tables import Column, Table
+
+    rows = [
+        {
+            "dataset": found.name,
+            "split": name,
+            "kind": found.kind,
+            "rows": split.expected.rows if split.expected else None,
+            "from": _origin(found, name, terminal.settings),
+            "summary": found.summary,
+        }
+        for found in datasets().values()
+        for name, split in found.splits.items()
+    ]
+    titles = ("dataset", "split", "kind", "rows", "from", "summary")
+    notes = () if terminal.settings.data else ("no data folder is set: --data DIR or EMBEDLAB_DATA",)
+    terminal.show(Table(title="Datasets", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows, notes=notes))
+
+
+def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
+    if settings.sample:
+        return "sample"
+    from embedlab.data.get import is_here
+
+    found = dataset.splits[split]
+    if settings.data is not None and is_here(found, settings.data):
+        return "folder"
+    return "hub" if found.hub is not None and not settings.offline else "missing"
+
+
+@app.command(epilog=examples("embedlab data check --data DIR", "embedlab data check snli sts12 --allow-partial --json"))
+@common("data", "output")
+def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
+    """Read datasets and compare them with the published corpora.
+
+    All that lie in the data folder when none is named. Ends with 3 when one is missing, truncated or damaged.
+    """
+    from embedlab.data.source import Source, dataset, datasets
+    from embedlab.reports.tables import Column, Table
+
+    chosen = [dataset(name) for name in names] if names else list(datasets().values())
+    source = Source.from_settings(terminal.settings)
+    wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
+    splits = [(found, split) for found in chosen for split in found.splits if _origin(found, split, terminal.settings) in wanted]
+    if not splits:
+        raise MissingError("there is no dataset to check", hint="give the folder of the corpora with --data DIR, or name a dataset")
+    rows = []
+    with terminal.progress("checking") as tick:
+        for done, (found, split) in enumerate(splits, start=1):
+            rows.append(_checked(source, found, split))
+            tick(done, len(splits))
+    titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
+    terminal.show(Table(title="Datasets checked", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows))
+    if any(row["state"] == "unusable" for row in rows):
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def _checked(source: "Source", dataset: "Dataset", split: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"dataset": dataset.name, "split": split}
+    try:
+        state = source.open_split(dataset, split).state
+    except EmbedlabError as error:
+        return row | {"state": "unusable", "note": error.message}
+    kind = "sample" if state.sample else "partial" if state.partial else "whole" if state.expected_rows is not None else "not counted"
+    skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
+    return row | {"rows": state.rows, "expected": state.expected_rows, "state": kind, "skipped": skipped, "note": state.revision or ""}
+
+
+@app.command(
+    epilog=examples("embedlab data overlaps snli sts12 --data DIR", "embedlab data overlaps sts-benchmark:train sts12 sts13 sts14 --json")
+)
+@common("data", "output")
+def overlaps(
+    training: Annotated[str, typer.Argument(metavar="TRAINING", help="A dataset, or dataset:split.", autocompletion=completion.datasets)],
+    evaluations: Annotated[
+        list[str], typer.Argument(metavar="EVALUATION...", help="Datasets, or dataset:split.", autocompletion=completion.datasets)
+    ],
+    *,
+    terminal: Terminal,
+) -> None:
+    """Count the sentences and pairs of evaluation sets that a training set holds too, whatever their case and punctuation."""
+    from embedlab.data.overlaps import overlaps as count
+    from embedlab.data.source import Source
+    from embedlab.reports.tables import Column, Table
+
+    source = Source.from_settings(terminal.settings)
+    parts = [_open(source, name, "train" if number == 0 else None) for number, name in enumerate([training, *evaluations])]
+    titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
+    columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
+    notes = tuple(
+        f"{part.state.name} is partial: {part.state.rows} of {part.state.expected_rows} rows" for part in parts if part.state.partial
+    )
+    terminal.show(Table(title="Overlaps", columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
+
+
+def _open(source: "Source", name: str, split: str | None) -> "Part":
+    """The part that NAME or NAME:SPLIT stands for; SPLIT where the dataset has it and none is typed."""
+    from embedlab.data.pair_file import is_pair_file
+    from embedlab.data.source import dataset
+
+    if is_pair_file(name):
+        return source.open(name)
+    base, _, typed = name.partition(":")
+    return source.open(base, typed or (split if split in dataset(base).splits else None))
+
+
+@app.command(epilog=examples("embedlab data get snli sts-benchmark --data DIR", "embedlab data get multinli --data corpora"))
+@common("data", "output")
+def get(names: DatasetNames = None, *, terminal: Terminal) -> None:
+    """Fill the data folder from the hub, on a machine that has a network; what is there already stays."""
+    from embedlab.data.get import get_dataset, is_fetchable
+    from embedlab.data.source import dataset, datasets
+
+    folder = terminal.settings.data
+    if folder is None:
+        raise UsageError("no data folder is set", hint="name the folder to fill: --data DIR")
+    for found in [dataset(name) for name in names] if names else [known for known in datasets().values() if is_fetchable(known)]:
+        terminal.note(f"getting {found.name}")
+        for path in get_dataset(found, folder, offline=terminal.settings.offline):
+            terminal.write(str(path))

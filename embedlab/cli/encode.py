@@ -1,0 +1,146 @@
+"""`embedlab encode`: a file of sentences becomes a file of vectors, chunk by chunk, so that a kill costs one chunk."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from embedlab.cli.models import ModelName, one_member, resolve_model
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal
+from embedlab.cli.sentence_file import sentences
+from embedlab.errors import Interrupted, MissingError, UsageError
+from embedlab.paths import disk_errors, write_atomic
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from embedlab.encoders.encoder import Encoder, Vectors
+
+EXAMPLES = examples(
+    "embedlab encode snli-supcl sentences.txt -o vectors.npy",
+    "embedlab encode sbert pairs.tsv --column sentence1 -o vectors.parquet",
+)
+
+CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What decides the vectors; a half-done folder of another job is not gone on with."""
+
+    fingerprint: str
+    input_sha256: str
+    column: str | None
+    sentences: int
+    chunk: int = CHUNK
+
+
+@common("data", "runs", "machine", "output")
+def encode(
+    model: ModelName,
+    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .npy, or .parquet with sentence and vector.")],
+    column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Write one vector for each sentence of FILE, in order.
+
+    Killed in between, the same command goes on from the last chunk it saved.
+    """
+    if out.suffix not in {".npy", ".parquet"}:
+        raise UsageError(f"--out is {str(out)!r}: neither .npy nor .parquet", hint=f"for example -o {out.stem}.npy")
+    count = sum(1 for _ in sentences(file, column))
+    if not count:
+        raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
+    spec = one_member(resolve_model(model, terminal))
+
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
+    encoder = load_encoder(spec, machine(terminal.settings), offline=terminal.settings.offline)
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    job = Job(fingerprint=encoder.fingerprint, input_sha256=digest, column=column, sentences=count)
+    folder = out.with_name(f"{out.name}.partial")
+    _begin(folder, job, terminal)
+    with terminal.progress(f"encoding {file.name}") as tick:
+        try:
+            for done, chunk in _chunks(file, column):
+                _encode_chunk(_chunk_file(folder, done), encoder, chunk)
+                tick(done + len(chunk), count)
+        except KeyboardInterrupt:
+            raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
+    _assemble(folder, job, out, encoder.dim)
+    if encoder.facts.truncated:
+        terminal.note(f"{encoder.facts.truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
+    terminal.note(f"{count} vectors of {encoder.dim} numbers in {out}")
+
+
+def _begin(folder: Path, job: Job, terminal: Terminal) -> None:
+    """Make FOLDER ready for JOB: what an earlier, equal job saved in it stays."""
+    described = json.dumps(asdict(job), indent=1)
+    try:
+        is_same = (folder / "job.json").read_text(encoding="utf-8") == described
+    except OSError:
+        is_same = False
+    if is_same:
+        terminal.note(f"going on with {folder}: {len(list(folder.glob('*.parquet')))} chunks of {job.chunk} are there")
+        return
+    with disk_errors(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        write_atomic(folder / "job.json", described)
+
+
+def _chunks(file: Path, column: str | None) -> Iterator[tuple[int, list[str]]]:
+    stream, done = sentences(file, column), 0
+    while chunk := list(islice(stream, CHUNK)):
+        yield done, chunk
+        done += len(chunk)
+
+
+def _chunk_file(folder: Path, first: int) -> Path:
+    return folder / f"{first:012d}.parquet"
+
+
+def _encode_chunk(path: Path, encoder: "Encoder", chunk: list[str]) -> None:
+    if path.exists():
+        return
+    from io import BytesIO
+
+    content = BytesIO()
+    _frame(chunk, encoder.encode(chunk)).write_parquet(content)
+    write_atomic(path, content.getvalue())
+
+
+def _frame(chunk: list[str], vectors: "Vectors") -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.DataFrame({"sentence": chunk, "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))})
+
+
+def _assemble(folder: Path, job: Job, out: Path, dim: int) -> None:
+    """Join the chunks into OUT, one at a time, and remove them."""
+    import numpy as np
+    import polars as pl
+
+    chunks = sorted(folder.glob("*.parquet"))
+    whole = folder / f"whole{out.suffix}.tmp"
+    with disk_errors(out):
+        if out.suffix == ".parquet":
+            pl.scan_parquet(chunks).sink_parquet(whole)
+        else:
+            joined = np.lib.format.open_memmap(whole, mode="w+", dtype=np.float32, shape=(job.sentences, dim))
+            for path in chunks:
+                vectors = pl.read_parquet(path, columns=["vector"])["vector"].to_numpy()
+                joined[int(path.stem) : int(path.stem) + len(vectors)] = vectors
+            joined.flush()
+        whole.replace(out)
+        shutil.rmtree(folder)

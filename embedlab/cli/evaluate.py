@@ -1,0 +1,191 @@
+"""`embedlab evaluate`: a model's numbers on the tasks."""
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.models import ModelNames, resolve_model
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal, report
+from embedlab.errors import ExitCode
+
+if TYPE_CHECKING:
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.reports.tables import Cell, Table, Value
+    from embedlab.runs.evaluations import Evaluation
+    from embedlab.tasks.sts import ScoredPairs
+
+Suite = Literal["sts"]
+By = Literal["dataset", "source", "dice"]
+Aggregate = Literal["all", "mean", "wmean"]
+Metric = Literal["spearman", "pearson"]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option("--task", metavar="NAME", help="Only this dataset, or a file of your own pairs.", autocompletion=completion.datasets),
+]
+Evaluations = dict[str, "Evaluation"]  # by member
+
+EXAMPLES = examples(
+    "embedlab evaluate snli-supcl dice --suite sts --data DIR",
+    "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson --json",
+)
+
+
+@common("data", "runs", "machine", "output")
+def evaluate(
+    models: ModelNames,
+    suite: Annotated[Suite, typer.Option("--suite", help="The tasks to evaluate on.")] = "sts",
+    task: TaskNames = None,
+    by: Annotated[By, typer.Option("--by", help="What a number stands for.")] = "dataset",
+    aggregate: Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")] = None,
+    metric: Annotated[Metric, typer.Option("--metric", help="The correlation to show.")] = "spearman",
+    *,
+    terminal: Terminal,
+) -> None:
+    """Score MODELs on sentence pairs and print their correlations with human scores, x 100.
+
+    Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. A run with
+    several seeds shows mean ± standard deviation. Everything measured is kept in the run's folder, or in the cache.
+    """
+    scored, is_whole = score(models, terminal, datasets=task, fifths=by == "dice")
+    evaluations = evaluate_members(scored)
+    if task is None:
+        keep(scored, evaluations)
+    aggregates: Sequence[Aggregate] = (aggregate,) if aggregate else ("all", "mean", "wmean")
+    if by == "dataset":
+        terminal.show(dataset_table(scored, evaluations, aggregates, metric))
+    else:
+        terminal.show(_slice_table(scored, evaluations, by, metric))
+    if not is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def score(
+    names: Sequence[str], terminal: Terminal, *, datasets: Sequence[str] | None = None, fifths: bool = False
+) -> "tuple[ScoredPairs, bool]":
+    """Every pair scored by every model, and whether no dataset was missing; what is missing is told."""
+    models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
+
+    from embedlab.data.source import Source
+    from embedlab.tasks.sts import DATASETS, open_parts, score_models
+
+    parts, missing = open_parts(Source.from_settings(terminal.settings), datasets or DATASETS, fifths=fifths)
+    for error in missing:
+        report(error)
+    with terminal.progresses() as watch:
+        scored = score_models(models, parts, terminal.settings, watch=lambda member: watch(f"scoring {member}"), note=terminal.note)
+    return scored, not missing
+
+
+def evaluate_members(scored: "ScoredPairs") -> Evaluations:
+    """Every member's evaluation."""
+    from embedlab.tasks.sts import evaluate as evaluate_member
+
+    return {member: evaluate_member(scored, member) for member in scored.places}
+
+
+def keep(scored: "ScoredPairs", evaluations: Evaluations) -> None:
+    """Write every member's evaluation to where its scores are kept."""
+    for member, evaluation in evaluations.items():
+        evaluation.save(scored.places[member].evaluations)
+
+
+def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
+    """What `train` shows at its end: the models on a recipe's tasks."""
+    if "sts" in tasks:
+        scored, _ = score(names, terminal)
+        evaluations = evaluate_members(scored)
+        keep(scored, evaluations)
+        terminal.show(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
+
+
+def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":
+    """One row a model and aggregation, one column a dataset and average."""
+    from embedlab.reports.tables import Column, Table
+
+    keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
+    rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
+    columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
+    columns += [Column(key=key, title=key, align="right") for key in keys]
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored))
+
+
+def _dataset_row(
+    evaluations: Evaluations, model: "ModelColumns", keys: Sequence[str], metric: Metric, aggregate: Aggregate
+) -> "dict[str, Value | Cell]":
+    row: dict[str, Value | Cell] = {"model": model.name, "aggregate": aggregate}
+    for key in keys:
+        row[key] = _cell(evaluations, model, key, metric, aggregate)
+        if len(model.members) > 1:  # for machines, beside each mean
+            row[f"{key}.sd"] = stdev(_values(evaluations, model, key, metric, aggregate))
+    return row
+
+
+def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric: Metric) -> "Table":
+    """One row a source or Dice fifth, one column a model."""
+    from embedlab.reports.tables import Column, Table
+
+    first = next(iter(evaluations.values()))
+    pairs = {score.slice: score.items for score in first.scores if score.by == by}
+    rows: list[dict[str, Value | Cell]] = []
+    for key in _slices(evaluations, by):
+        cells = {model.name: _cell(evaluations, model, key, metric, "all") for model in scored.models}
+        rows.append({"slice": key, "pairs": pairs[key], **cells})
+    columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
+    columns += [Column(key=model.name, title=model.name, align="right") for model in scored.models]
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored))
+
+
+def _slices(evaluations: Evaluations, by: str) -> list[str]:
+    return list(dict.fromkeys(score.slice for evaluation in evaluations.values() for score in evaluation.scores if score.by == by))
+
+
+def _values(evaluations: Evaluations, model: "ModelColumns", key: str, metric: Metric, aggregate: Aggregate) -> list[float]:
+    """The score x 100 of each member."""
+    return [
+        100 * score.value
+        for member in model.members
+        for score in evaluations[member].scores
+        if (score.slice, score.metric, score.setting) == (key, metric, aggregate)
+    ]
+
+
+def _cell(evaluations: Evaluations, model: "ModelColumns", key: str, metric: Metric, aggregate: Aggregate) -> "Cell":
+    from embedlab.reports.tables import ABSENT, Cell
+
+    values = _values(evaluations, model, key, metric, aggregate)
+    mean = fmean(values)
+    spread = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
+    return Cell(value=mean, text=f"{mean:.2f}{spread}" if mean == mean else ABSENT)
+
+
+def _title(scored: "ScoredPairs", metric: Metric) -> str:
+    return " ".join([f"{metric.title()} x 100", *(f"[{mark}]" for mark in scored.marks)])
+
+
+def _notes(scored: "ScoredPairs") -> tuple[str, ...]:
+    """What must be said beside the numbers."""
+    return (*data_notes(scored), *_member_notes(scored))
+
+
+def data_notes(scored: "ScoredPairs") -> list[str]:
+    """What must be said of the pairs."""
+    notes = [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in scored.states if state.partial]
+    skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
+    sample = ["sample: generated data, no number is about real language"] if "sample" in scored.marks else []
+    return [*sample, *notes, *skipped]
+
+
+def _member_notes(scored: "ScoredPairs") -> list[str]:
+    """How each model was used, once where all its members are used alike."""
+    told = []
+    for model in scored.models:
+        for member in model.members:
+            facts = scored.facts[member]
+            used = [f"{key.replace('_', ' ')} {facts[key]}" for key in ("pooling", "max_tokens", "precision") if key in facts]
+            cut = f", {facts['truncated']} sentences cut" if facts.get("truncated", "0") != "0" else ""
+            told.append(f"{model.name}: {', '.join(used)}{cut}")
+    return list(dict.fromkeys(told))

@@ -1,0 +1,37 @@
+"""`embedlab export`: a model as a folder that transformers and sentence-transformers load."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedlab.cli.models import ModelName, one_member, resolve_model
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal
+from embedlab.errors import UsageError
+
+EXAMPLES = examples("embedlab export snli-supcl@1 my-model", "embedlab export bert-base-uncased?pooling=mean bert-mean")
+
+
+@common("data", "runs", "output")
+def export(
+    model: ModelName,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is not there yet, or empty.")],
+    *,
+    terminal: Terminal,
+) -> None:
+    """Write MODEL into DIR with its tokenizer, pooling and card."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
+    spec = one_member(resolve_model(model, terminal))
+
+    import torch
+
+    from embedlab.encoders.checkpoint import save_model
+    from embedlab.encoders.device import Machine
+    from embedlab.encoders.loading import load_trainable
+
+    encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=terminal.settings.offline)
+    card = Path(spec.location) / "README.md"
+    save_model(folder, encoder, card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n")
+    terminal.note(f"{model} with {encoder.pooling} pooling is in {folder}")

@@ -1,0 +1,86 @@
+"""`embedlab pairs`: single pairs, as people and models judge them."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.evaluate import data_notes, score
+from embedlab.cli.models import ModelNames
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal
+from embedlab.errors import ExitCode
+from embedlab.names import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from embedlab.reports.tables import Column
+
+EXAMPLES = examples(
+    "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
+    "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' --format csv",
+)
+
+TEXTS = ("dataset", "source", "sentence1", "sentence2")
+
+
+@common("data", "runs", "machine", "output")
+def pairs(
+    models: ModelNames,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", metavar="NAME", help="Only this dataset, or your own file.", autocompletion=completion.datasets),
+    ] = None,
+    where: Annotated[str, typer.Option("--where", metavar="EXPR", help="Only pairs for which all of its terms hold.")] = "",
+    sort: Annotated[
+        str, typer.Option("--sort", metavar="KEY", help="gap, dice, gold, a model or error(MODEL), largest first; -KEY: smallest first.")
+    ] = "gap",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to show.")] = 20,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Show single pairs with every MODEL's similarity and rank error, where they disagree most first.
+
+    EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/ -negated. A rank error is a model's
+    percentile rank of a pair minus that of the gold score; the gap is the largest difference between the models' ranks.
+    """
+    scored, is_whole = score(models, terminal, datasets=dataset)
+
+    import polars as pl
+
+    from embedlab.analysis.expressions import compile_expression
+    from embedlab.analysis.rank_errors import with_rank_errors
+    from embedlab.reports.tables import Table
+
+    # Ranks are within the whole dataset: they must not change with what is shown of it.
+    ranked = with_rank_errors(scored.table, scored.models)
+    names = [model.name for model in scored.models]
+    kept = ranked.filter(compile_expression(where, _columns_of(names)))
+    key, is_ascending = (sort[1:], True) if sort.startswith("-") else (sort, False)
+    sortable = [column for column in _columns_of(names) if column not in TEXTS]
+    if key not in sortable:
+        raise unknown("column to sort by", key, sortable)
+    shown = kept.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True).head(limit)
+    terminal.show(
+        Table(
+            title=" ".join([f"{shown.height} of {kept.height} pairs", *(f"[{mark}]" for mark in scored.marks)]),
+            columns=_columns(names),
+            rows=shown.select(_columns_of(names)).to_dicts(),
+            notes=data_notes(scored),
+        )
+    )
+    if not is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def _columns_of(names: "Sequence[str]") -> list[str]:
+    """The columns that can be shown, filtered and sorted."""
+    return [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *names, *(f"error({name})" for name in names), "gap"]
+
+
+def _columns(names: "Sequence[str]") -> "list[Column]":
+    from embedlab.reports.tables import Column
+
+    digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, 3), **{f"error({name})": 0 for name in names}}
+    return [Column(key=key, title=key, digits=digits.get(key)) for key in _columns_of(names)]

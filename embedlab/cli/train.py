@@ -1,0 +1,203 @@
+"""`embedlab train`: a recipe becomes one run a seed."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal, Tick
+from embedlab.errors import UsageError
+from embedlab.settings import Settings
+
+if TYPE_CHECKING:
+    from embedlab.recipe import Recipe
+    from embedlab.runs.events import Event
+    from embedlab.runs.store import RunFolder
+
+Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
+
+EXAMPLES = examples(
+    "embedlab train snli-supcl --data DIR --seeds 3",
+    "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
+)
+
+
+@common("data", "runs", "machine", "output")
+def train(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A name from `embedlab recipes`, or a TOML file.", autocompletion=completion.recipes)
+    ],
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", min=0, help="The one seed to train with. [default: 1]")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Train with each of the seeds 1 to N.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run. [default: the recipe's]")] = None,
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished run of this name.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and one example in words; train nothing.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Train in a process that outlives this terminal.")] = False,
+    track: Annotated[Tracker | None, typer.Option("--track", help="Also log to an experiment tracker.")] = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Train RECIPE and score the model on the recipe's tasks.
+
+    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint.
+    """
+    from embedlab.objectives.needs import check_columns
+    from embedlab.recipe import load_recipe
+    from embedlab.runs.store import RunFolder
+
+    if seed is not None and seeds is not None:
+        raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
+    settings = terminal.settings
+    chosen = load_recipe(recipe, set_ or (), encoder=_encoder(encoder, settings, dry_run=dry_run))
+    check_columns(chosen)
+    if dry_run:
+        return _show_plan(chosen, seed or 1, terminal)
+    name = name or chosen.name
+    numbers = range(1, seeds + 1) if seeds is not None else [seed if seed is not None else 1]
+    runs = [RunFolder.of(settings.runs_folder, name, number) for number in numbers]
+    if resume and seed is None and seeds is None:
+        runs = [_newest_unfinished(settings.runs_folder, name)]
+        if not set_ and encoder is None:
+            chosen = runs[0].recipe()
+    todo = [run for run in runs if not _is_finished(run, chosen, terminal)]
+    if detach and todo:
+        return _detach(chosen, todo, terminal)
+    train_runs(chosen, todo, terminal, resume=resume, track=track)
+    if todo:
+        _show_scores(chosen, name, terminal)
+    return None
+
+
+def train_runs(
+    recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal, *, resume: bool = True, track: Tracker | None = None
+) -> None:
+    """Train RECIPE into each of RUNS, one after the other."""
+    if not runs:
+        return
+    seeds = ", ".join(str(run.seed) for run in runs)
+    terminal.note(f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}")
+
+    from embedlab.data.source import Source
+    from embedlab.encoders.device import machine
+    from embedlab.tasks.sts import dev_score
+    from embedlab.training.stages import train_run
+
+    settings = terminal.settings
+    source = Source.from_settings(settings)
+    computer = machine(settings, training=True)
+    terminal.note(f"on {computer.device} in {computer.precision}, {computer.threads} threads")
+    judge = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev is not None else None
+    for run in runs:
+        with terminal.progress(run.id) as tick:
+            report = follow(run.id, terminal, tick)
+            train_run(recipe, source, computer, run, run.seed, resume=resume, dev_score=judge, report=report, watch=tick, track=track)
+
+
+def follow(label: str, terminal: Terminal, tick: Tick) -> "Callable[[Event], None]":
+    """What shows a run's events on the terminal."""
+    from embedlab.runs import events
+
+    def report(event: "Event") -> None:
+        match event:
+            case events.Started(step=step) if step:
+                terminal.note(f"{label}: resumed after step {step} of {event.steps}")
+            case events.Step():
+                tick(event.step, event.steps, f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {event.eta_s:.0f} s left")
+            case events.Dev():
+                terminal.note(f"{label}: dev {event.score:.2f} after step {event.step}")
+            case events.Note():
+                terminal.note(f"{label}: {event.text}")
+            case events.Finished():
+                terminal.note(f"{label}: finished after {event.step} steps")
+            case _:
+                pass
+
+    return report
+
+
+def _encoder(typed: str | None, settings: Settings, *, dry_run: bool) -> str | None:
+    """Where the encoder to start from lies, folders with their absolute path; with `--sample` a small random one."""
+    if typed is not None:
+        return _location(typed, settings)
+    if not settings.sample:
+        return None
+    folder = (settings.cache / "sample-encoder").absolute()
+    if not folder.is_dir() and not dry_run:
+        from embedlab.encoders.random_encoder import build_random_encoder
+
+        build_random_encoder(folder, seed=0)
+    return str(folder)
+
+
+def _location(name: str, settings: Settings) -> str:
+    """The folder or hub id that a model name stands for; what is no single transformer is refused."""
+    from embedlab.encoders.catalog import resolve
+
+    members = resolve(name, settings.runs_folder).members
+    if len(members) > 1:
+        raise UsageError(f"--encoder {name!r} has {len(members)} seeds", hint=f"start from one: --encoder {members[0].name}")
+    if members[0].kind not in {"run", "folder", "hub"}:
+        raise UsageError(f"--encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+    location = members[0].location
+    return str(Path(location).absolute()) if Path(location).is_dir() else location
+
+
+def _newest_unfinished(folder: Path, name: str) -> "RunFolder":
+    from embedlab.runs.status import status
+    from embedlab.runs.store import find_runs
+
+    unfinished = [(found.last_s or 0.0, run) for run in find_runs(folder) if run.name == name and (found := status(run)).is_unfinished]
+    if not unfinished:
+        raise UsageError(f"no unfinished run named {name!r} in {str(folder)!r}", hint="`embedlab runs ls` shows the state of all runs")
+    return max(unfinished, key=lambda item: item[0])[1]
+
+
+def _is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
+    """Whether RUN is there already; a finished one of another recipe is refused with the keys that differ."""
+    from embedlab.runs.status import status
+
+    if status(run).state != "finished":
+        return False
+    run.refuse_other(recipe)
+    terminal.note(f"{run.id} is finished already: skipped")
+    return True
+
+
+def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
+    """The resolved recipe, and one example of the first batch of each stage in words."""
+    from embedlab.data.source import Source
+    from embedlab.recipe import to_toml
+    from embedlab.training.stage_data import example, open_stages
+
+    stages = open_stages(recipe, Source.from_settings(terminal.settings), seed)
+    lines = [to_toml(recipe)]
+    for data in stages:
+        steps = sum(data.epochs)
+        lines.append(f"# stage {data.index}: {len(data.rows)} rows, {steps} steps of {data.stage.optim.batch_size} rows; one example:")
+        lines += [f"#   {role:<12} {sentence}" for role, sentence in example(data)]
+    terminal.write("\n".join(lines))
+
+
+def _detach(recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal) -> None:
+    """Start the same command without `--detach` in a process of its own, once the data is known to be there."""
+    from embedlab.data.source import Source
+    from embedlab.runs.launch import start_detached
+    from embedlab.training.stage_data import open_stages
+
+    open_stages(recipe, Source.from_settings(terminal.settings), runs[0].seed)
+    pid = start_detached([word for word in sys.argv[1:] if word != "--detach"], runs[0].log_file)
+    terminal.note(f"process {pid} trains {', '.join(run.id for run in runs)}; `embedlab runs log {runs[0].id} --follow` follows it")
+
+
+def _show_scores(recipe: "Recipe", name: str, terminal: Terminal) -> None:
+    from embedlab.cli.evaluate import evaluate_tasks
+
+    evaluate_tasks([name], recipe.evaluate.tasks, terminal)

@@ -1,0 +1,70 @@
+"""The program, called as `embedlab …` is, and a run folder to look at."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedlab.cli.app import main
+from embedlab.recipe import from_table
+from embedlab.runs import events
+from embedlab.runs.environment import environment
+from embedlab.runs.store import RunFolder
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a command ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.json["rows"]
+        return rows
+
+
+Embedlab = Callable[..., Answer]
+
+
+@pytest.fixture
+def embedlab(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Embedlab:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Answer:
+        capsys.readouterr()
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return Answer(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def finished_run(tmp_path: Path) -> RunFolder:
+    """A run that says it is finished; it has no model."""
+    stage = {"data": {"datasets": ["snli"]}, "objective": {"name": "nli_softmax"}, "optim": {"lr": 2e-5, "batch_size": 8}}
+    recipe = from_table(
+        {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="mine", where="test"
+    )
+    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    data = [{"name": "snli", "split": "train", "rows": 3, "partial": True}]
+    run.write_once(recipe, environment(seed=1, device="cpu", precision="float32", threads=1, data=data))
+    with events.EventLog(run.events_file) as log:
+        log.append(events.Started(time=1.0, pid=1, host="here", steps=9))
+        log.append(events.Step(time=2.0, stage=0, epoch=1.0, step=9, steps=9, loss=0.5, lr=0.0, rows_per_s=1.0, eta_s=0.0, memory_mib=1.0))
+        log.append(events.Dev(time=3.0, step=9, score=61.25))
+        log.append(events.Finished(time=4.0, step=9))
+    return run

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.main import get_command
+
+from embedlab import __version__
+from embedlab.cli.app import app
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+HEAVY = {"torch", "transformers", "datasets", "accelerate", "sentence_transformers"}
+LOADED = """
+import sys
+from embedlab.cli.app import main
+code = main(sys.argv[1:])
+print(" ".join(sorted({name.split(".")[0] for name in sys.modules})), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def loaded_modules(*arguments: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.split("\n")[-2].split())
+
+
+@pytest.mark.parametrize("arguments", [["recipes"], ["recipes", "snli-ce"], ["runs", "ls"], ["config"]])
+def test_light_commands_load_no_heavy_library(tmp_path: Path, arguments: list[str]) -> None:
+    assert not loaded_modules(*arguments) & (HEAVY | {"polars", "scipy"})
+
+
+def test_help_loads_neither_heavy_libraries_nor_the_data_ones() -> None:
+    assert not loaded_modules("--help") & (HEAVY | {"polars", "scipy", "numpy", "pydantic", "rich"})
+
+
+def test_the_version_and_the_help_end_with_0(embedlab: Embedlab) -> None:
+    assert embedlab("--version").out == f"embedlab {__version__}\n"
+    shown = embedlab("--help")
+    assert shown.code == 0
+    assert "Exit codes: 0 ok, 1 the work failed" in " ".join(shown.out.split())
+
+
+def test_every_command_ends_its_help_with_two_examples_that_exist(embedlab: Embedlab) -> None:
+    def walk(command: object, words: tuple[str, ...]) -> list[tuple[str, ...]]:
+        children = getattr(command, "commands", {})
+        return [found for name, child in children.items() for found in walk(child, (*words, name))] or [words]
+
+    commands = walk(get_command(app), ())
+    assert len(commands) > 20
+    for words in commands:
+        shown = embedlab(*words, "-h")
+        assert shown.code == 0, words
+        examples = shown.out.partition("Examples:")[2].strip().splitlines()
+        assert len(examples) == 2, words
+        assert all(f"embedlab {' '.join(words)}" in line for line in examples), words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["trian"], "no such command 'trian'", "embedlab --help"),
+        (["train"], "missing argument 'RECIPE'", "embedlab train --help"),
+        (["recipes", "--frmat", "json"], "no such option: --frmat", "--help"),
+        (["recipes", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'markdown'", "--help"),
+        (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
+        (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
+    ],
+)
+def test_what_is_typed_wrong_ends_with_2_and_two_lines(embedlab: Embedlab, arguments: list[str], message: str, hint: str) -> None:
+    answer = embedlab(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    error, hint_line = answer.err.splitlines()
+    assert error.startswith("embedlab: error: ")
+    assert message in error
+    assert hint_line.startswith("hint: ")
+    assert hint in hint_line
+
+
+def test_a_wrong_setting_names_the_file_or_variable(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("embedlab.toml").write_text('devise = "cpu"')
+    answer = embedlab("recipes")
+    assert answer.code == 2
+    assert "embedlab.toml" in answer.err
+    assert "did you mean 'device'?" in answer.err
+    Path("embedlab.toml").unlink()
+    monkeypatch.setenv("EMBEDLAB_QUIET", "perhaps")
+    assert "EMBEDLAB_QUIET" in embedlab("recipes").err
+
+
+def test_debug_shows_the_traceback_behind_an_error(embedlab: Embedlab) -> None:
+    assert "Traceback" not in embedlab("recipes", "nothing").err
+    shown = embedlab("recipes", "nothing", "--debug")
+    assert shown.code == 2
+    assert "Traceback" in shown.err
+
+
+def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedlab) -> None:
+    listed = embedlab("recipes", "--json")
+    assert {"snli-ce", "snli-supcl", "sbert"} <= {row["recipe"] for row in listed.rows}
+    text = embedlab("recipes", "snli-supcl").out
+    assert tomllib.loads(text)["stage"][0]["objective"]["name"] == "supervised_contrastive"
+    assert "# λ" in text
+    assert embedlab("recipes", "snli-supcl", "--json").json["encoder"]["pooling"] == "mean-without-cls"
+
+
+def test_config_says_where_each_setting_comes_from(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("embedlab.toml").write_text("threads = 3")
+    monkeypatch.setenv("EMBEDLAB_DEVICE", "cpu")
+    rows = {row["setting"]: row for row in embedlab("config", "--json").rows}
+    assert (rows["threads"]["value"], rows["threads"]["source"]) == ("3", "embedlab.toml")
+    assert (rows["device"]["value"], rows["device"]["source"]) == ("cpu", "EMBEDLAB_DEVICE")
+    assert rows["precision"]["source"] == "default"
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_every_format_holds_the_same_recipes_and_nothing_else(embedlab: Embedlab, form: str) -> None:
+    answer = embedlab("recipes", "--format", form)
+    assert answer.code == 0
+    assert answer.err == ""
+    assert "snli-augment-allpalln" in answer.out
+    if form == "json":
+        json.loads(answer.out)
+    if form == "csv":
+        assert answer.out.splitlines()[0] == "recipe,data,objective,summary"
+
+
+def test_a_closed_stdout_ends_quietly() -> None:
+    for arguments in ("recipes", "recipes snli-ce", "config --json"):
+        command = f"{sys.executable} -m embedlab {arguments} | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), arguments

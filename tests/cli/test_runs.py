@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from embedlab.runs.store import RunFolder
+    from tests.cli.conftest import Embedlab
+
+
+def test_ls_of_no_runs_says_how_to_start_one(embedlab: Embedlab) -> None:
+    answer = embedlab("runs", "ls")
+    assert answer.code == 0
+    assert "embedlab train RECIPE" in answer.out
+
+
+def test_ls_shows_state_and_latest_numbers(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    (row,) = embedlab("runs", "ls", "--json").rows
+    assert row["run"] == "mine@1"
+    assert (row["state"], row["step"], row["steps"], row["loss"], row["dev"]) == ("finished", 9, 9, 0.5, 61.25)
+
+
+@pytest.mark.parametrize("damage", ["gone", "half", "folder"])
+def test_ls_survives_damaged_run_folders(embedlab: Embedlab, finished_run: RunFolder, damage: str) -> None:
+    other = finished_run.path.with_name("seed-2")
+    other.mkdir()
+    if damage == "half":
+        (other / "recipe.toml").write_text("[[stage")
+        (other / "events.jsonl").write_bytes(b'{"event": "st\xff')
+    if damage == "folder":
+        (other / "events.jsonl").mkdir()
+    rows = embedlab("runs", "ls", "--json").rows
+    assert [row["run"] for row in rows] == ["mine@1", "mine@2"]
+    assert rows[1]["state"] == ("crashed" if damage == "half" else "unreadable")
+
+
+def test_sample_runs_are_kept_apart(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    assert embedlab("runs", "ls", "--sample", "--json").rows == []
+    finished_run.path.parents[1].rename("runs-sample")
+    assert len(embedlab("runs", "ls", "--sample", "--json").rows) == 1
+
+
+def test_show_tells_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "mine", "--json").rows}
+    assert facts["state"] == "finished"
+    assert facts["data"] == "snli train: 3 rows"
+    assert facts["marks"] == "partial"
+    assert facts["recipe"] == finished_run.recipe().hash
+
+
+def test_show_of_a_newer_run_folder_says_so(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    finished_run.environment_file.write_text('{"schema": 99}')
+    assert "newer embedlab" in embedlab("runs", "show", "mine").out
+
+
+def test_log_prints_words_or_json_lines(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    assert "dev" in embedlab("runs", "log", "mine").out
+    lines = embedlab("runs", "log", "mine@1", "--json").out.splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["started", "step", "dev", "finished"]
+    finished_run.log_file.write_text("what it printed")
+    assert embedlab("runs", "log", "mine", "--follow").out.rstrip().endswith("what it printed")
+
+
+def test_rm_asks_and_without_a_terminal_wants_yes(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    refused = embedlab("runs", "rm", "mine")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert finished_run.path.exists()
+    assert embedlab("runs", "rm", "mine", "--yes").code == 0
+    assert not finished_run.path.parent.exists()
+
+
+def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    assert embedlab("runs", "rename", "mine", "yours").code == 0
+    assert [row["run"] for row in embedlab("runs", "ls", "--json").rows] == ["yours@1"]
+    assert embedlab("runs", "rename", "yours", "a/b").code == 2
+
+
+def test_cancel_and_resume_refuse_a_finished_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    for command in ("cancel", "resume"):
+        answer = embedlab("runs", command, "mine")
+        assert answer.code == 2
+        assert "embedlab runs ls" in answer.err
+
+
+def test_runs_may_live_elsewhere(embedlab: Embedlab, finished_run: RunFolder, tmp_path: Path) -> None:
+    finished_run.path.parents[1].rename(tmp_path / "elsewhere")
+    assert len(embedlab("runs", "ls", "--runs", "elsewhere", "--json").rows) == 1
