@@ -27,8 +27,10 @@ def read_hub(hub: HubSource, kind: Kind) -> Rows:
 
 def _load(hub: HubSource) -> pl.DataFrame:
     import datasets
+    import huggingface_hub
 
     datasets.disable_progress_bars()
+    huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     try:
         loaded = datasets.load_dataset(hub.repository, split=hub.split, revision=hub.revision)
     except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"

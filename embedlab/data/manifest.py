@@ -34,7 +34,7 @@ def is_partial(label: str, kind: Kind, frame: pl.DataFrame, expected: Expected |
     if odd and not allow_partial:
         raise MissingError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",
-            hint="get the whole corpus with `embedlab data get`, or use what is here with --allow-partial: every number will be marked partial",
+            hint="get the whole corpus, or use what is here with --allow-partial: every number made from it is marked partial",
         )
     return bool(odd)
 

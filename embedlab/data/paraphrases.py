@@ -1,0 +1,39 @@
+"""Question pairs that ask the same or not: Quora's, in the files of the CS224N course.
+
+Columns: sentence1, sentence2, is_duplicate (0 or 1). A pair with a blank label is left out and counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.text_file import numbers, read_fields
+
+_COLUMNS = COLUMNS["paraphrases"]
+
+
+def read_quora(paths: Sequence[Path]) -> Rows:
+    """The pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
+    (path,) = paths
+    frame = read_fields(path, list(_COLUMNS), line_shape="id, sentence1, sentence2, is_duplicate")
+    labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate").cast(pl.Int8)
+    labelled = frame.with_columns(labels.alias("is_duplicate")).select(list(_COLUMNS)).drop_nulls("is_duplicate")
+    blank = len(frame) - len(labelled)
+    return Rows(frame=labelled, skipped={"blank label": blank} if blank else {})
+
+
+def _quora(split: str, rows: int, classes: Mapping[str, int] | None = None) -> Split:
+    return Split(layouts=(Layout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),), expected=Expected(rows=rows, classes=classes))
+
+
+DATASETS = (
+    Dataset(
+        name="paraphrases",
+        kind="paraphrases",
+        summary="Quora question pairs as the CS224N course parts them",
+        home="https://web.stanford.edu/class/cs224n",
+        splits={"train": _quora("train", 141_498), "dev": _quora("dev", 20_212, {"0": 12_627, "1": 7_585})},
+    ),
+)

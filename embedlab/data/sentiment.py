@@ -1,0 +1,41 @@
+"""Sentiment in five classes: the Stanford sentiment treebank in the files of the CS224N course.
+
+Columns: sentence, label (0 very negative … 4 very positive).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.text_file import bad_line, numbers, read_fields
+
+_HEADER = {"sentence": "sentence", "sentiment": "label"}
+
+
+def read_sentiment(paths: Sequence[Path]) -> Rows:
+    """The sentences of a tab-separated file with the columns sentence and sentiment."""
+    (path,) = paths
+    frame = read_fields(path, list(_HEADER), line_shape="id, sentence, sentiment").rename(_HEADER)
+    labels = numbers(path, frame["label"], frame["line"], 0, 4, "sentiment")
+    unlabelled = frame.filter(labels.is_null())
+    if not unlabelled.is_empty():
+        raise bad_line(path, unlabelled["line"][0], "no sentiment")
+    return Rows(frame=frame.with_columns(labels.cast(pl.Int8).alias("label")).select(list(COLUMNS["sentiment"])))
+
+
+def _split(split: str, *counts: int) -> Split:
+    expected = Expected(rows=sum(counts), classes={str(label): rows for label, rows in enumerate(counts)})
+    return Split(layouts=(Layout(files=(f"CS224N/ids-sst-{split}.csv",), read=read_sentiment),), expected=expected)
+
+
+DATASETS = (
+    Dataset(
+        name="sentiment",
+        kind="sentiment",
+        summary="Stanford sentiment treebank in five classes, as the CS224N course writes it (Socher 2013)",
+        home="https://web.stanford.edu/class/cs224n",
+        splits={"train": _split("train", 1_092, 2_218, 1_624, 2_322, 1_288), "dev": _split("dev", 139, 289, 229, 279, 165)},
+    ),
+)

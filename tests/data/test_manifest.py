@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.data.dataset import Expected
+from embedlab.data.manifest import differences, is_partial, sha256
+from embedlab.errors import MissingError
+
+# Shaped like SUBJ cut short: nearly all rows of one class.
+CUT = pl.DataFrame({"sentence": ["s"] * 5020, "label": [0] * 5000 + [1] * 20})
+WHOLE = Expected(rows=10_000, classes={"0": 5000, "1": 5000})
+
+
+def test_truncated_data_is_refused_with_expected_and_found_counts() -> None:
+    with pytest.raises(MissingError) as caught:
+        is_partial("'subj' (all)", "sentiment", CUT, WHOLE, allow_partial=False)
+    assert "5,020 rows instead of 10,000" in caught.value.message
+    assert "classes 0 5,000, 1 20 instead of 0 5,000, 1 5,000" in caught.value.message
+    assert "--allow-partial" in caught.value.hint
+
+
+def test_odd_balance_alone_is_refused() -> None:
+    odd = pl.DataFrame({"sentence": ["s"] * 4, "label": [0, 0, 0, 1]})
+    assert differences("sentiment", odd, Expected(rows=4, classes={"0": 2, "1": 2})) == ["classes 0 3, 1 1 instead of 0 2, 1 2"]
+
+
+def test_more_rows_than_published_are_odd_too() -> None:
+    assert differences("sentences", pl.DataFrame({"sentence": ["a", "b"]}), Expected(rows=1)) == ["2 rows instead of 1"]
+
+
+def test_partial_data_is_marked_and_whole_data_is_not() -> None:
+    assert is_partial("x", "sentiment", CUT, WHOLE, allow_partial=True)
+    assert not is_partial("x", "sentiment", CUT, Expected(rows=5020), allow_partial=True)
+    assert not is_partial("x", "sentiment", CUT, None, allow_partial=False)
+
+
+def test_unknown_sources_are_no_odd_balance() -> None:
+    frame = pl.DataFrame({"source": [None, None]}, schema={"source": pl.String})
+    assert differences("sts", frame, Expected(rows=2, classes={"x": 2})) == []
+
+
+def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    assert sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.overlap import normalise
+from embedlab.data.dataset import Part, State
+from embedlab.data.overlaps import Overlap, overlap, overlaps
+from embedlab.data.source import Source
+
+
+def part(name: str, **columns: list[str]) -> Part:
+    frame = pl.DataFrame(columns)
+    return Part(frame=frame, state=State(name=name, split="test", rows=len(frame), expected_rows=None, origin="file"))
+
+
+NLI = part("nli", premise=["A dog runs.", "A cat", "x"], hypothesis=["a dog  RUNS", "it sleeps", "y"])
+STS = part("sts", sentence1=["It sleeps!", "new", "a dog runs"], sentence2=["a cat", "x", "other"])
+
+
+def test_sentences_are_shared_by_their_words_and_pairs_in_either_order() -> None:
+    assert overlap(NLI, STS) == Overlap(sentences=6, shared_sentences=4, pairs=3, shared_pairs=1)
+
+
+def test_single_sentences_have_no_pairs() -> None:
+    known = part("plain", sentence=["a cat", "z"])
+    assert overlap(known, STS) == Overlap(sentences=6, shared_sentences=1, pairs=3, shared_pairs=0)
+    assert overlap(STS, known) == Overlap(sentences=2, shared_sentences=1, pairs=0, shared_pairs=0)
+
+
+def test_a_triplet_holds_two_pairs() -> None:
+    known = part("triplets", anchor=["a cat"], positive=["it sleeps"], negative=["new"])
+    assert overlap(known, STS).shared_pairs == 1
+    assert overlap(known, part("e", sentence1=["new"], sentence2=["A cat"])).shared_pairs == 1
+    assert overlap(known, part("e", sentence1=["new"], sentence2=["it sleeps"])).shared_pairs == 0
+
+
+def test_every_training_set_meets_every_evaluation_set() -> None:
+    table = overlaps([NLI, STS], [STS])
+    assert table.select("training", "evaluation", "shared_pairs").rows() == [("nli:test", "sts:test", 1), ("sts:test", "sts:test", 3)]
+
+
+def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path) -> None:
+    source = Source(folder=shared_data, offline=True)
+    train = source.open("sts-benchmark", "train")
+    years = [source.open(f"sts{year}") for year in range(12, 17)]
+    assert overlaps([train], years)["shared_pairs"].sum() == 4760
+    # The same count by plain sets, for one year.
+    known = {frozenset((normalise(a), normalise(b))) for a, b in train.frame.select("sentence1", "sentence2").iter_rows()}
+    tested = years[0].frame.select("sentence1", "sentence2").iter_rows()
+    assert overlap(train, years[0]).shared_pairs == sum(frozenset((normalise(a), normalise(b))) in known for a, b in tested)

@@ -1,0 +1,62 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.data.source import Source
+from embedlab.errors import MissingError
+from tests.data.conftest import Write
+
+FRAME = pl.DataFrame({"sentence1": ["a, b", "c"], "sentence2": ["d", 'e "f"'], "score": [1.0, 4.5], "source": ["x", "y"]})
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "pairs.csv": FRAME.write_csv,
+    "pairs.tsv": lambda path: FRAME.write_csv(path, separator="\t", quote_style="never"),
+    "pairs.jsonl": FRAME.write_ndjson,
+    "pairs.parquet": FRAME.write_parquet,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_pairs(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](path)
+    part = Source().open(str(path))
+    assert part.frame.equals(FRAME.rename({"score": "gold"}))
+    assert (part.state.origin, part.state.name, part.state.rows, part.state.partial) == ("file", str(path), 2, False)
+    assert len(part.state.sha256[str(path)]) == 64
+
+
+def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) -> None:
+    part = Source().open(str(write("p.tsv", "sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n")))
+    assert part.frame.rows() == [("c", "d", 0.5, None)]
+    assert part.state.skipped == {"blank score": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n", "row 2: score is not a number: 'high'"),
+        ("p.csv", "sentence1,sentence2,score\na,b,inf\n", "row 1: score is not a number: 'inf'"),
+        ("p.csv", "sentence1,sentence2,score\na,b,1\n,b,1\n", "row 2: sentence1 is empty"),
+        ("p.csv", "sentence1,score\na,1\n", "has no column 'sentence2': found sentence1, score"),
+        ("p.csv", "sentence1,sentence2,score\n", "holds no pairs"),
+        ("p.tsv", b"sentence1\tsentence2\tscore\n\xff\tb\t1\n", "line 2: byte 0xff is not UTF-8"),
+        ("p.jsonl", '{"sentence1": "a",\n', "is not a readable jsonl file"),
+        ("p.parquet", "no parquet", "is not a readable parquet file"),
+        ("p.tsv", "", "is empty"),
+    ],
+)
+def test_a_fault_is_told_with_file_and_row(write: Write, name: str, content: str | bytes, fault: str) -> None:
+    path = write(name, content)
+    with pytest.raises(MissingError) as caught:
+        Source().open(str(path))
+    assert fault in caught.value.message
+    assert str(path) in caught.value.message
+
+
+def test_a_missing_or_strange_file_is_refused(write: Write) -> None:
+    with pytest.raises(MissingError, match=r"no file 'mine\.tsv'"):
+        Source().open("mine.tsv")
+    with pytest.raises(MissingError, match=r"pairs cannot be read from '\.xls' files"):
+        Source().open(str(write("p.xls", "a")))

@@ -1,0 +1,60 @@
+"""The small readers: definitions, paraphrases, sentiment, sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.data.definitions import read_definitions
+from embedlab.data.paraphrases import read_quora
+from embedlab.data.sentences import read_first_column
+from embedlab.data.sentiment import read_sentiment
+from embedlab.data.source import Source
+from embedlab.errors import MissingError
+from tests.data.conftest import Write
+
+
+def test_a_definition_line_is_a_word_a_tab_and_the_definition(write: Write) -> None:
+    assert read_definitions([write("d.tsv", 'dog\tan "animal"\ndog\tto follow\n')]).frame.rows() == [
+        ("dog", 'an "animal"'),
+        ("dog", "to follow"),
+    ]
+    with pytest.raises(MissingError, match="line 2: 1 tab-separated fields: expected a word and its definition"):
+        read_definitions([write("d.tsv", "dog\ta\ncat\n")])
+
+
+def test_questions_with_a_blank_label_are_skipped_and_counted(write: Write) -> None:
+    rows = read_quora([write("q.csv", "\tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\td\t\n2\tz\te\tf\t0.0\n")])
+    assert rows.frame.rows() == [("a", "b", 1), ("e", "f", 0)]
+    assert rows.skipped == {"blank label": 1}
+
+
+def test_a_sentiment_is_one_of_five_classes(write: Write) -> None:
+    header = "\tid\tsentence\tsentiment\n"
+    assert read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t4\n")]).frame.rows() == [("good film", 4)]
+    with pytest.raises(MissingError, match="line 2: sentiment '5' is not a number from 0 to 4"):
+        read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t5\n")])
+    with pytest.raises(MissingError, match="line 2: no sentiment"):
+        read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t\n")])
+
+
+def test_sentences_of_several_files_follow_each_other(write: Write) -> None:
+    assert read_first_column([write("a.tsv", "one\tx\n"), write("b.tsv", "two\n")]).frame["sentence"].to_list() == ["one", "two"]
+
+
+def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path) -> None:
+    source = Source(folder=shared_data, offline=True)
+    wanted = {
+        ("definitions", "train"): 185_152,
+        ("paraphrases", "dev"): 20_212,
+        ("sentiment", "train"): 8544,
+        ("sentiment", "dev"): 1101,
+        ("wiki-split", "train"): 15_000,
+        ("snli-counterfactual", "train"): 8330,
+        ("sts-benchmark", "train"): 5749,
+        ("sts-benchmark", "dev"): 1500,
+        ("sick-r", "train"): 4500,
+        ("sick-r", "dev"): 500,
+    }
+    assert {key: source.open(*key).state.rows for key in wanted} == wanted
+    with pytest.raises(MissingError, match="14,137 rows instead of 141,498"):
+        source.open("paraphrases", "train")

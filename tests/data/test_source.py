@@ -1,0 +1,163 @@
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import datasets as hub_datasets
+import polars as pl
+import pytest
+
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, HubSource
+from embedlab.data.get import get_dataset
+from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.errors import MissingError, UsageError
+from tests.data.conftest import Write
+
+LINE = '{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"}\n'
+
+
+def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        dataset("slni")
+    assert "'snli'" in caught.value.hint
+
+
+def test_an_unknown_split_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"'sts12' has no split 'dev'") as caught:
+        Source(sample=True).open("sts12", "dev")
+    assert caught.value.hint == "its splits: test"
+
+
+def test_a_missing_file_is_named_with_its_folder_and_the_way_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(MissingError) as caught:
+        Source(folder=tmp_path, offline=True).open("snli")
+    assert caught.value.message == f"dataset 'snli' (train) is missing: no file 'SNLI/snli_1.0_train.jsonl' in {str(tmp_path)!r}"
+    assert "`embedlab data get snli`" in caught.value.hint
+    assert "--data DIR" in caught.value.hint
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"no data folder '.*nowhere'"):
+        Source(folder=tmp_path / "nowhere", offline=True).open("snli")
+
+
+def test_without_folder_and_network_the_error_says_so() -> None:
+    with pytest.raises(MissingError, match="no data folder is set and --offline forbids the hub"):
+        Source(offline=True).open("sts12")
+    with pytest.raises(MissingError) as caught:
+        Source().open("sick-r")
+    assert "zenodo" in caught.value.hint
+
+
+def test_truncated_data_is_refused_with_both_counts_and_marked_when_allowed(write: Write, tmp_path: Path) -> None:
+    path = write("SNLI/snli_1.0_dev.jsonl", LINE * 3)
+    with pytest.raises(MissingError, match="3 rows instead of 9,842, classes neutral 3 instead of contradiction 3,278"):
+        Source(folder=tmp_path / "data").open("snli", "dev")
+    state = Source(folder=tmp_path / "data", allow_partial=True).open("snli", "dev").state
+    assert (state.partial, state.rows, state.expected_rows, state.origin) == (True, 3, 9842, "folder")
+    assert state.sha256 == {"SNLI/snli_1.0_dev.jsonl": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def test_the_subset_of_snli_is_refused_and_marked_partial(shared_data: Path) -> None:
+    with pytest.raises(MissingError, match="31,979 rows instead of 549,367"):
+        Source(folder=shared_data).open("snli")
+    part = Source(folder=shared_data, allow_partial=True).open("snli")
+    assert part.state.partial
+    assert part.frame["premise"].n_unique() == 23_433
+
+
+def test_light_imports_stay_light() -> None:
+    code = "import sys, embedlab.data.source as s; s.datasets(); print([m for m in ('torch','datasets','scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def on_hub(name: str, split: str, repository: Path, rows: int) -> Dataset:
+    """The dataset NAME with one split that comes from a small local repository."""
+    found = dataset(name)
+    hub = found.splits[split].hub
+    assert hub is not None
+    local = replace(hub, repository=str(repository), revision="main")
+    return replace(found, splits={split: replace(found.splits[split], hub=local, expected=Expected(rows=rows))})
+
+
+@pytest.fixture
+def nli_repository(tmp_path: Path) -> Path:
+    rows = [{"premise": "a", "hypothesis": text, "label": label, "other": 1} for text, label in (("b", 0), ("c", 2), ("d", -1), ("e", 1))]
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    pl.DataFrame(rows).write_parquet(folder / "train-00000-of-00001.parquet")
+    return folder
+
+
+def test_the_hub_fills_our_columns_and_skips_unlabelled_rows(nli_repository: Path) -> None:
+    part = Source().open_split(on_hub("snli", "train", nli_repository, 3))
+    assert part.frame.rows() == [("a", "b", "entailment"), ("a", "c", "contradiction"), ("a", "e", "neutral")]
+    assert part.state.origin == "hub"
+    assert part.state.revision == f"{nli_repository}@main"
+    assert part.state.skipped == {"no label": 1}
+
+
+def test_get_writes_what_the_reader_reads(nli_repository: Path, tmp_path: Path) -> None:
+    found = on_hub("snli", "train", nli_repository, 3)
+    written = get_dataset(found, tmp_path / "data")
+    assert written == [tmp_path / "data/SNLI/snli_1.0_train.jsonl"]
+    assert len(json.loads(written[0].read_text().splitlines()[0])) == 3
+    part = Source(folder=tmp_path / "data", offline=True).open_split(found)
+    assert part.frame.equals(Source().open_split(found).frame)
+    assert part.state.origin == "folder"
+    assert get_dataset(found, tmp_path / "data") == []
+
+
+def test_get_keeps_that_the_hubs_sts_has_no_sources(tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    pl.DataFrame({"sentence1": ["a", "c"], "sentence2": ["b", "d"], "score": [1.0, 4.25]}).write_parquet(folder / "test.parquet")
+    found = on_hub("sts13", "test", folder, 2)
+    get_dataset(found, tmp_path / "data")
+    frame = Source(folder=tmp_path / "data", offline=True).open_split(found).frame
+    assert frame.rows() == [("a", "b", 1.0, None), ("c", "d", 4.25, None)]
+
+
+def test_get_writes_nothing_when_the_hub_gives_a_truncated_set(nli_repository: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="3 rows instead of 4"):
+        get_dataset(on_hub("snli", "train", nli_repository, 4), tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_get_offline_or_of_what_no_hub_has_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="--offline forbids fetching 'snli'"):
+        get_dataset(dataset("snli"), tmp_path, offline=True)
+    with pytest.raises(MissingError, match=r"'sick-r' .* is not on the hub") as caught:
+        get_dataset(dataset("sick-r"), tmp_path)
+    assert "zenodo" in caught.value.hint
+
+
+def test_offline_never_asks_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr(hub_datasets, "load_dataset", refuse)
+    with pytest.raises(MissingError, match="--offline"):
+        Source(offline=True).open("snli")
+
+
+def test_an_unreachable_hub_is_one_clear_error(tmp_path: Path) -> None:
+    hub = HubSource(repository=str(tmp_path / "nothing"), revision="0" * 40, split="train", columns={})
+    found = replace(dataset("snli"), splits={"train": replace(dataset("snli").splits["train"], hub=hub)})
+    with pytest.raises(MissingError, match=r"cannot get '.*nothing' \(train\) at revision 00000000") as caught:
+        Source().open_split(found)
+    assert "--data DIR" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_every_dataset_declares_columns_a_home_and_pinned_revisions(name: str) -> None:
+    found = dataset(name)
+    assert found.kind in COLUMNS
+    assert found.home.startswith("http")
+    assert found.summary
+    for split in found.splits.values():
+        assert split.layouts
+        assert split.hub is None or (len(split.hub.revision) == 40 and set(split.hub.columns) <= set(COLUMNS[found.kind]))
