@@ -47,10 +47,17 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
     return CachedEncoder(encoder, EmbeddingCache(cache / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=limit))
 
 
-def load_trainable(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> TransformerEncoder:
+def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> TransformerEncoder:
     """The transformer of SPEC itself, without a cache; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):
         raise UsageError(f"{spec.name!r} is no transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     return load_transformer(
-        spec.location, machine, name=spec.name, pooling=spec.pooling, revision=spec.revision, note=spec.note, offline=offline
+        spec.location,
+        machine,
+        name=spec.name,
+        pooling=spec.pooling,
+        max_tokens=max_tokens,
+        revision=spec.revision,
+        note=spec.note,
+        offline=offline,
     )

@@ -6,15 +6,18 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from embedlab.data.dataset import State
 from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Watch
+from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.names import objective_options
@@ -32,7 +35,7 @@ from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_rando
 from embedlab.training.loop import DevScore, Session, train_stage
 from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
-from embedlab.training.tracking import Tracker, accelerator
+from embedlab.training.tracking import Tracker, accelerator, require_tracker
 
 Tell = Callable[[events.Event], None]
 
@@ -58,9 +61,10 @@ def train_run(
     a CPU with as many threads. DEV_SCORE judges the encoder now and then (Spearman x 100), REPORT gets every event,
     WATCH follows the tokenising. Nothing is written before data and encoder are found to be there.
     """
+    require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
     stages = open_stages(recipe, source, seed)
-    encoder = _starting_encoder(recipe, source, machine)
+    encoder = _starting_encoder(recipe, source, machine, run)
     here = _environment(machine, seed, stages)
     torch.manual_seed(seed)
     objectives = [build_objective(stage.objective, encoder.dim).to(machine.device) for stage in recipe.stages]
@@ -147,7 +151,7 @@ def _told_endings(session: Session) -> Iterator[None]:
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
-        session.tell(events.Interrupted(step=session.step))
+        session.tell(events.Interrupted(step=max(session.checkpoints.steps(), default=0)))
         raise
     except Exception as error:
         message, hint = (error.message, error.hint) if isinstance(error, EmbedlabError) else (f"{type(error).__name__}: {error}", "")
@@ -198,6 +202,12 @@ def _hashes(environment: Environment) -> list[str]:
     return [json.dumps([part["name"], part["split"], part["rows"], dict(part["sha256"])], sort_keys=True) for part in environment.data]
 
 
-def _starting_encoder(recipe: Recipe, source: Source, machine: Machine) -> TransformerEncoder:
+def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: RunFolder) -> TransformerEncoder:
+    """The encoder that training starts from; of a run with several seeds, that of the same seed."""
     section = recipe.encoder
-    return load_transformer(section.model, machine, pooling=section.pooling, max_tokens=section.max_tokens, offline=source.offline)
+    members = resolve(section.model, run.path.parents[1]).members
+    chosen = members if len(members) == 1 else [member for member in members if member.seed == run.seed]
+    if not chosen:
+        raise UsageError(f"encoder {section.model!r} has no finished seed {run.seed}", hint=f"start from one: --encoder {members[0].name}")
+    spec = replace(chosen[0], pooling=section.pooling)
+    return load_trainable(spec, machine, max_tokens=section.max_tokens, offline=source.offline)

@@ -13,13 +13,14 @@ from embedlab.recipe import Recipe, flatten, to_table
 Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
 
 
-def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
-    """The accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say.
-
-    A tracker whose package is not installed is a MissingError.
-    """
+def require_tracker(track: Tracker | None) -> None:
+    """Refuse a tracker whose package is not installed."""
     if track is not None and importlib.util.find_spec(track) is None:
         raise MissingError(f"the tracker {track!r} is not installed", hint=f"pip install {track}")
+
+
+def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
+    """The accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
     made = Accelerator(
         cpu=machine.device.type == "cpu",
         mixed_precision="bf16" if machine.precision == "bf16" else "no",

@@ -158,3 +158,14 @@ def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(
         train(recipe, "whole", dev_score=length_of_a_vector)
     )
+
+
+def test_a_run_can_start_from_the_same_seed_of_another_run(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        train(recipe_of(tiny_encoder, stage(rows=16)), "before", seed=seed)
+    after = train(recipe_of(Path("before"), stage(rows=16, optim={"lr": 1e-12})), "after", seed=2)
+    start = load_file(tmp_path / "runs" / "before" / "seed-2" / "model" / "model.safetensors")
+    end = load_file(after.model / "model.safetensors")
+    assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start)
+    with pytest.raises(UsageError, match="no finished seed 3"):
+        train(recipe_of(Path("before")), "later", seed=3)

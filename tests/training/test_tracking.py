@@ -1,0 +1,27 @@
+"""Experiment trackers, through accelerate."""
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_runs import recipe_of, stage
+
+from embedlab.errors import MissingError
+from embedlab.runs.store import RunFolder
+
+
+def test_a_tracker_that_is_not_installed_is_refused_before_anything_is_written(
+    train: Callable[..., RunFolder], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingError, match="'wandb' is not installed") as error:
+        train(recipe_of(tiny_encoder), track="wandb")
+    assert "pip install wandb" in error.value.hint
+    assert not (tmp_path / "runs").exists()
+
+
+def test_tensorboard_gets_the_loss(train: Callable[..., RunFolder], tiny_encoder: Path) -> None:
+    pytest.importorskip("tensorboard")
+    run = train(recipe_of(tiny_encoder, stage(rows=32)), track="tensorboard")
+    assert list((run.path / "tracking").rglob("events.out.tfevents.*"))
