@@ -168,7 +168,7 @@ def _definition_rows(rng: Random, _: int) -> Iterable[Row]:
 
 _REVIEWED = ("film", "movie", "plot", "acting", "music", "ending")
 _INTENSIFIERS = ("very", "truly")
-_JUDGEMENTS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "moving", "brilliant", "fine"))
+_JUDGEMENTS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "great", "brilliant", "fine"))
 
 
 def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:

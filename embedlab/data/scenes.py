@@ -19,7 +19,7 @@ from embedlab.data.lexicon import (
     leaves,
 )
 
-FUNCTION_WORDS = ("a", "an", "the", "is", "are", "not", "being", "by", "in", "at", "two", "there", "no")
+FUNCTION_WORDS = ("a", "an", "the", "is", "are", "not", "being", "by", "in", "at", "two")
 
 _AGENTS, _ACTIVITIES, _ENCOUNTERS, _PLACES = (leaves(table) for table in (AGENTS, ACTIVITIES, ENCOUNTERS, PLACES))
 _PEOPLE = tuple(agent for agent in _AGENTS if AGENTS["person"].covers(agent))
