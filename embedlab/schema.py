@@ -6,6 +6,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,10 +44,23 @@ def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = 
     import pydantic
 
     try:
-        # The JSON route lets arrays fill tuples while every other type stays strict.
-        return pydantic.TypeAdapter(cls).validate_json(json.dumps(values, default=str), strict=True)
+        return typing.cast("T", _checked(typing.cast("Any", cls), json.dumps(values, default=str)))
     except pydantic.ValidationError as error:
         raise _first_error(cls, error.errors(include_url=False), where, prefix) from error
+
+
+@lru_cache(maxsize=4096)
+def _checked(cls: Any, text: str) -> Any:
+    """A frozen CLS, so a grid's ten thousand recipes share the tables that are alike."""
+    # The JSON route lets arrays fill tuples while every other type stays strict.
+    return _adapter(cls).validate_json(text, strict=True)
+
+
+@cache
+def _adapter(cls: Any) -> Any:
+    import pydantic
+
+    return pydantic.TypeAdapter(cls)
 
 
 def unbuild(value: Any) -> Any:

@@ -1,0 +1,164 @@
+"""One cell as processes: what is still to do for it, the lock that keeps it with one process, and why it ended."""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import tomli_w
+
+from embedlab.errors import ExitCode
+from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.queue import Ending, Entry
+from embedlab.paths import disk_errors, write_atomic
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+
+PROGRAM = (sys.executable, "-m", "embedlab")
+
+_MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
+_LOG_TAIL = 8192
+
+ERRORS = 2  # ends with an error that a cell has: the second is final
+KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
+
+
+def is_complete(plan: Plan, cell: Cell) -> bool:
+    """Whether the cell's run is finished and evaluated on all its tasks."""
+    run = plan.run(cell)
+    return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks) and _is_trained(run)
+
+
+def _is_trained(run: RunFolder) -> bool:
+    return status(run).state == "finished"
+
+
+def next_command(plan: Plan, folder: GridFolder, cell: Cell) -> list[str] | None:
+    """The arguments of `embedlab` that bring the cell further; None when it is complete."""
+    if is_complete(plan, cell):
+        return None
+    run = plan.run(cell)
+    if _is_trained(run) and run.model.is_dir():
+        missing = [task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file()]
+        return ["evaluate", cell.id, *(word for task in missing for word in ("--task", task))]
+    encoder = cell.variant.recipe["encoder"]["model"]
+    recipe = recipe_file(folder, cell)
+    return ["train", str(recipe), "--resume", "--name", run.name, "--seed", str(run.seed), "--encoder", encoder]
+
+
+def recipe_file(folder: GridFolder, cell: Cell) -> Path:
+    """The file of the cell's resolved recipe, written when it is first needed."""
+    path = folder.cells / f"{cell.variant.run}.toml"
+    text = tomli_w.dumps(cell.variant.recipe)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_atomic(path, text)
+    return path
+
+
+def environment(plan: Plan, gpu: str | None) -> dict[str, str]:
+    """The environment of a cell's process: the grid's settings, its threads, and its GPU."""
+    place = plan.place
+    settings = {
+        "runs": place.runs,
+        "cache": place.cache,
+        "data": place.data or "",
+        "sample": str(place.sample),
+        "offline": str(place.offline),
+        "allow_partial": str(place.allow_partial),
+        "device": place.device,
+        "precision": place.precision,
+        "threads": str(plan.threads),
+        "format": "json",
+    }
+    own = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
+    own |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}
+    return {**os.environ, **own, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu is not None else {})}
+
+
+class CellLock:
+    """The lock of a cell, which its process inherits: as long as that lives, nobody else can start the cell.
+
+    It outlives a worker that is killed, and ends with the process that it is about, without a heartbeat.
+    """
+
+    def __init__(self, folder: GridFolder, cell: Cell) -> None:
+        path = folder.cells / f"{cell.id}.lock"
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def acquire(self) -> bool:
+        """Take the lock; False while a process holds it."""
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def start(self, command: Sequence[str], env: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+        """Start COMMAND as the holder of the lock, in a session of its own, with its output appended to LOG."""
+        with disk_errors(log):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            file = log.open("ab")
+        with file:
+            return subprocess.Popen(
+                command,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(self._descriptor,),
+            )
+
+    def close(self) -> None:
+        """Let go; a process that was started keeps the lock until it ends."""
+        os.close(self._descriptor)
+
+
+def judge(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
+    """What becomes of a cell whose process ended badly: another try, or the end with the reason."""
+    if returncode == ExitCode.INTERRUPTED:
+        return Ending(state="cancelled", reason="stopped by its user")
+    if run is not None:
+        reason = failure(run, returncode, log_start)
+    if returncode < 0:
+        is_final = entry.kills + 1 >= KILLS
+        return Ending(state="failed" if is_final else "waiting", reason=reason, kills=1)
+    # What was typed wrong stays wrong; all else deserves a second try.
+    is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= ERRORS
+    return Ending(state="failed" if is_final else "waiting", reason=reason, errors=1)
+
+
+def failure(run: RunFolder, returncode: int, log_start: int) -> str:
+    """Why a cell's process ended, in one line: what the run said, else the end of its log after LOG_START."""
+    if returncode < 0:
+        by_system = ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
+        return f"killed by {signal.Signals(-returncode).name}{by_system}"
+    text = _log_tail(run.log_file, log_start)
+    lines = [line for line in text.splitlines() if line.strip()]
+    said = re.findall(r"^embedlab: error: (.+)$", text, re.MULTILINE) or lines or [f"exit code {returncode}, and nothing was said"]
+    reason = str(said[-1])
+    is_memory = _MEMORY.search(reason) is not None and not reason.lower().startswith("out of memory")
+    return f"out of memory: {reason}" if is_memory else reason
+
+
+def _log_tail(path: Path, start: int) -> str:
+    """What was logged after START, its end alone where that is long."""
+    try:
+        with path.open("rb") as file:
+            end = file.seek(0, 2)
+            file.seek(max(start, end - _LOG_TAIL))
+            return file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def drop_checkpoints(run: RunFolder) -> None:
+    """Delete a finished run's checkpoints: with the optimizer they take three times the room of its model."""
+    shutil.rmtree(run.checkpoints, ignore_errors=True)

@@ -1,0 +1,58 @@
+"""What the data of a recipe is, in a few hex digits, without parsing it: cells are made again when it changes."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from embedlab.data.dataset import Layout
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.source import Source, dataset
+from embedlab.encoders.fingerprint import file_hash
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartState:
+    """The identity of one split, and about how many rows it has."""
+
+    digest: str
+    rows: int  # an estimate where the files were not parsed; 0 = not known
+
+
+@cache
+def part_state(source: Source, name: str, split: str) -> PartState:
+    """The state of a dataset's split as SOURCE would open it; what is missing is refused as opening it would."""
+    if is_pair_file(name):
+        return _files([Path(name)])
+    if source.sample:
+        frame = source.open(name, split).frame
+        return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))
+    chosen = dataset(name)
+    found = chosen.splits.get(split)
+    if found is not None and (layout := _layout(source.folder, found.layouts)) is not None:
+        assert source.folder is not None
+        return _files([source.folder / file for file in layout.files])
+    if found is None or found.hub is None or source.offline:
+        source.open(name, split)  # says what is missing
+        raise AssertionError(f"{name!r} opened without files or hub")
+    return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
+
+
+def _layout(folder: Path | None, layouts: Sequence[Layout]) -> Layout | None:
+    if folder is None:
+        return None
+    return next((layout for layout in layouts if all((folder / file).is_file() for file in layout.files)), None)
+
+
+def _files(paths: Sequence[Path]) -> PartState:
+    return PartState(digest=_digest(" ".join(file_hash(path) for path in paths)), rows=sum(_lines(path) for path in paths))
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

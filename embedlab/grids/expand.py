@@ -1,0 +1,213 @@
+"""From a grid file to the plan: every combination checked against its recipe, named, and tied to its data."""
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.fingerprint import folder_fingerprint
+from embedlab.errors import UsageError
+from embedlab.grids.data_state import part_state
+from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
+from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.names import nearest, objective_options, recipe_path
+from embedlab.objectives.needs import check_columns
+from embedlab.recipe import DataSection, EncoderSection, EvaluateSection, OptimSection, Recipe, from_table, set_value, to_table
+from embedlab.schema import Table, read_toml
+
+LABEL_LENGTH = 60
+
+Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), what `--set` would say
+
+
+def expand_grid(grid: Grid, place: Place, *, seeds: Sequence[int] | None = None) -> Plan:
+    """The plan of GRID where PLACE says; SEEDS replaces the file's.
+
+    A base recipe that lacks the key of an axis has one cell along that axis, as a baseline does; an axis whose key no
+    base has, a value that a recipe refuses, and skips that leave no cell are UsageErrors.
+    """
+    bases = [_Base(grid, name, place) for name in grid.bases]
+    for axis, choices in grid.axes.items():
+        _refuse_unknown_axis(grid, axis, choices, bases)
+    variants = [variant for base in bases for variant in base.variants()]
+    if not variants:
+        raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
+    taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in grid.axes}
+    return Plan(
+        name=grid.name,
+        summary=grid.summary,
+        axes={axis: tuple(choice.label for choice in choices if choice.label in taken[axis]) for axis, choices in grid.axes.items()},
+        variants=tuple(variants),
+        seeds=tuple(seeds) if seeds is not None else grid.seeds,
+        threads=grid.threads,
+        place=place,
+    )
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A checked section of a recipe under some choices, and the facts of it that a cell's identity needs."""
+
+    table: Table
+    text: str
+
+
+class _Base:
+    """One base recipe of a grid and all its variants.
+
+    Combinations share sections: each is checked once for each choice of the axes that touch it, which keeps a plan of
+    ten thousand cells under a second or two.
+    """
+
+    def __init__(self, grid: Grid, name: str, place: Place) -> None:
+        self.grid, self.name, self.place = grid, name, place
+        self.table = read_toml(recipe_path(name))
+        if grid.tasks is not None:
+            self.table.setdefault("evaluate", {})["tasks"] = list(grid.tasks)
+        for key, value in grid.fixed.items():
+            set_value(self.table, f"{key}={json.dumps(value)}")
+        self.recipe = from_table(self.table, name=name, where=f"{grid.where}: recipe {name}")
+        self.keys = keys_of(self.recipe)
+        self._section = cache(self._check_section)
+
+    def variants(self) -> Iterator[Variant]:
+        """The variants in the order of the axes, without those that a skip leaves out."""
+        own = {RECIPE_AXIS: self.name} if RECIPE_AXIS in self.grid.axes else {}
+        axes = {axis: choices for axis, choices in self.grid.axes.items() if axis != RECIPE_AXIS and self._takes(choices)}
+        for combination in itertools.product(*axes.values()):
+            labels = {**own, **{axis: choice.label for axis, choice in zip(axes, combination, strict=True)}}
+            if not any(all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in self.grid.skip):
+                yield self._variant(labels, combination)
+
+    def _takes(self, choices: Iterable[Choice]) -> bool:
+        return all(key in self.keys for choice in choices for key in choice.values)
+
+    def _variant(self, labels: Mapping[str, str], combination: Sequence[Choice]) -> Variant:
+        assigned: dict[str, list[tuple[str, str]]] = {}
+        for choice in combination:
+            for key, value in choice.values.items():
+                assigned.setdefault(section_of(key), []).append((key, json.dumps(value)))
+        sections = {name: self._section(name, tuple(assigned.get(name, ()))) for name in self._section_names()}
+        stages = [
+            {part: sections[f"stage.{index}.{part}"].table for part in ("data", "objective", "optim")}
+            for index in range(len(self.recipe.stages))
+        ]
+        state = [section.text for section in sections.values()]
+        identity = hashlib.sha256("\n".join([*state, str(self.grid.threads), self.place.precision]).encode()).hexdigest()[:8]
+        return Variant(
+            run=run_name(self.grid.name, labels, identity),
+            labels=labels,
+            recipe={
+                "summary": self.recipe.summary,
+                "encoder": sections["encoder"].table,
+                "stage": stages,
+                "evaluate": sections["evaluate"].table,
+            },
+            rows=sum(_stage_rows(stage, self.place) for stage in stages),
+        )
+
+    def _section_names(self) -> list[str]:
+        parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
+        return ["encoder", *parts, "evaluate"]
+
+    def _check_section(self, name: str, assignments: Assignments) -> _Section:
+        table = deepcopy(self.table)
+        for key, value in assignments:
+            set_value(table, f"{key}={value}")
+        said = ", ".join(f"{key} = {value}" for key, value in assignments)
+        recipe = from_table(table, name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}")
+        check_columns(recipe)
+        resolved: Any = to_table(recipe)
+        for step in name.split("."):
+            resolved = resolved[int(step)] if step.isdigit() else resolved[step]
+        if name == "encoder":
+            resolved["model"] = starting_encoder(resolved["model"], self.place.runs_folder)
+        # The tasks are no part of a training: with others, only the evaluation is done again.
+        decisive = {key: value for key, value in resolved.items() if not (name == "evaluate" and key == "tasks")}
+        return _Section(table=resolved, text=json.dumps([decisive, *self._state_of(name, resolved)], sort_keys=True))
+
+    def _state_of(self, name: str, section: Table) -> list[str]:
+        """The states of what the section names: data and starting encoder."""
+        source = source_of(self.place)
+        if name == "encoder":
+            folder = Path(section["model"])
+            return [folder_fingerprint(folder, pooling="", max_tokens=0, precision="")] if folder.is_dir() else []
+        if name == "evaluate" and "dev" in section:
+            return [part_state(source, section["dev"], "dev").digest]
+        if name.endswith(".data"):
+            return [part_state(source, dataset, section["split"]).digest for dataset in section["datasets"]]
+        return []
+
+
+def section_of(key: str) -> str:
+    """The section of a recipe that KEY lies in: "optim.lr" and "stage.0.optim.lr" in "stage.0.optim"."""
+    steps = key.split(".")
+    if steps[0] == "stage":
+        return ".".join(steps[:3])
+    return f"stage.0.{steps[0]}" if steps[0] in {"data", "objective", "optim"} else steps[0]
+
+
+def keys_of(recipe: Recipe) -> frozenset[str]:
+    """Every key that RECIPE could say, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
+    keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
+    for index, stage in enumerate(recipe.stages):
+        options = objective_options(stage.objective.name).Options
+        own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]
+        own += ["objective.name", *(f"objective.{field.name}" for field in fields(options))]
+        keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
+    return frozenset(keys)
+
+
+def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
+    """The name of a variant's run: the grid, what a reader wants to see, and the identity that makes it unique."""
+    said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
+    readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
+    return ".".join(part for part in (grid, readable, identity) if part)
+
+
+def source_of(place: Place) -> Source:
+    """The data that the cells of a grid read."""
+    return Source(
+        folder=Path(place.data) if place.data is not None else None,
+        sample=place.sample,
+        offline=place.offline,
+        allow_partial=place.allow_partial,
+    )
+
+
+def starting_encoder(name: str, runs: Path) -> str:
+    """The absolute folder or the hub id of the encoder that a recipe starts from."""
+    members = resolve(name, runs).members
+    if len(members) > 1:
+        raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
+    if members[0].kind not in {"run", "folder", "hub"}:
+        raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+    location = members[0].location
+    return str(Path(location).absolute()) if Path(location).is_dir() else location
+
+
+def _stage_rows(stage: Table, place: Place) -> float:
+    """About how many rows a stage reads, its epochs counted."""
+    data = stage["data"]
+    found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
+    limit = data.get("rows")
+    return float(sum(min(rows, limit) if limit else rows for rows in found) * stage["optim"]["epochs"])
+
+
+def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[Choice], bases: "Sequence[_Base]") -> None:
+    for key in sorted({key for choice in choices for key in choice.values}):
+        if not any(key in base.keys for base in bases):
+            known = sorted(frozenset().union(*(base.keys for base in bases)))
+            guess = nearest(key, known)
+            raise UsageError(
+                f"{grid.where}: axis {axis!r} sets {key!r}, which is no key of {' or '.join(base.name for base in bases)}",
+                hint=f"did you mean {guess!r}?" if guess else f"keys: {', '.join(known[:12])} …",
+            )

@@ -1,0 +1,171 @@
+"""The grid file: base recipes, axes over their keys, seeds, tasks, and the combinations to leave out."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from embedlab.errors import UsageError
+from embedlab.names import members, nearest, unknown
+from embedlab.paths import recipes_folder
+from embedlab.recipe import Count
+from embedlab.schema import build, read_toml, table
+
+RECIPE_AXIS = "recipe"  # the axis that several base recipes make
+SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}
+
+
+@table
+class _File:
+    """The tables of a grid file."""
+
+    summary: str
+    base: str | tuple[str, ...]  # one recipe, or several
+    axes: dict[str, Any] = field(default_factory=dict)
+    set: dict[str, Any] = field(default_factory=dict)  # other values for keys of every base recipe
+    seeds: tuple[int, ...] = (1,)
+    tasks: tuple[str, ...] | None = None  # absent: those of the base recipe
+    threads: Count = 1
+    skip: tuple[dict[str, Any], ...] = ()  # combinations to leave out: axis = value or list of values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One value of an axis: what a reader sees, and the recipe keys it sets."""
+
+    label: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """An ablation as its file describes it, not yet checked against the recipes."""
+
+    name: str
+    where: str  # names the file in errors
+    summary: str
+    bases: tuple[str, ...]
+    axes: Mapping[str, tuple[Choice, ...]]
+    fixed: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    tasks: tuple[str, ...] | None
+    threads: int
+    skip: tuple[Mapping[str, frozenset[str]], ...]  # each: axis → labels; a combination that fits all is left out
+
+
+def grid_names() -> list[str]:
+    """Names of the shipped grids, in alphabetical order."""
+    return sorted(path.stem for path in (recipes_folder() / "grids").glob("*.toml"))
+
+
+def grid_path(name: str) -> Path:
+    """The file of a grid given by name, or by the path of the user's own TOML file."""
+    path = Path(name) if name.endswith(".toml") else recipes_folder() / "grids" / f"{name}.toml"
+    if path.is_file():
+        return path
+    if name.endswith(".toml"):
+        raise UsageError(f"no grid file {name!r}", hint="give a path to a TOML file or a name from `embedlab grid status`")
+    raise unknown("grid", name, grid_names(), listing="`embedlab grid status` lists all")
+
+
+def load_grid(name: str) -> Grid:
+    """The grid called NAME (or in the file NAME); what is wrong in it is refused with file, key and the nearest valid name."""
+    path = grid_path(name)
+    where = str(path) if name.endswith(".toml") else f"grid {name}"
+    values = build(_File, read_toml(path), where=where)
+    bases = (values.base,) if isinstance(values.base, str) else values.base
+    axes = {axis: _choices(axis, choices, where) for axis, choices in values.axes.items()}
+    if len(bases) > 1:
+        axes = {RECIPE_AXIS: tuple(Choice(label=base, values={}) for base in bases), **axes}
+    _refuse_repeats(bases, values.seeds, axes, where)
+    for task in values.tasks or ():
+        if task not in members("tasks"):
+            raise UsageError(f"{where}: no task named {task!r}", hint=unknown("task", task, members("tasks")).hint)
+    return Grid(
+        name=path.stem,
+        where=where,
+        summary=values.summary,
+        bases=bases,
+        axes=axes,
+        fixed={_full_key(key): value for key, value in values.set.items()},
+        seeds=values.seeds,
+        tasks=values.tasks,
+        threads=values.threads,
+        skip=tuple(_skip(rule, axes, where) for rule in values.skip),
+    )
+
+
+def with_fixed(grid: Grid, fixed: Mapping[str, Any]) -> Grid:
+    """The same grid with other values for keys of every base recipe; a key that is an axis is refused."""
+    for key in fixed:
+        for axis, choices in grid.axes.items():
+            if any(key in choice.values for choice in choices):
+                raise UsageError(f"{key!r} is the axis {axis!r} of {grid.where}", hint="take another key, or edit a copy of the grid file")
+    return replace(grid, fixed={**grid.fixed, **fixed})
+
+
+def label_of(value: Any) -> str:
+    """How a reader sees a value of an axis."""
+    if isinstance(value, list):
+        return "+".join(label_of(item) for item in value)
+    if isinstance(value, str):
+        return Path(value).name if Path(value).is_absolute() else value
+    return json.dumps(value)
+
+
+def _choices(axis: str, choices: Any, where: str) -> tuple[Choice, ...]:
+    """A list holds values of the key that the axis is called by, a table named sets of several keys."""
+    if isinstance(choices, dict) and choices and all(isinstance(values, dict) for values in choices.values()):
+        return tuple(
+            Choice(label=label, values={_full_key(key): value for key, value in values.items()}) for label, values in choices.items()
+        )
+    if not isinstance(choices, list) or not choices:
+        raise UsageError(
+            f"{where}: axis {axis!r} is {choices!r}: not a list of values, nor a table of named sets",
+            hint=f'for example "{axis}" = [0.1, 0.5]',
+        )
+    key = _full_key(axis)
+    one_of_several = key.endswith("data.datasets")  # a name alone stands for a list of one
+    return tuple(
+        Choice(label=label_of(value), values={key: [value] if one_of_several and isinstance(value, str) else value}) for value in choices
+    )
+
+
+def _full_key(key: str) -> str:
+    return SHORT_KEYS.get(key, key)
+
+
+def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[Choice]], where: str) -> None:
+    lists = {"base": list(bases), "seeds": [str(seed) for seed in seeds]}
+    lists |= {f"axis {axis}": [choice.label for choice in choices] for axis, choices in axes.items()}
+    for name, labels in lists.items():
+        if not labels:
+            raise UsageError(f"{where}: {name!r} is empty", hint="name at least one")
+        if repeated := next((label for label in labels if labels.count(label) > 1), None):
+            raise UsageError(f"{where}: {name!r} holds {repeated!r} twice", hint="a cell is done once; for repetitions add seeds")
+    if negative := next((seed for seed in seeds if seed < 0), None):
+        raise UsageError(f"{where}: seed {negative} is negative", hint="seeds are 0, 1, 2 …")
+    owner: dict[str, str] = {}
+    for axis, choices in axes.items():
+        for key in {key for choice in choices for key in choice.values}:
+            if key in owner:
+                raise UsageError(f"{where}: axes {owner[key]!r} and {axis!r} both set {key!r}", hint="let one axis set it")
+            owner[key] = axis
+
+
+def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[Choice]], where: str) -> Mapping[str, frozenset[str]]:
+    fitting = {}
+    for axis, values in rule.items():
+        if axis not in axes:
+            guess = nearest(axis, axes)
+            hint = f"did you mean {guess!r}?" if guess else f"axes: {', '.join(axes)}"
+            raise UsageError(f"{where}: skip names {axis!r}, which is no axis", hint=hint)
+        labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
+        known = [choice.label for choice in axes[axis]]
+        if wrong := next((label for label in labels if label not in known), None):
+            raise UsageError(f"{where}: skip names {wrong!r}, which axis {axis!r} does not take", hint=f"its values: {', '.join(known)}")
+        fitting[axis] = frozenset(labels)
+    if not fitting:
+        raise UsageError(f"{where}: an empty skip would leave out every cell", hint='for example skip = [{ recipe = "sbert" }]')
+    return fitting

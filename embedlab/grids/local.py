@@ -1,0 +1,181 @@
+"""A grid on this machine: the plan put into the queue, and worker processes that share it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from embedlab.errors import EmbedlabError, ExitCode, Interrupted, UsageError
+from embedlab.grids.cell import PROGRAM, CellLock, environment, failure, is_complete, next_command
+from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.queue import Queue
+from embedlab.grids.worker import GRACE_S, is_alive
+from embedlab.paths import disk_errors
+
+RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
+POLL_S = 0.2
+
+
+def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
+    """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already.
+
+    While workers are at it the grid has one plan: another is refused.
+    """
+    text = plan.to_json()
+    is_same = folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == text
+    if not is_same:
+        if is_alive(folder):
+            raise UsageError(
+                f"grid {plan.name!r} is running with another plan than its file says now",
+                hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
+            )
+        plan.save(folder.plan_file)
+    done = {(cell.variant.run, cell.seed) for cell in plan.cells if is_complete(plan, cell)}
+    with Queue(folder.queue_file) as queue:
+        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
+
+
+class Crew:
+    """Worker processes on this machine; they end with the block, and with this process."""
+
+    def __init__(self, folder: GridFolder, workers: int, *, gpus: Sequence[str] = (), program: Sequence[str] = PROGRAM) -> None:
+        self.folder, self.gpus, self.program = folder, gpus, program
+        self._restarts = [0] * workers
+        self._processes = [self._start(slot) for slot in range(workers)]
+
+    def _start(self, slot: int) -> "subprocess.Popen[bytes]":
+        gpu = ["--gpu", self.gpus[slot % len(self.gpus)]] if self.gpus else []
+        command = [sys.executable, "-m", "embedlab.grids.worker", str(self.folder.path), *gpu, "--", *self.program]
+        with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
+            # A session of its own: Ctrl-C reaches this process alone, which then asks the workers once.
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def is_working(self) -> bool:
+        """Whether a worker lives; one that was killed is replaced."""
+        for slot, process in enumerate(self._processes):
+            if process.poll() not in {None, ExitCode.OK, ExitCode.INTERRUPTED} and self._restarts[slot] < RESTARTS:
+                self._restarts[slot] += 1
+                self._processes[slot] = self._start(slot)
+        return any(process.poll() is None for process in self._processes)
+
+    def ask_to_stop(self) -> None:
+        """Ask every worker to save its cell's checkpoint and end; asked twice, they kill it."""
+        for process in self._processes:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
+
+    def complaint(self) -> str:
+        """The last word of a worker that gave up, for instance on a full disk; empty when all ended well."""
+        if all(process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes):
+            return ""
+        lines = self.folder.log_file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines[-1].removeprefix("embedlab: error: ") if lines else "a worker died"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if any(process.poll() is None for process in self._processes):
+            self.ask_to_stop()
+        deadline = time.monotonic() + GRACE_S
+        for process in self._processes:
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def run_local(
+    plan: Plan,
+    folder: GridFolder,
+    workers: int,
+    *,
+    gpus: Sequence[str] = (),
+    program: Sequence[str] = PROGRAM,
+    show: Callable[[], None] = lambda: None,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run the prepared grid with so many WORKERS until no cell is left; SHOW is called several times a second.
+
+    Raises Interrupted once IS_STOPPING says so and the cells at work have saved their checkpoints.
+    """
+    with Crew(folder, workers, gpus=gpus, program=program) as crew:
+        was_asked = False
+        while crew.is_working():
+            show()
+            if is_stopping() and not was_asked:
+                crew.ask_to_stop()
+                was_asked = True
+            time.sleep(POLL_S)
+        show()
+        complaint = crew.complaint()
+    with Queue(folder.queue_file) as queue:
+        if not queue.is_open():
+            return
+    if complaint:
+        raise EmbedlabError(
+            f"the workers of grid {plan.name!r} gave up: {complaint}", hint=f"see {str(folder.log_file)!r}, then run the grid again"
+        )
+    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint=f"`embedlab grid run {plan.name}` goes on from there")
+
+
+def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:
+    """Run one cell here and now, without the queue: for a job array on machines that share a network disk.
+
+    A later look at the grid finds it by its run. Its output goes to the run's log.
+    """
+    cell = plan.cell(number)
+    run = plan.run(cell)
+    while True:
+        lock = CellLock(folder, cell)
+        try:
+            if not lock.acquire():
+                raise EmbedlabError(
+                    f"cell {number} ({cell.id}) is in the hands of another process", hint=f"embedlab runs log {cell.id} --follow"
+                )
+            command = next_command(plan, folder, cell)
+            if command is None:
+                return
+            log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
+            process = lock.start([*program, *command], environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run.log_file)
+        finally:
+            lock.close()
+        _wait(process)
+        if process.returncode == ExitCode.INTERRUPTED:
+            raise Interrupted(f"cell {number} ({cell.id}) is stopped; a checkpoint is saved", hint="the same command goes on from there")
+        if process.returncode != 0:
+            raise EmbedlabError(
+                f"cell {number} ({cell.id}) failed: {failure(run, process.returncode, log_start)}", hint=f"embedlab runs log {cell.id}"
+            )
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> None:
+    """Wait for a cell's process, and pass on what this one is asked."""
+    asked = {
+        number: signal.signal(number, lambda number, _: process.send_signal(number))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        process.wait()
+    finally:
+        for number, handler in asked.items():
+            signal.signal(number, handler)
+
+
+def visible_gpus(device: str) -> list[str]:
+    """What CUDA_VISIBLE_DEVICES may name for a cell: the GPUs of this machine, or those that this process was given."""
+    if device not in {"auto", "cuda"}:
+        return []
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name for name in given.split(",") if name]
+    if shutil.which("nvidia-smi") is None:
+        return []
+    listed = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True, check=False)
+    return listed.stdout.split() if listed.returncode == 0 else []

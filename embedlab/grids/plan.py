@@ -1,0 +1,173 @@
+"""What a grid will run: variants of its recipes, each with every seed, as frozen at the start of the work."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from embedlab.errors import MissingError, UsageError
+from embedlab.names import unknown
+from embedlab.paths import write_atomic
+from embedlab.runs.store import RunFolder
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The folders and preferences that every cell of a grid shares; folders are absolute."""
+
+    runs: str  # as `--runs` says, without the suffix of the sample world
+    cache: str
+    data: str | None = None
+    sample: bool = False
+    offline: bool = False
+    allow_partial: bool = False
+    device: str = "auto"
+    precision: str = "auto"
+
+    @property
+    def runs_folder(self) -> Path:
+        """Where the cells' runs live."""
+        return Path(f"{self.runs}-sample" if self.sample else self.runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One point of the grid without its seed; its cells are the seeds of one run."""
+
+    run: str  # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder and threads
+    labels: Mapping[str, str]  # axis → its value as a user reads it; an axis that the recipe lacks is absent
+    recipe: Mapping[str, Any]  # the resolved table
+    rows: float  # the rows its stages read, epochs counted; 0 = not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One run of a grid."""
+
+    number: int  # from 1, in the order of the grid file
+    variant: Variant
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """What a user types for this cell's run."""
+        return f"{self.variant.run}@{self.seed}"
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """What the cell is evaluated on."""
+        return tuple(self.variant.recipe["evaluate"]["tasks"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All cells of a grid and what they share."""
+
+    name: str
+    summary: str
+    axes: Mapping[str, tuple[str, ...]]  # axis → the labels of its values, in order
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    threads: int  # of each cell, however many run at once: sums in another order differ in their last digits
+    place: Place
+
+    def __len__(self) -> int:
+        return len(self.variants) * len(self.seeds)
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Every cell; all variants with the first seed come first, so that an early look shows the whole grid."""
+        pairs = ((seed, variant) for seed in self.seeds for variant in self.variants)
+        return (Cell(number=number, variant=variant, seed=seed) for number, (seed, variant) in enumerate(pairs, start=1))
+
+    def cell(self, number: int) -> Cell:
+        """The cell with this number, from 1."""
+        if not 1 <= number <= len(self):
+            raise UsageError(f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}")
+        seed, variant = divmod(number - 1, len(self.variants))
+        return Cell(number=number, variant=self.variants[variant], seed=self.seeds[seed])
+
+    def run(self, cell: Cell) -> RunFolder:
+        """The run folder of a cell."""
+        return RunFolder.of(self.place.runs_folder, cell.variant.run, cell.seed)
+
+    def save(self, path: Path) -> None:
+        """Write the plan as JSON."""
+        write_atomic(path, self.to_json())
+
+    def to_json(self) -> str:
+        """The whole plan as text: equal plans give equal texts."""
+        values = {**vars(self), "schema": SCHEMA, "place": asdict(self.place), "variants": [vars(variant) for variant in self.variants]}
+        return json.dumps(values, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote; a damaged or newer file is refused by name."""
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if values.pop("schema") > SCHEMA:
+                raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab to go on with this grid")
+            return cls(
+                name=values["name"],
+                summary=values["summary"],
+                axes={axis: tuple(labels) for axis, labels in values["axes"].items()},
+                variants=tuple(Variant(**variant) for variant in values["variants"]),
+                seeds=tuple(values["seeds"]),
+                threads=values["threads"],
+                place=Place(**values["place"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise MissingError(
+                f"{path}: not a readable plan: {error}", hint="`embedlab grid run` writes it anew; no run is lost"
+            ) from error
+
+
+@dataclass(frozen=True)
+class GridFolder:
+    """The folder of a grid's own state: `<runs>/grids/<name>`; the results are the runs beside it."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, runs: Path, name: str) -> "GridFolder":
+        """The folder a grid of this name has, whether it exists or not."""
+        return cls(runs / "grids" / name)
+
+    @classmethod
+    def find(cls, runs: Path, name: str) -> "GridFolder":
+        """The folder of a grid that has been started; NAME may be the grid file's path."""
+        folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
+        if not folder.plan_file.is_file():
+            error = unknown("started grid", name, [path.parent.name for path in (runs / "grids").glob("*/plan.json")])
+            raise UsageError(
+                f"no grid {name!r} has been started in {str(runs)!r}", hint=error.hint or f"`embedlab grid run {name}` starts it"
+            )
+        return folder
+
+    @property
+    def plan_file(self) -> Path:
+        """The plan that the queue was filled from."""
+        return self.path / "plan.json"
+
+    @property
+    def queue_file(self) -> Path:
+        """Who does which cell."""
+        return self.path / "queue.sqlite"
+
+    @property
+    def log_file(self) -> Path:
+        """What workers said of themselves."""
+        return self.path / "log.txt"
+
+    @property
+    def workers(self) -> Path:
+        """One locked file a living worker."""
+        return self.path / "workers"
+
+    @property
+    def cells(self) -> Path:
+        """The recipe file of each variant and the lock file of each cell."""
+        return self.path / "cells"

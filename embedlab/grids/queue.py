@@ -1,0 +1,234 @@
+"""Who does which cell: a SQLite file in the grid's folder that any number of processes on one machine share.
+
+A claim is a lease that its worker renews; one whose worker is dead or silent is taken by the next. That a cell is
+complete is said by its run folder, so that nothing is lost with this file.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.paths import disk_errors
+
+State = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
+# paused: at a rung of successive halving until the others arrive; stopped: given up there; cancelled: by its user
+
+LEASE_S = 30.0  # a worker that has not renewed its claim for so long has lost it
+PATIENCE_S = 60.0  # for other processes' transactions, which take milliseconds
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS cells (
+    run TEXT, seed INTEGER, number INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    errors INTEGER NOT NULL DEFAULT 0, kills INTEGER NOT NULL DEFAULT 0,
+    worker TEXT, pid INTEGER, lease REAL, seconds REAL NOT NULL DEFAULT 0, ended REAL,
+    rung INTEGER NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (run, seed)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_state ON cells (state, number);
+CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+"""
+_COLUMNS = "run, seed, number, state, errors, kills, worker, pid, lease, seconds, rung, reason"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A cell as the queue knows it."""
+
+    run: str
+    seed: int
+    number: int  # in the plan, from 1
+    state: State
+    errors: int  # ends with an error since the grid was last started
+    kills: int  # ends by a signal that nobody here sent
+    worker: str | None
+    pid: int | None  # of its process, while it runs
+    lease: float | None  # until when the claim holds, seconds since 1970
+    seconds: float  # spent on it so far by all its processes
+    rung: int  # of successive halving
+    reason: str  # why it failed or was stopped
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What names the cell for good: numbers change with the grid file."""
+        return self.run, self.seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """What became of a claimed cell."""
+
+    state: State
+    reason: str = ""
+    errors: int = 0
+    kills: int = 0
+
+
+class Queue:
+    """An open connection to a grid's queue; each process and thread opens its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with self._errors():
+            self._connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
+            self._connection.row_factory = sqlite3.Row
+            # A write-ahead log lets readers look while others write; a power cut may lose the last claims, no result.
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.executescript(_TABLES)
+
+    def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]], rungs: Sequence[float] = ()) -> None:
+        """Hold exactly these CELLS, (run, seed) in the plan's order; what failed, stopped or was cancelled gets a new chance.
+
+        DONE are those whose runs are complete. A claimed cell stays with its worker. RUNGS are those of successive halving.
+        """
+        with self._transaction() as execute:
+            execute(
+                "CREATE TEMP TABLE IF NOT EXISTS wanted (run TEXT, seed INTEGER, number INTEGER, done INTEGER, PRIMARY KEY (run, seed))"
+            )
+            execute("DELETE FROM wanted")
+            rows = [(run, seed, number, (run, seed) in done) for number, (run, seed) in enumerate(cells, start=1)]
+            self._connection.executemany("INSERT INTO wanted VALUES (?, ?, ?, ?)", rows)
+            execute("DELETE FROM cells WHERE (run, seed) NOT IN (SELECT run, seed FROM wanted)")
+            # Under the same budget what was stopped stays so; otherwise every cell begins at the first rung.
+            is_same = self._connection.execute("SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)).fetchone()
+            kept = "('running', 'paused', 'stopped')" if is_same else "('running')"
+            execute(
+                "INSERT INTO cells (run, seed, number, state) SELECT run, seed, number, iif(done, 'done', 'waiting') FROM wanted WHERE 1 "
+                "ON CONFLICT (run, seed) DO UPDATE SET number = excluded.number, "
+                "errors = iif(state = 'running', errors, 0), kills = iif(state = 'running', kills, 0), "
+                "reason = iif(excluded.state = 'done', '', reason), "
+                f"state = iif(state IN {kept} AND excluded.state <> 'done', state, excluded.state), rung = iif(?, rung, 0)",
+                is_same is not None,
+            )
+            execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
+
+    def claim(self, worker: str, dead: Collection[str] = (), now: float | None = None) -> Entry | None:
+        """The next waiting cell, now this WORKER's, or None; the claims of DEAD and silent workers are free again."""
+        now = time.time() if now is None else now
+        with self._transaction() as execute:
+            execute("UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' AND lease < ?", now)
+            for name in dead:
+                execute("UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' AND worker = ?", name)
+            row = execute("SELECT run, seed FROM cells WHERE state = 'waiting' ORDER BY rung DESC, number LIMIT 1").fetchone()
+            if row is None:
+                return None
+            return self._take(row["run"], row["seed"], worker, now)
+
+    def _take(self, run: str, seed: int, worker: str, now: float) -> Entry:
+        taken = self._connection.execute(
+            "UPDATE cells SET state = 'running', worker = ?, pid = NULL, lease = ?, reason = '' WHERE run = ? AND seed = ? "
+            f"RETURNING {_COLUMNS}",
+            (worker, now + LEASE_S, run, seed),
+        ).fetchone()
+        return Entry(**taken)
+
+    def renew(self, entry: Entry, *, pid: int | None = None, now: float | None = None) -> bool:
+        """Keep a claim for another lease; False when it is lost to somebody else."""
+        now = time.time() if now is None else now
+        return self._change(entry, "lease = ?, pid = coalesce(?, pid)", now + LEASE_S, pid)
+
+    def settle(self, entry: Entry, ending: "Ending", seconds: float) -> bool:
+        """End a claim after SECONDS more of work; False when it was lost before."""
+        change = (
+            "state = ?, worker = NULL, pid = NULL, lease = NULL, seconds = seconds + ?, ended = ?, reason = ?, "
+            "errors = errors + ?, kills = kills + ?"
+        )
+        return self._change(entry, change, ending.state, seconds, time.time(), ending.reason, ending.errors, ending.kills)
+
+    def _change(self, entry: Entry, change: str, *values: object) -> bool:
+        with self._transaction() as execute:
+            where = "WHERE run = ? AND seed = ? AND state = 'running' AND worker = ?"
+            return execute(f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker).rowcount == 1
+
+    def promote(self, kept: Collection[Entry], stopped: Mapping[Entry, str]) -> None:
+        """Send the KEPT cells to the next rung and stop the others that are paused, each with its reason."""
+        with self._transaction() as execute:
+            for entry in kept:
+                change = "state = iif(state = 'paused', 'waiting', state), rung = rung + 1"
+                execute(f"UPDATE cells SET {change} WHERE run = ? AND seed = ? AND rung = ?", *entry.key, entry.rung)
+            for entry, reason in stopped.items():
+                execute(
+                    "UPDATE cells SET state = 'stopped', reason = ? WHERE run = ? AND seed = ? AND state = 'paused'", reason, *entry.key
+                )
+
+    def entries(self) -> list[Entry]:
+        """Every cell in the plan's order."""
+        with self._errors():
+            return [Entry(**row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
+
+    def is_open(self) -> bool:
+        """Whether a cell waits, runs, or is paused."""
+        with self._errors():
+            found = self._connection.execute("SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1").fetchone()
+            return found is not None
+
+    @property
+    def rungs(self) -> tuple[float, ...]:
+        """The shares of a training after which successive halving looks at the dev scores; none = every cell runs to its end."""
+        with self._errors():
+            row = self._connection.execute("SELECT value FROM facts WHERE key = 'rungs'").fetchone()
+            return tuple(json.loads(row["value"])) if row is not None else ()
+
+    def request_cancel(self) -> None:
+        """Ask every worker that is at work now to stop."""
+        with self._transaction() as execute:
+            execute("INSERT OR REPLACE INTO facts VALUES ('cancelled', ?)", time.time())
+
+    def is_cancelled(self, since: float) -> bool:
+        """Whether somebody asked for the end after SINCE."""
+        with self._errors():
+            row = self._connection.execute("SELECT value FROM facts WHERE key = 'cancelled'").fetchone()
+            return row is not None and row["value"] > since
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """A block that other processes see as a whole or not at all."""
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield lambda statement, *values: self._connection.execute(statement, values)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Say in one line what is wrong with the file or its disk."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise _told(error, self.path) from error
+
+
+def _told(error: sqlite3.DatabaseError, path: Path) -> EmbedlabError:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_FULL"):
+        return MissingError(f"no space left to write {str(path)!r}", hint="free some space; what was saved is intact")
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return MissingError(f"cannot write {str(path)!r}: {error}", hint="make the grid's folder writable, or choose another with --runs")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return MissingError(f"{str(path)!r} is damaged: {error}", hint="remove it: finished cells are found again by their runs")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return EmbedlabError(f"{str(path)!r} was locked for {PATIENCE_S:.0f} s", hint="is it on a network disk? keep runs on a local one")
+    return EmbedlabError(f"{str(path)!r}: {error}")

@@ -1,0 +1,201 @@
+"""A worker: takes one cell after the other from the queue and sees its process through."""
+
+import argparse
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from uuid import uuid4
+
+from embedlab.errors import EmbedlabError, ExitCode
+from embedlab.grids import halving
+from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, judge, next_command
+from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.queue import Ending, Entry, Queue
+from embedlab.paths import disk_errors
+
+TICK_S = 0.1  # between two looks at a cell's process
+BEAT_S = 1.0  # between two renewals of its claim
+IDLE_S = 0.2  # between two looks for work while others have all that is left
+GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
+
+
+class Worker:
+    """One place where cells run one after the other."""
+
+    def __init__(self, folder: GridFolder, *, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
+        self.folder, self.gpu, self.program = folder, gpu, program
+        self.plan = Plan.load(folder.plan_file)
+        self.queue = Queue(folder.queue_file)
+        self.rungs = self.queue.rungs
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+        self.since = time.time()
+        self.parent = os.getppid()
+        self.stops = 0  # how often somebody asked for the end
+
+    def work(self) -> ExitCode:
+        """Do cells until none is left or somebody asks for the end."""
+        with _alive(self.folder.workers / self.name):
+            while not self._should_stop():
+                entry = self.queue.claim(self.name, dead_workers(self.folder))
+                if entry is not None:
+                    self._do(entry)
+                elif self.queue.is_open():
+                    halving.promote(self.plan, self.queue)
+                    time.sleep(IDLE_S)
+                else:
+                    return ExitCode.OK
+        return ExitCode.INTERRUPTED
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Be asked for the end: the cell saves a checkpoint; asked twice, it is killed."""
+        self.stops += 1
+
+    def _should_stop(self) -> bool:
+        """Asked, cancelled, or left alone by the process that started this one."""
+        return self.stops > 0 or os.getppid() != self.parent or self.queue.is_cancelled(self.since)
+
+    def _do(self, entry: Entry) -> None:
+        began = time.monotonic()
+        try:
+            ending = self._bring_to_end(entry, self.plan.cell(entry.number))
+        except EmbedlabError as error:  # a full disk, a forbidden folder: other cells may fare better
+            ending = judge(entry, error.exit_code, error.message)
+        if ending is not None:
+            self.queue.settle(entry, ending, time.monotonic() - began)
+            halving.promote(self.plan, self.queue)
+
+    def _bring_to_end(self, entry: Entry, cell: Cell) -> Ending | None:
+        """Start what is to do for a cell, one process after the other; None when the claim was lost to another worker."""
+        last: list[str] | None = None
+        while True:
+            lock = CellLock(self.folder, cell)
+            try:
+                # The process of a worker that died may still be at it: nothing is done twice, so wait for its end.
+                while not lock.acquire():
+                    if not self.queue.renew(entry):
+                        return None
+                    if self._should_stop():
+                        return Ending(state="waiting")
+                    time.sleep(TICK_S)
+                command = next_command(self.plan, self.folder, cell)
+                if command is None:
+                    drop_checkpoints(self.plan.run(cell))
+                    return Ending(state="done")
+                if self._should_stop():
+                    return Ending(state="waiting")
+                if self._is_at_rung(entry, cell):
+                    return Ending(state="paused")
+                if command == last:
+                    return Ending(state="failed", reason=f"`embedlab {command[0]}` ended without an error, but its results are not there")
+                run = self.plan.run(cell)
+                log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
+                process = lock.start([*self.program, *command], environment(self.plan, self.gpu), run.log_file)
+            finally:
+                lock.close()
+            ending = self._watch(process, entry, cell, log_start)
+            if ending is not None or process.returncode is None:
+                return ending
+            last = command
+
+    def _watch(self, process: "subprocess.Popen[bytes]", entry: Entry, cell: Cell, log_start: int) -> Ending | None:
+        """See a process through; None when it ended well, or still runs while the claim is somebody else's."""
+        asked_at: float | None = None
+        beat = 0.0
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TICK_S)
+                break
+            now = time.monotonic()
+            if asked_at is not None and (self.stops > 1 or now - asked_at > GRACE_S):
+                _signal(process, signal.SIGKILL)
+            if now - beat < BEAT_S and self.stops == 0:
+                continue
+            beat = now
+            if not self.queue.renew(entry, pid=process.pid):
+                return None
+            if asked_at is None and (self._should_stop() or self._is_at_rung(entry, cell)):
+                _signal(process, signal.SIGTERM)
+                asked_at = now
+        if process.returncode == 0:
+            return None
+        if asked_at is not None:
+            return Ending(state="waiting")  # the next look at it says whether it is to pause
+        return judge(entry, process.returncode, run=self.plan.run(cell), log_start=log_start)
+
+    def _is_at_rung(self, entry: Entry, cell: Cell) -> bool:
+        """Whether successive halving wants the cell to wait for the others now."""
+        if entry.rung >= len(self.rungs):
+            return False
+        return halving.score_at(self.plan.run(cell), self.rungs[entry.rung]) is not None
+
+
+def dead_workers(folder: GridFolder) -> list[str]:
+    """Names of workers of this machine that ended without a word; each is told to somebody once."""
+    dead = [path for path in folder.workers.glob("[!.]*") if not _is_locked(path)]
+    for path in dead:
+        path.unlink(missing_ok=True)
+    return [path.name for path in dead]
+
+
+def is_alive(folder: GridFolder) -> bool:
+    """Whether a worker of this machine is at the grid."""
+    return any(_is_locked(path) for path in folder.workers.glob("[!.]*"))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@contextmanager
+def _alive(path: Path) -> Iterator[None]:
+    """Hold the lock by which others see that this worker lives."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        hidden = path.with_name(f".{path.name}")  # nobody may find it before it is locked
+        with hidden.open("wb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            hidden.rename(path)
+            yield
+            path.unlink(missing_ok=True)
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Tell the whole session of a cell's process."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def main() -> int:
+    """Work in the grid folder that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m embedlab.grids.worker")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--gpu")
+    parser.add_argument("program", nargs="*", default=PROGRAM)
+    typed = parser.parse_args()
+    try:
+        worker = Worker(GridFolder(typed.folder), gpu=typed.gpu, program=typed.program)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, worker.receive)
+        return worker.work()
+    except EmbedlabError as error:
+        sys.stderr.write(f"embedlab: error: {error.message}\n")
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

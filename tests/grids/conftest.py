@@ -1,0 +1,45 @@
+"""A grid file, its plan, and a program that stands in for the real training."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import load_grid
+from embedlab.grids.plan import GridFolder, Place, Plan
+
+STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in.py")))
+
+GRID = """
+summary = "A test."
+base = "snli-ce"
+seeds = [1, 2]
+tasks = ["sts"]
+
+[set]
+encoder = "nobody/nothing"
+
+[axes]
+"optim.lr" = [1e-5, 2e-5, 5e-5]
+"encoder.pooling" = ["cls", "mean"]
+"""
+
+
+def plan_of(folder: Path, text: str = GRID) -> Plan:
+    """The plan of a grid file with this TEXT on the sample world; its runs lie in FOLDER/runs-sample."""
+    path = folder / "mine.toml"
+    path.write_text(text)
+    place = Place(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    return expand_grid(load_grid(str(path)), place)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """3 x 2 variants with 2 seeds."""
+    return plan_of(tmp_path)
+
+
+@pytest.fixture
+def folder(plan: Plan) -> GridFolder:
+    return GridFolder.of(plan.place.runs_folder, plan.name)

@@ -1,0 +1,276 @@
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+import tomli_w
+
+from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.grids.cell import CellLock
+from embedlab.grids.local import prepare, run_cell, run_local
+from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.queue import Entry, Queue
+from embedlab.runs import events
+from tests.grids.conftest import GRID, STAND_IN, plan_of
+
+
+def entries(folder: GridFolder) -> list[Entry]:
+    with Queue(folder.queue_file) as queue:
+        return queue.entries()
+
+
+def expected_value(plan: Plan, number: int) -> str:
+    """What an undisturbed cell computes."""
+    cell = plan.cell(number)
+    value = hashlib.sha256(tomli_w.dumps(cell.variant.recipe).encode()).hexdigest()
+    for step in range(1, 9):
+        value = hashlib.sha256(f"{value} {cell.seed} {step}".encode()).hexdigest()
+    return value
+
+
+def assert_each_done_once(plan: Plan, folder: GridFolder) -> None:
+    assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
+    for cell in plan.cells:
+        run = plan.run(cell)
+        told, _ = events.follow(run.events_file)
+        assert sum(isinstance(event, events.Finished) for event in told) == 1, cell.id
+        assert (run.path / "evaluated").read_text() == "sts\n", cell.id
+        assert (run.model / "value").read_text() == expected_value(plan, cell.number)
+        assert not run.checkpoints.exists()
+
+
+def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
+    """What `embedlab grid run` does, in a process that can be killed."""
+    program = (
+        "import sys; from pathlib import Path; from embedlab.grids.local import prepare, run_local;"
+        "from embedlab.grids.plan import GridFolder, Plan; folder = GridFolder(Path(sys.argv[1])); plan = Plan.load(folder.plan_file);"
+        "prepare(plan, folder); run_local(plan, folder, int(sys.argv[2]), program=sys.argv[3:])"
+    )
+    return subprocess.Popen([sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN])
+
+
+def test_three_workers_do_a_grid_of_3_x_3_x_2_cells(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, GRID.replace('"mean"', '"mean", "max"'))
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    assert len(plan) == 18
+    prepare(plan, folder)
+    run_local(plan, folder, 3, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+    assert not list(folder.workers.iterdir())
+
+
+def test_a_finished_grid_starts_nothing_again(plan: Plan, folder: GridFolder) -> None:
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    folder.queue_file.unlink()  # what is done is said by the runs
+    prepare(plan, folder)
+    assert {entry.state for entry in entries(folder)} == {"done"}
+
+
+def test_a_removed_run_is_made_again_alone(plan: Plan, folder: GridFolder) -> None:
+    from embedlab.runs.store import remove_runs
+
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    remove_runs([plan.run(plan.cell(5))])
+    prepare(plan, folder)
+    assert [entry.number for entry in entries(folder) if entry.state == "waiting"] == [5]
+    run_local(plan, folder, 1, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+
+
+def test_two_grids_started_at_once_share_the_cells(plan: Plan, folder: GridFolder) -> None:
+    prepare(plan, folder)
+    both = [grid_process(folder, workers=2) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kills_at_random_times_leave_every_cell_done_once(
+    plan: Plan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.03")
+    kill_until_done(plan, folder, random.Random(seed))
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 14))
+def test_many_kills_at_random_times_leave_every_cell_done_once(
+    plan: Plan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.05")
+    kill_until_done(plan, folder, random.Random(seed))
+    assert_each_done_once(plan, folder)
+
+
+def kill_until_done(plan: Plan, folder: GridFolder, rng: random.Random) -> None:
+    """Start the grid again and again, and kill -9 the grid, a worker or a cell in between, until it ends by itself."""
+    prepare(plan, folder)
+    deadline = time.monotonic() + 240
+    grid = grid_process(folder, workers=3)
+    kills = 0
+    while grid.poll() is None or {entry.state for entry in entries(folder)} != {"done"}:
+        assert time.monotonic() < deadline
+        if grid.poll() is not None:
+            grid = grid_process(folder, workers=3)
+        time.sleep(rng.uniform(0.05, 0.8))
+        victims = [grid.pid, *(child.pid for child in family(grid.pid))]
+        if grid.poll() is None and kills < 15:
+            os.kill(rng.choice(victims), signal.SIGKILL)
+            kills += 1
+    assert kills > 2
+
+
+def family(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def test_an_orphaned_cell_is_waited_for_and_not_done_twice(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEP_S", "0.2")
+    prepare(plan, folder)
+    grid = grid_process(folder, workers=1)
+    while not (started := [child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())]):
+        time.sleep(0.02)
+    for process in (grid.pid, started[0].parent().pid):
+        os.kill(process, signal.SIGKILL)
+    monkeypatch.setenv("STEP_S", "0.01")
+    run_local(plan, folder, 2, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+    told, _ = events.follow(plan.run(plan.cell(1)).events_file)
+    assert sum(isinstance(event, events.Started) for event in told) == 1
+
+
+def test_workers_end_with_the_process_that_started_them(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEP_S", "0.3")
+    prepare(plan, folder)
+    grid = grid_process(folder, workers=2)
+    while len(children := family(grid.pid)) < 4:
+        time.sleep(0.05)
+    grid.kill()
+    grid.wait()
+    psutil.wait_procs(children, timeout=20)
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert "running" not in {entry.state for entry in entries(folder)}
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "errors", "kills"),
+    [
+        ("raise", "ValueError: it does not work", 2, 0),
+        ("diverge", "training diverged at step 3: the loss is nan", 2, 0),
+        ("memory", "out of memory: MemoryError: cannot allocate 4 TiB", 2, 0),
+        ("usage", "what was typed is wrong", 1, 0),
+        ("suicide", "killed by SIGKILL, as the system does when memory runs out", 0, 4),
+    ],
+)
+def test_a_bad_cell_is_marked_with_its_reason_and_the_others_finish(
+    tmp_path: Path, fault: str, reason: str, errors: int, kills: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(tmp_path, GRID.replace('"cls", "mean"', '"cls"'))
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    bad = plan.cell(2)
+    monkeypatch.setenv("FAULTS", json.dumps({bad.id: fault}))
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    found = {entry.number: entry for entry in entries(folder)}
+    assert (found[2].state, found[2].reason, found[2].errors, found[2].kills) == ("failed", reason, errors, kills)
+    assert {entry.state for number, entry in found.items() if number != 2} == {"done"}
+
+    monkeypatch.setenv("FAULTS", "{}")
+    prepare(plan, folder)  # a new start is a new chance
+    run_local(plan, folder, 1, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+
+
+def test_a_passing_trouble_is_tried_again(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(3).id: "once"}))
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+    assert next(entry for entry in entries(folder) if entry.number == 3).errors == 1
+
+
+def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEP_S", "0.1")
+    prepare(plan, folder)
+    looks = 0
+
+    def show() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 8:
+            with Queue(folder.queue_file) as queue:
+                queue.request_cancel()
+
+    with pytest.raises(Interrupted, match="is stopped"):
+        run_local(plan, folder, 2, program=STAND_IN, show=show)
+    assert "running" not in {entry.state for entry in entries(folder)}
+    monkeypatch.setenv("STEP_S", "0.01")
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+
+
+def test_one_cell_by_number_is_found_by_the_grid(plan: Plan, folder: GridFolder) -> None:
+    run_cell(plan, folder, 4, program=STAND_IN)
+    run_cell(plan, folder, 4, program=STAND_IN)
+    prepare(plan, folder)
+    assert [entry.number for entry in entries(folder) if entry.state == "done"] == [4]
+    with pytest.raises(UsageError, match="no cell 13"):
+        run_cell(plan, folder, 13, program=STAND_IN)
+
+
+def test_a_failed_or_busy_cell_by_number_says_why(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
+    with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
+        run_cell(plan, folder, 1, program=STAND_IN)
+    lock = CellLock(folder, plan.cell(2))
+    assert lock.acquire()
+    with pytest.raises(EmbedlabError, match="in the hands of another process"):
+        run_cell(plan, folder, 2, program=STAND_IN)
+    lock.close()
+
+
+def test_a_grid_file_edited_while_it_runs_is_refused(
+    plan: Plan, folder: GridFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEP_S", "0.1")
+    prepare(plan, folder)
+    edited = plan_of(tmp_path, GRID.replace("5e-5", "4e-5"))
+    refused = []
+
+    def show() -> None:
+        if not refused and any(entry.state == "running" for entry in entries(folder)):
+            with pytest.raises(UsageError, match="is running with another plan"):
+                prepare(edited, folder)
+            refused.append(True)
+            monkeypatch.setenv("STEP_S", "0.01")
+
+    run_local(plan, folder, 2, program=STAND_IN, show=show)
+    assert refused
+    assert_each_done_once(plan, folder)
+    prepare(edited, folder)  # now only what the edit changed is to do
+    assert Counter(entry.state for entry in entries(folder)) == {"done": 8, "waiting": 4}
+
+
+def test_a_read_only_folder_is_refused_in_one_line(plan: Plan, folder: GridFolder, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        (tmp_path / "runs-sample").write_text("root may write anywhere but here")
+    else:
+        tmp_path.chmod(0o500)
+    with pytest.raises((MissingError, NotADirectoryError, FileExistsError)):
+        prepare(plan, folder)
+    tmp_path.chmod(0o700)
