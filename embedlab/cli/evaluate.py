@@ -1,6 +1,6 @@
 """`embedlab evaluate`: a model's numbers on the tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,6 +14,7 @@ from embedlab.errors import ExitCode
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.encoders.catalog import ModelSpec
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
@@ -172,11 +173,19 @@ def _notes(scored: "ScoredPairs") -> tuple[str, ...]:
 
 
 def data_notes(scored: "ScoredPairs") -> list[str]:
-    """What must be said of the pairs."""
+    """What must be said of the pairs, and of what the models learnt from."""
+    from embedlab.tasks.marks import training_notes
+
     notes = [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in scored.states if state.partial]
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     sample = ["sample: generated data, no number is about real language"] if "sample" in scored.marks else []
-    return [*sample, *notes, *skipped]
+    trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored, training_notes)]
+    return [*sample, *notes, *skipped, *trained]
+
+
+def _of_all(model: "ModelColumns", scored: "ScoredPairs", notes: "Callable[[ModelSpec], tuple[str, ...]]") -> list[str]:
+    """The notes of a model's members, equal ones once."""
+    return list(dict.fromkeys(note for member in model.members for note in notes(scored.places[member].spec)))
 
 
 def _member_notes(scored: "ScoredPairs") -> list[str]:

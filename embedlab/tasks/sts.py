@@ -18,6 +18,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
+from embedlab.tasks.marks import evaluation_marks, training_marks, training_notes
 
 SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
 
@@ -39,13 +40,13 @@ class ScoredPairs:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What every table of these numbers carries."""
-        return state_marks(self.states)
+        """What every table of these numbers carries: partial or generated data, evaluated or learnt from."""
+        found = {mark for member in self.places for mark in self.member_marks(member)}
+        return tuple(sorted(found))
 
-
-def state_marks(states: Sequence[State]) -> tuple[str, ...]:
-    """The marks of numbers made from data in these STATES."""
-    return tuple(name for name, holds in (("partial", any(s.partial for s in states)), ("sample", any(s.sample for s in states))) if holds)
+    def member_marks(self, member: str) -> tuple[str, ...]:
+        """What every number of one member carries."""
+        return tuple(sorted({*evaluation_marks(self.states), *training_marks(self.places[member].spec)}))
 
 
 def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
@@ -103,7 +104,8 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
         max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
         truncated=int(facts.get("truncated", 0)),
         data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
-        marks=scored.marks,
+        marks=scored.member_marks(member),
+        notes=training_notes(place.spec),
         scores=(*_dataset_scores(scored.table, member), *_slice_scores(scored.table, member)),
     )
 
