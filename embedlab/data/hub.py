@@ -1,5 +1,8 @@
 """Rows from the Hugging Face hub, always at a pinned revision."""
 
+from functools import cache
+from pathlib import Path
+
 import polars as pl
 
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, HubSource, Kind, Rows
@@ -25,10 +28,28 @@ def read_hub(hub: HubSource, kind: Kind) -> Rows:
     return Rows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
 
 
+@cache
+def is_reachable() -> bool:
+    """Whether the hub answers; asked once, because its client tries for half a minute before each dataset."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=5)
+    except Exception:  # whatever its HTTP client raises, the hub did not answer
+        return False
+    return True
+
+
 def _load(hub: HubSource) -> pl.DataFrame:
     import datasets
     import huggingface_hub
 
+    if not Path(hub.repository).is_dir() and not is_reachable():
+        raise MissingError(
+            f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached",
+            hint="give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get",
+        )
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     try:
