@@ -63,10 +63,9 @@ def _split(
     return Split(layouts=layouts, expected=Expected(rows=sum(classes.values()), classes=classes))
 
 
-def _whole(name: str, summary: str, files: Mapping[str, str], *counts: int) -> Dataset:
-    """A dataset without splits; FILES are its classes."""
-    classes = dict(zip(files, counts, strict=True))
-    split = _split(list(files.values()), partial(read_class_files, labels=list(files)), classes)
+def _whole(name: str, summary: str, stem: str, **classes: int) -> Dataset:
+    """A dataset without splits, in one file STEM.class a class."""
+    split = _split([f"{stem}.{label}" for label in classes], partial(read_class_files, labels=list(classes)), classes)
     return Dataset(name=name, kind="classification", summary=summary, home=_HOME, splits={"all": split})
 
 
@@ -102,18 +101,12 @@ def _sick(split: str, *counts: int) -> Split:
 
 
 DATASETS = (
+    _whole("mr", "movie reviews, negative or positive (Pang 2005)", "MR/rt-polarity", neg=5_331, pos=5_331),
+    _whole("cr", "customer reviews, negative or positive (Hu 2004)", "CR/custrev", neg=1_368, pos=2_407),
     _whole(
-        "mr", "movie reviews, negative or positive (Pang 2005)", {"neg": "MR/rt-polarity.neg", "pos": "MR/rt-polarity.pos"}, 5_331, 5_331
+        "subj", "sentences of plots and of reviews, objective or subjective (Pang 2004)", "SUBJ/subj", objective=5_000, subjective=5_000
     ),
-    _whole("cr", "customer reviews, negative or positive (Hu 2004)", {"neg": "CR/custrev.neg", "pos": "CR/custrev.pos"}, 1_368, 2_407),
-    _whole(
-        "subj",
-        "sentences of plots and of reviews, objective or subjective (Pang 2004)",
-        {"objective": "SUBJ/subj.objective", "subjective": "SUBJ/subj.subjective"},
-        5_000,
-        5_000,
-    ),
-    _whole("mpqa", "opinion phrases, negative or positive (Wiebe 2005)", {"neg": "MPQA/mpqa.neg", "pos": "MPQA/mpqa.pos"}, 7_294, 3_312),
+    _whole("mpqa", "opinion phrases, negative or positive (Wiebe 2005)", "MPQA/mpqa", neg=7_294, pos=3_312),
     Dataset(
         name="sst2",
         kind="classification",

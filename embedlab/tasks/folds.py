@@ -1,0 +1,34 @@
+"""Folds of a task's rows: stratified and shuffled, and the share that is held back for early stopping."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.tasks.fits import Fold, Rows
+
+FOLD_SEED = 1111  # SentEval's: the folds are the same whatever the seed of the fits
+
+
+def stratified_folds(labels: NDArray[np.integer], folds: int, seed: int = FOLD_SEED) -> list[Fold]:
+    """Folds that hold equal shares of each class, the rows of each in ascending order.
+
+    They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=seed): classes count in the order in which
+    they appear, and the rows of a class are dealt so that the sizes of all folds differ by one at most.
+    """
+    rng = np.random.RandomState(seed)  # scikit-learn's generator, so that folds can be compared with those of others
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    appearance = np.argsort(np.argsort(first))[inverse]  # each row's class, numbered by first appearance
+    ordered = np.sort(appearance)
+    fold_of = np.empty(len(labels), np.intp)
+    for number in range(len(first)):
+        shares = [int((ordered[fold::folds] == number).sum()) for fold in range(folds)]
+        dealt = np.repeat(np.arange(folds), shares)
+        rng.shuffle(dealt)
+        fold_of[appearance == number] = dealt
+    return [Fold(train=np.flatnonzero(fold_of != fold), dev=np.flatnonzero(fold_of == fold)) for fold in range(folds)]
+
+
+def hold_back(rows: Rows, share: float, seed: int) -> Fold:
+    """A fold whose dev rows are a random SHARE of ROWS, rounded down."""
+    shuffled = np.random.default_rng(seed).permutation(rows)
+    held = int(share * len(rows))
+    return Fold(train=np.sort(shuffled[held:]), dev=np.sort(shuffled[:held]))
