@@ -78,7 +78,7 @@ class EvaluateSection:
     """What is measured while training and afterwards."""
 
     tasks: tuple[str, ...] = ("sts",)  # after training
-    dev: str | None = "sts-benchmark"  # dataset whose dev split gives the dev score (Spearman); absent = none
+    dev: str = "sts-benchmark"  # dataset whose dev split gives the dev score (Spearman); "none" = no dev score
     every: Share = 0.25  # dev score each this share of an epoch
     keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
 

@@ -51,6 +51,13 @@ def test_the_hash_changes_with_the_training_and_not_with_its_description() -> No
     assert load_recipe("snli-supcl", ['evaluate.tasks=["sts"]']).hash == plain.hash
 
 
+def test_a_recipe_without_a_dev_score_stays_so_in_its_resolved_file(tmp_path: Path) -> None:
+    recipe = load_recipe("snli-ce", ["evaluate.dev=none"])
+    resolved = tmp_path / "recipe.toml"
+    resolved.write_text(to_toml(recipe))
+    assert from_table(read_toml(resolved), name="snli-ce", where="resolved").evaluate.dev == "none"
+
+
 def test_differences_name_key_old_and_new_value() -> None:
     old, new = load_recipe("snli-supcl"), load_recipe("snli-supcl", ["objective.weight=0.1"])
     assert differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]

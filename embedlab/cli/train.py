@@ -56,7 +56,7 @@ def train(
     if seed is not None and seeds is not None:
         raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
     settings = terminal.settings
-    chosen = load_recipe(recipe, set_ or (), encoder=_encoder(encoder, settings, dry_run=dry_run))
+    chosen = load_recipe(recipe, set_ or (), encoder=starting_encoder(encoder, settings, build=not dry_run))
     check_columns(chosen)
     if dry_run:
         return _show_plan(chosen, seed or 1, terminal)
@@ -67,7 +67,7 @@ def train(
         runs = [_newest_unfinished(settings.runs_folder, name)]
         if not set_ and encoder is None:
             chosen = runs[0].recipe()
-    todo = [run for run in runs if not _is_finished(run, chosen, terminal)]
+    todo = [run for run in runs if not is_finished(run, chosen, terminal)]
     if detach and todo:
         return _detach(chosen, todo, terminal)
     train_runs(chosen, todo, terminal, resume=resume, track=track)
@@ -94,7 +94,7 @@ def train_runs(
     source = Source.from_settings(settings)
     computer = machine(settings, training=True)
     terminal.note(f"on {computer.device} in {computer.precision}, {computer.threads} threads")
-    judge = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev is not None else None
+    judge = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
     for run in runs:
         with terminal.progress(run.id) as tick:
             report = follow(run.id, terminal, tick)
@@ -123,14 +123,14 @@ def follow(label: str, terminal: Terminal, tick: Tick) -> "Callable[[Event], Non
     return report
 
 
-def _encoder(typed: str | None, settings: Settings, *, dry_run: bool) -> str | None:
+def starting_encoder(typed: str | None, settings: Settings, *, build: bool = True) -> str | None:
     """Where the encoder to start from lies, folders with their absolute path; with `--sample` a small random one."""
     if typed is not None:
         return _location(typed, settings)
     if not settings.sample:
         return None
     folder = (settings.cache / "sample-encoder").absolute()
-    if not folder.is_dir() and not dry_run:
+    if build and not folder.is_dir():
         from embedlab.encoders.random_encoder import build_random_encoder
 
         build_random_encoder(folder, seed=0)
@@ -160,7 +160,7 @@ def _newest_unfinished(folder: Path, name: str) -> "RunFolder":
     return max(unfinished, key=lambda item: item[0])[1]
 
 
-def _is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
+def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
     """Whether RUN is there already; a finished one of another recipe is refused with the keys that differ."""
     from embedlab.runs.status import status
 
