@@ -6,7 +6,25 @@ from typing import Annotated
 import typer
 
 from embedlab import __version__
-from embedlab.cli import cache, compare, config, data, demo, doctor, encode, evaluate, export, nearest, pairs, recipes, runs, score, train
+from embedlab.cli import (
+    cache,
+    compare,
+    config,
+    data,
+    demo,
+    doctor,
+    encode,
+    evaluate,
+    export,
+    grid,
+    nearest,
+    pairs,
+    recipes,
+    runs,
+    score,
+    train,
+    tui,
+)
 from embedlab.cli.output import report, to_stderr
 from embedlab.errors import EmbedlabError, ExitCode, UsageError
 
@@ -24,9 +42,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (train, evaluate, compare, pairs, score, nearest, encode, recipes, export, demo, doctor, config):
+for module in (train, evaluate, compare, pairs, score, nearest, encode, recipes, export, demo, tui, doctor, config):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
-for group in (runs, data, cache):
+for group in (runs, data, cache, grid):
     app.add_typer(group.app)
 
 

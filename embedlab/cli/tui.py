@@ -1,0 +1,68 @@
+"""`embedlab tui`: the dashboard."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.output import Terminal
+from embedlab.errors import EmbedlabError, MissingError, UsageError
+
+EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@common("data", "runs", "machine", "output")
+def tui(
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")
+    ] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Show the dashboard in a browser instead of this terminal.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to serve on; anyone who reaches it can do what you can.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to serve on.", min=1, max=65535)] = 8000,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Browse pairs, compare models, follow runs and start trainings in a dashboard.
+
+    Quitting it ends nothing: trainings are processes of their own.
+    """
+    if serve:
+        _serve(host, port, terminal)
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+    from embedlab.tui.app import Dashboard
+
+    dashboard = Dashboard(terminal.settings, pair_file=pairs)
+    dashboard.run()
+    if dashboard.return_code:  # Textual has printed the traceback
+        raise EmbedlabError("the dashboard ended by an error of its own", hint="please report the lines above; runs go on")
+
+
+def _serve(host: str, port: int, terminal: Terminal) -> None:
+    try:
+        from textual_serve.server import Server
+    except ImportError as error:
+        raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
+
+    if host not in LOOPBACK:
+        terminal.warn(f"serving on {host!r}: whoever reaches it can start and delete runs")
+    words = [sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]
+    terminal.note(f"the dashboard is at http://{host}:{port} (Ctrl-C ends it)")
+    Server(shlex.join(words), host=host, port=port, title="embedlab").serve()
+
+
+def _without_serving(arguments: list[str]) -> list[str]:
+    """What was typed, without the options that say where to serve."""
+    kept, words = [], iter(arguments)
+    for word in words:
+        if word in {"--host", "--port"}:
+            next(words, None)
+        elif word != "--serve" and not word.startswith(("--host=", "--port=")):
+            kept.append(word)
+    return kept

@@ -1,0 +1,77 @@
+"""Scores single pairs for a program that must not load torch: JSON lines in, JSON lines out, until stdin closes.
+
+In: {"number", "first", "second", "models"}. Out, a line a model: {"number", "model", "similarity"} or {"number", "model", "error", "hint"}.
+A model is loaded once. Where questions come faster than answers, only the newest is answered.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TextIO
+
+import numpy as np
+
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.device import Machine, machine
+from embedlab.encoders.encoder import PairScorer
+from embedlab.encoders.loading import load_scorer
+from embedlab.errors import EmbedlabError
+from embedlab.schema import build
+from embedlab.settings import Settings
+
+
+class PairWorker:
+    """The models that were asked for so far, ready to score."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._machine: Machine | None = None
+        self._load = lru_cache(maxsize=16)(self._load_members)
+
+    def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """One answer a model: the mean similarity over its members, or what is wrong with it."""
+        for name in question["models"]:
+            told = {"number": question["number"], "model": name}
+            try:
+                yield {**told, "similarity": self._score(name, question["first"], question["second"])}
+            except EmbedlabError as error:
+                yield {**told, "error": error.message, "hint": error.hint}
+
+    def _score(self, name: str, first: str, second: str) -> float:
+        return float(np.mean([scorer.score([first], [second])[0] for scorer in self._load(name)]))
+
+    def _load_members(self, name: str) -> Sequence[PairScorer]:
+        model = resolve(name, self._settings.runs_folder)
+        if self._machine is None:
+            self._machine = machine(self._settings)
+        return [load_scorer(spec, self._machine, offline=self._settings.offline) for spec in model.members]
+
+
+def serve(settings: Settings, source: TextIO, sink: TextIO) -> None:
+    """Answer the lines of SOURCE on SINK until it closes."""
+    questions: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    Thread(target=_read, args=(source, questions), daemon=True).start()
+    worker = PairWorker(settings)
+    while (question := questions.get()) is not None:
+        while not questions.empty():
+            newer = questions.get()
+            if newer is None:  # the last question is still answered
+                questions.put(None)
+                break
+            question = newer
+        for answer in worker.answer(question):
+            sink.write(json.dumps(answer) + "\n")
+            sink.flush()
+
+
+def _read(source: TextIO, questions: "SimpleQueue[dict[str, Any] | None]") -> None:
+    for line in source:
+        questions.put(json.loads(line))
+    questions.put(None)
+
+
+if __name__ == "__main__":
+    serve(build(Settings, json.loads(sys.argv[1]), where="settings"), sys.stdin, sys.stdout)

@@ -1,0 +1,172 @@
+"""The dashboard's application: modes, theme, remembered state, and the pair data that its screens share."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from time import sleep
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import BindingType
+from textual.signal import Signal
+from textual.worker import get_current_worker
+
+from embedlab.errors import EmbedlabError
+from embedlab.settings import Settings
+from embedlab.tui.commands import bindings
+from embedlab.tui.evaluations import Evaluations
+from embedlab.tui.pair_data import PairData, load_pairs, with_models
+from embedlab.tui.pair_scorer import PairScorer
+from embedlab.tui.screens.compare import CompareScreen
+from embedlab.tui.screens.launch import LaunchScreen
+from embedlab.tui.screens.pairs import PairsScreen
+from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.state import Memory, State
+from embedlab.tui.stored_models import StoredModel, find_model, stored_models
+
+FIRST_MODELS = 4  # shown when none were ever chosen
+POLL_S = 1.0
+WRITE_AFTER_S = 0.3
+
+
+class Dashboard(App[None]):
+    """The four screens over one runs folder and one data folder."""
+
+    CSS_PATH = "dashboard.tcss"
+    TITLE = "embedlab"
+    MODES: ClassVar[Any] = {"pairs": PairsScreen, "compare": CompareScreen, "runs": RunsScreen, "launch": LaunchScreen}
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012 - the base class has it so
+    BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
+
+    def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
+        super().__init__()
+        self.settings = settings
+        self.pair_file = pair_file
+        self.memory = Memory.load(sample=settings.sample)
+        self.data: PairData | None = None
+        self.stored: tuple[StoredModel, ...] = ()
+        self.data_ready: Signal[PairData] = Signal(self, "data-ready")
+        self.activity: Signal[str] = Signal(self, "activity")
+        self.evaluations = Evaluations(settings)
+        self.pair_scorer = PairScorer(settings)
+        self._told: set[str] = set()
+
+    def on_mount(self) -> None:
+        """Take the remembered look and place; read the data beside the first paint."""
+        theme = self.settings.theme or self.memory.state.theme
+        if theme is not None and theme in self.available_themes:
+            self.theme = theme
+        self.theme_changed_signal.subscribe(self, lambda theme: self.remember(replace(self.memory.state, theme=theme.name)))
+        mode = self.memory.state.mode
+        self.switch_mode("pairs" if self.pair_file is not None or mode not in self.MODES else mode)
+        if self.memory.trouble is not None:
+            self.tell(self.memory.trouble)
+        self.load()
+        self.set_interval(POLL_S, self.poll_evaluations)
+
+    def action_mode(self, mode: str) -> None:
+        """Go to another screen."""
+        self.switch_mode(mode)
+        self.remember(replace(self.memory.state, mode=mode))
+
+    def remember(self, state: State) -> None:
+        """Keep STATE for the next start; it is written a moment later, outside the event loop."""
+        if state != self.memory.state:
+            self.memory.state = state
+            self._write_state()
+
+    @work(thread=True, exclusive=True, group="state", exit_on_error=False)
+    def _write_state(self) -> None:
+        worker = get_current_worker()
+        sleep(WRITE_AFTER_S)
+        if worker.is_cancelled:  # something newer is to be written
+            return
+        try:
+            self.memory.write()
+        except EmbedlabError as error:
+            self.call_from_thread(self.tell_once, [error])
+
+    async def on_unmount(self) -> None:
+        """Nothing of the last moment is lost; the helper goes, detached processes stay."""
+        await self.pair_scorer.close()
+        with suppress(EmbedlabError):
+            self.memory.write()
+
+    def tell(self, error: EmbedlabError, *, severity: Any = "error") -> None:
+        """Show the two lines that the command line would print."""
+        text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
+        self.notify(text, severity=severity, markup=False, timeout=8)
+
+    def tell_once(self, errors: Sequence[EmbedlabError]) -> None:
+        """Show each of ERRORS unless it was shown before."""
+        for error in errors:
+            if error.message not in self._told:
+                self._told.add(error.message)
+                self.tell(error)
+
+    # the pairs and their models
+
+    @work(thread=True, exclusive=True, group="data", exit_on_error=False)
+    def load(self) -> None:
+        """Read pairs and scores from disk, outside the event loop; `data_ready` tells when they are there."""
+        worker = get_current_worker()
+        try:
+            stored, troubles = stored_models(self.settings)
+            bare = load_pairs(self.settings, self.pair_file)
+            chosen = self._chosen(stored)
+            data = with_models(bare, chosen)
+        except EmbedlabError as error:
+            self.call_from_thread(self.tell, error)
+            return
+        if not worker.is_cancelled:
+            self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
+
+    def _chosen(self, stored: Sequence[StoredModel]) -> list[StoredModel]:
+        wanted = self.memory.state.pairs.models
+        if wanted is None:
+            return list(stored[:FIRST_MODELS])
+        return [model for name in wanted if (model := self._find(name, stored)) is not None]
+
+    def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
+        """A model of last time, if its scores are still there."""
+        known = next((model for model in stored if model.name == name), None)
+        with suppress(EmbedlabError):
+            return known or find_model(name, self.settings)
+        return None
+
+    def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
+        self.data, self.stored = data, tuple(stored)
+        self.data_ready.publish(data)
+        self.tell_once(troubles)
+
+    def choose_models(self, names: Sequence[str]) -> None:
+        """Show these models from now on."""
+        state = self.memory.state
+        self.remember(replace(state, pairs=replace(state.pairs, models=tuple(names))))
+        self.load()
+
+    # models that are scored on demand
+
+    def score_model(self, name: str) -> None:
+        """Score the STS datasets with a model in a detached process."""
+        try:
+            self.evaluations.start(name)
+        except EmbedlabError as error:
+            self.tell(error)
+        else:
+            self.notify(f"scoring {name} in a process of its own", markup=False)
+            self.poll_evaluations()
+
+    def poll_evaluations(self) -> None:
+        """Show how far the scoring processes are; take in the models of those that ended."""
+        ended = self.evaluations.poll()
+        self.activity.publish(self.evaluations.progress)
+        for name, error in ended:
+            if error is not None:
+                self.tell(error)
+                continue
+            self.notify(f"{name} is scored", markup=False)
+            shown = [model.name for model in self.data.models] if self.data is not None else []
+            self.choose_models([*shown, name] if name not in shown else shown)

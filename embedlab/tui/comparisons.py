@@ -1,0 +1,134 @@
+"""A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest disagreements."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.slices import By, slices
+from embedlab.tui.pair_data import PairData
+from embedlab.tui.pair_view import Rows
+from embedlab.tui.widgets.frame_table import FrameColumn
+
+RESAMPLES = 10_000
+BARE_WIDTH, INTERVAL_WIDTH = 9, 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is compared; equal questions about the same data have one answer."""
+
+    by: By
+    aggregate: Aggregate
+    reference: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A comparison and the rows of the pair table behind each of its slices."""
+
+    comparison: Comparison
+    rows: Mapping[str, Rows]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether intervals and differences are there yet."""
+        return self.comparison.resamples > 0
+
+
+def answer(data: PairData, question: Question, *, resamples: int, watch: Callable[[int, int], None] | None = None) -> Answer:
+    """Compare the models of DATA; without resamples the scores alone, at once."""
+    table = data.table.with_row_index("row")
+    reference = question.reference if question.reference in {model.name for model in data.models} else None
+    comparison = compare(
+        table, data.models, by=question.by, aggregate=question.aggregate, reference=reference, resamples=resamples, watch=watch
+    )
+    rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
+    for one in comparison.slices:
+        if one.average_of:
+            rows[one.key] = np.concatenate([rows[key] for key in one.average_of])
+    return Answer(comparison=comparison, rows=rows)
+
+
+def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame:
+    """One row a slice: key, title, pairs, and of each model "text:MODEL" (what is read) and "value:MODEL" (what is sorted)."""
+    columns: dict[str, list[object]] = {
+        "key": [one.key for one in comparison.slices],
+        "title": [one.title for one in comparison.slices],
+        "pairs": [one.pairs for one in comparison.slices],
+    }
+    for name in comparison.models:
+        columns[f"text:{name}"] = [_cell(one, name, with_interval=with_intervals) for one in comparison.slices]
+        columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
+    return pl.DataFrame(columns, strict=False)
+
+
+def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
+    """How that frame is shown; the reference model's title is set in brackets."""
+    width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
+    titles = {name: f"[{name}]" if name == comparison.reference else name for name in comparison.models}
+    return [
+        FrameColumn(key="title", title="slice", width=18, grows=True),
+        FrameColumn(key="pairs", title="pairs", width=6, digits=0),
+        *(FrameColumn(key=f"text:{name}", title=title, width=width, align_right=True) for name, title in titles.items()),
+    ]
+
+
+def _cell(one: ComparedSlice, name: str, *, with_interval: bool) -> str:
+    score = one.scores[name]
+    if score.value != score.value:
+        return "·"
+    interval = f" [{100 * score.low:.1f} {100 * score.high:.1f}]" if with_interval and score.low == score.low else ""
+    return f"{100 * score.value:.1f}{interval} {score.letters:<2}{verdict(one, name)}"
+
+
+def verdict(one: ComparedSlice, name: str) -> str:
+    """▲ or ▼ where the model differs from the reference after correction, otherwise a blank."""
+    difference = one.differences.get(name)
+    if difference is None or not difference.significant:
+        return " "
+    return "▲" if difference.delta > 0 else "▼"
+
+
+def disagreements(data: PairData, rows: Rows, limit: int) -> Sequence[Mapping[str, object]]:
+    """The pairs of ROWS on which the models' ranks lie furthest apart; of a single model, its largest rank errors."""
+    names = [model.name for model in data.models]
+    if not names:
+        return []
+    size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
+    pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
+    return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()
+
+
+def to_table(answer: Answer, data: PairData) -> Sequence[Mapping[str, object]]:
+    """Every number of the comparison, one row a slice and model, at full precision."""
+    comparison = answer.comparison
+    return [
+        {
+            "slice": one.key,
+            "pairs": one.pairs,
+            "model": name,
+            "spearman": score.value,
+            "sd": score.sd,
+            "low": score.low,
+            "high": score.high,
+            "tie_group": score.letters,
+            **_difference(one, name),
+            "aggregate": comparison.aggregate,
+            "reference": comparison.reference,
+            "resamples": comparison.resamples,
+            "marks": " ".join(note for note in data.notes if note in {"sample", "partial"}),
+        }
+        for one in comparison.slices
+        for name, score in one.scores.items()
+    ]
+
+
+def _difference(one: ComparedSlice, name: str) -> dict[str, float | None]:
+    found = one.differences.get(name)
+    keys = ("delta", "delta_low", "delta_high", "p", "p_holm")
+    values = (found.delta, found.low, found.high, found.p, found.p_holm) if found else (None,) * 5
+    return dict(zip(keys, values, strict=True))

@@ -1,0 +1,29 @@
+"""How the columns of the pair table are shown."""
+
+from collections.abc import Collection, Sequence
+
+from embedlab.tui.widgets.frame_table import FrameColumn
+
+OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # what the column chooser can hide
+
+
+def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[FrameColumn]:
+    """Sentences first, so that a narrow terminal shows them; then the numbers, then where the pair comes from."""
+    columns = [
+        FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
+        FrameColumn(key="sentence2", title="sentence 2", width=18, grows=True),
+        FrameColumn(key="gold", title="gold", width=5, digits=2),
+        FrameColumn(key="dice", title="Dice", width=5, digits=2),
+    ]
+    for name in models:
+        columns.append(FrameColumn(key=name, title=name, width=min(max(len(name) + 1, 6), 12), digits=3))
+        if "rank errors" not in hidden and len(models) == 1:
+            columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True))
+    if len(models) > 1:
+        columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0))
+    columns += [
+        FrameColumn(key="dataset", title="dataset", width=13),
+        FrameColumn(key="source", title="source", width=14),
+        FrameColumn(key="pair", title="pair", width=5),
+    ]
+    return [column for column in columns if column.key not in hidden]

@@ -1,0 +1,158 @@
+"""The pairs the dashboard shows: every STS dataset at hand, or the user's own file, kept as one parquet file between starts."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.data.dataset import Dataset, Part, Split, State
+from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.paths import write_atomic
+from embedlab.settings import Settings
+from embedlab.tui.stored_models import StoredModel
+
+_KEPT_TABLES = 4
+_FACTS = "embedlab-pairs"
+PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairData:
+    """A pair table, the models whose scores stand in it, and what a reader must know about it.
+
+    table: PAIR_COLUMNS, then each member's scores, each model's mean, "error(MODEL)" and gap.
+    """
+
+    table: pl.DataFrame
+    gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
+    models: tuple[ModelColumns, ...] = ()
+    notes: tuple[str, ...] = ()  # "sample", "partial", what is not at hand
+    troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names in the table's order."""
+        return list(self.gold_ranges)
+
+
+def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
+    """The pairs without any model; datasets that are not at hand are named in the notes. Nothing is fetched from a network."""
+    if pair_file is not None:
+        part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
+        return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
+    kept = settings.cache / "pairs" / f"{_stamp(settings)}.parquet"
+    try:
+        return _read(kept)
+    except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError):  # not there yet, or of no use: made anew
+        data = _from_settings(settings)
+    if data.table.height:
+        _keep(data, kept)
+    return data
+
+
+def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
+    """DATA with a column for each of MODELS; a score file that cannot be read is left out and told as a trouble."""
+    bare = data.table.select(PAIR_COLUMNS)
+    found: list[ModelColumns] = []
+    troubles: list[EmbedlabError] = []
+    members: dict[str, pl.DataFrame] = {}
+    for model in models:
+        if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
+            troubles.append(MissingError(f"a model cannot be named {model.name!r} here", hint="embedlab runs rename OLD NEW"))
+            continue
+        try:
+            members |= (scores := model.read())
+        except EmbedlabError as error:
+            troubles.append(error)
+        else:
+            found.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
+    table = with_scores(bare, members)
+    table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
+    return replace(data, table=table, models=tuple(found), troubles=(*troubles,))
+
+
+def _from_settings(settings: Settings) -> PairData:
+    # Offline: the hub would load `datasets`, and a screen must not wait for a network.
+    source = replace(Source.from_settings(settings), offline=True)
+    parts: list[Part] = []
+    missing: list[str] = []
+    for chosen, split in _splits():
+        try:
+            parts.append(source.open_split(chosen, split))
+        except EmbedlabError as error:
+            missing.append(error.message)
+    return _from_parts(parts, missing)
+
+
+def _splits() -> Iterator[tuple[Dataset, str]]:
+    """The default split of every STS dataset, and all of STS Benchmark: its Dice fifths are cut over the whole."""
+    for name in dataset_names("sts"):
+        chosen = dataset(name)
+        for split in chosen.splits if name == "sts-benchmark" else (chosen.default_split,):
+            yield chosen, split
+
+
+def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
+    empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=State(name="", split="test", rows=0, expected_rows=None, origin="file"))
+    table = pair_table(parts or [empty])
+    marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
+    return PairData(table=table, gold_ranges=_gold_ranges(table), notes=(*marks, *missing))
+
+
+_EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}
+
+
+def _gold_ranges(table: pl.DataFrame) -> dict[str, tuple[float, float]]:
+    """The scale of each dataset: the published one, for a user's own file what it holds."""
+    known = set(dataset_names("sts"))
+    spans = table.group_by("dataset", maintain_order=True).agg(low=pl.col("gold").min(), high=pl.col("gold").max())
+    ranges = {}
+    for name, low, high in spans.iter_rows():
+        base = name.partition(":")[0]
+        ranges[name] = dataset(base).gold_range if base in known else (min(low, 0.0), high)
+    return ranges
+
+
+def _stamp(settings: Settings) -> str:
+    """Names the files that the table is made of, as they are now; made without reading them."""
+    parts: list[str] = [str(settings.sample), str(settings.allow_partial), str(settings.data)]
+    if settings.data is not None and not settings.sample:
+        for chosen, split in _splits():
+            parts += [f"{chosen.name} {split}", *_files(chosen.splits[split], settings.data)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _files(split: Split, folder: Path) -> list[str]:
+    for layout in split.layouts:
+        try:
+            facts = [(folder / file).stat() for file in layout.files]
+        except OSError:
+            continue
+        return [f"{file} {fact.st_size} {fact.st_mtime_ns}" for file, fact in zip(layout.files, facts, strict=True)]
+    return []
+
+
+def _read(path: Path) -> PairData:
+    content = path.read_bytes()
+    facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+    ranges = {name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()}
+    return PairData(table=pl.read_parquet(BytesIO(content)).select(PAIR_COLUMNS), gold_ranges=ranges, notes=tuple(facts["notes"]))
+
+
+def _keep(data: PairData, path: Path) -> None:
+    content = BytesIO()
+    facts = {key: value for key, value in asdict(replace(data, table=pl.DataFrame())).items() if key in {"gold_ranges", "notes"}}
+    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts)})
+    try:
+        write_atomic(path, content.getvalue())
+        for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_KEPT_TABLES]:
+            old.unlink(missing_ok=True)
+    except (OSError, EmbedlabError):
+        return  # the table is only slower to open next time

@@ -1,0 +1,58 @@
+"""The pair view as a file or as text to paste."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import polars as pl
+
+from embedlab.errors import UsageError
+from embedlab.paths import write_atomic
+
+
+def write_view(view: pl.DataFrame, path: Path) -> None:
+    """Write VIEW in the format that PATH's ending names."""
+    write_atomic(path, _FORMATS[check_path(str(path)).suffix.lower()](view))
+
+
+def check_path(text: str) -> Path:
+    """The path that was typed, if its ending names a format and its folder is there."""
+    path = Path(text).expanduser()
+    if path.suffix.lower() not in {*_FORMATS, ".svg"}:
+        raise UsageError(f"{text!r} ends in no known format", hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)")
+    if not path.parent.is_dir():
+        raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that is there")
+    return path
+
+
+def to_tsv(view: pl.DataFrame) -> str:
+    """Tab-separated text with a header; a tab or line end inside a sentence becomes a blank."""
+    flat = view.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
+    return flat.write_csv(separator="\t", quote_style="never")
+
+
+def to_markdown(view: pl.DataFrame) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(view.columns) + " |", "|" + "---|" * view.width]
+    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in view.iter_rows()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.4f}" if isinstance(value, float) else str(value)
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\r", " ").replace("\n", " ")
+
+
+def _parquet(view: pl.DataFrame) -> bytes:
+    from io import BytesIO
+
+    content = BytesIO()
+    view.write_parquet(content)
+    return content.getvalue()
+
+
+_FORMATS: Mapping[str, Callable[[pl.DataFrame], str | bytes]] = MappingProxyType(
+    {".csv": pl.DataFrame.write_csv, ".tsv": to_tsv, ".parquet": _parquet, ".md": to_markdown}
+)

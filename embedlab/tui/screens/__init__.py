@@ -1,0 +1,1 @@
+"""The screens of the dashboard: each composes widgets and reacts to their messages."""

@@ -1,0 +1,56 @@
+"""The help of a screen, made from the table of its keys."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from embedlab.tui.commands import COMMANDS, Command, Place
+
+_HELP = Path(__file__).parents[1] / "help"
+_TITLES = {"everywhere": "Everywhere", "table": "In a table"}
+
+
+class HelpScreen(ModalScreen[None]):
+    """What a screen is for, and its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place: Place = place
+
+    def compose(self) -> ComposeResult:
+        places: tuple[Place, ...] = (self._place, "everywhere") if self._place == "launch" else (self._place, "table", "everywhere")
+        with VerticalScroll(classes="dialog"):
+            yield Static(_introduction(self._place), markup=False)
+            for place in places:
+                yield Static(help_section(place))
+
+    def on_mount(self) -> None:
+        """The arrow keys scroll at once."""
+        self.query_one(VerticalScroll).focus()
+
+
+def help_section(place: Place) -> Content:
+    """The keys of a place and what they do, two columns."""
+    commands = COMMANDS[place]
+    width = max(len(_keys(command)) for command in commands)
+    lines = [Content.styled(_TITLES.get(place, "On this screen"), "bold $text-primary")]
+    lines += [Content.assemble((f"{_keys(command):<{width}}", "$text-accent"), f"   {command.tooltip}") for command in commands]
+    return Content("\n").join(lines)
+
+
+def _introduction(place: Place) -> str:
+    """The words of a screen's help file, each paragraph on one line: the widget wraps it."""
+    paragraphs = (_HELP / f"{place}.md").read_text(encoding="utf-8").strip().split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+
+
+def _keys(command: Command) -> str:
+    return command.shown_keys or command.keys.replace(",", "  ")

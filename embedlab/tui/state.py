@@ -1,0 +1,88 @@
+"""What the dashboard remembers from one start to the next: one JSON file, never trusted."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.slices import By
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.paths import state_folder, write_atomic
+from embedlab.schema import build, table
+
+SCHEMA = 1
+
+
+@table
+class PairsState:
+    """How the Pairs screen was left."""
+
+    filter: str = ""
+    dataset: str | None = None  # absent = all
+    sort: str | None = None
+    is_descending: bool = False
+    hidden: tuple[str, ...] = ()  # columns
+    models: tuple[str, ...] | None = None  # absent = never chosen: the first few
+    marks: tuple[int, ...] = ()  # pair keys
+
+
+@table
+class CompareState:
+    """How the Compare screen was left."""
+
+    by: By = "dataset"
+    aggregate: Aggregate = "all"
+    reference: str | None = None
+
+
+@table
+class State:
+    """Everything that is remembered."""
+
+    schema: int = SCHEMA
+    theme: str | None = None
+    mode: str = "pairs"
+    pairs: PairsState = field(default_factory=PairsState)
+    compare: CompareState = field(default_factory=CompareState)
+
+
+@dataclass
+class Memory:
+    """The state in force and the file it is kept in."""
+
+    path: Path
+    state: State
+    trouble: EmbedlabError | None = None  # why the file could not be read; the defaults are in force then
+    _written: State | None = None
+
+    @classmethod
+    def load(cls, *, sample: bool = False) -> Self:
+        """The state of the last start; the sample world has its own."""
+        path = state_folder() / ("dashboard-sample.json" if sample else "dashboard.json")
+        try:
+            state = _read(path)
+            return cls(path=path, state=state, _written=state)
+        except FileNotFoundError:
+            return cls(path=path, state=State())
+        except (OSError, ValueError, EmbedlabError) as error:
+            trouble = MissingError(
+                f"the dashboard's state {str(path)!r} is unusable", hint="it starts from the defaults and is written anew"
+            )
+            trouble.__cause__ = error
+            return cls(path=path, state=State(), trouble=trouble)
+
+    def write(self) -> None:
+        """Put the state on disk if it is new; a disk that cannot be written is an EmbedlabError."""
+        if self.state is not self._written:
+            state = self.state
+            write_atomic(self.path, json.dumps(asdict(state), indent=1) + "\n")
+            self._written = state
+
+
+def _read(path: Path) -> State:
+    values: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+        raise ValueError("another schema")
+    return build(State, values, where=str(path))

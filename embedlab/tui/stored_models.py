@@ -1,0 +1,73 @@
+"""The models whose scores of pairs are on disk: finished runs, and others in the cache folder."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.scores import ScoreFile
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.runs.store import find_runs
+from embedlab.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredModel:
+    """A model and the score file of each of its members."""
+
+    name: str
+    files: Mapping[str, Path] = field(hash=False)  # member column → file
+    seeds: tuple[int, ...] = ()
+
+    def read(self) -> dict[str, pl.DataFrame]:
+        """The scores of each member; an unusable file is a MissingError that names it."""
+        return {member: ScoreFile.read(path).scores for member, path in self.files.items()}
+
+
+def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:
+    """Every model with scores, runs first, and what is wrong with those that cannot be used."""
+    troubles: list[EmbedlabError] = []
+    try:
+        runs = [run for run in find_runs(settings.runs_folder) if run.scores_file.exists()]
+    except (OSError, EmbedlabError) as error:
+        runs = []
+        troubles.append(error if isinstance(error, EmbedlabError) else MissingError(str(error)))
+    models = [
+        StoredModel(name=name, files={run.id: run.scores_file for run in seeds}, seeds=tuple(run.seed for run in seeds))
+        for name, seeds in ((name, list(seeds)) for name, seeds in groupby(runs, key=lambda run: run.name))
+    ]
+    cached, more = _cached(settings.cache / "models")
+    names = {model.name for model in models}
+    return [*models, *(model for model in cached if model.name not in names)], [*troubles, *more]
+
+
+def find_model(name: str, settings: Settings) -> StoredModel | None:
+    """The model that NAME, typed by the user, stands for, if all its members have scores; a wrong name is a UsageError."""
+    from embedlab.encoders.catalog import resolve
+    from embedlab.encoders.stored_scores import ScorePlace
+
+    members = resolve(name, settings.runs_folder).members
+    files = {spec.name: ScorePlace.of(spec, settings).scores_file for spec in members}
+    seeds = tuple(spec.seed for spec in members if spec.seed is not None)
+    return StoredModel(name=name, files=files, seeds=seeds) if all(path.exists() for path in files.values()) else None
+
+
+def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
+    """The score files of a cache folder by the name of their model; of two with one name the newer counts."""
+    found: dict[str, Path] = {}
+    troubles: list[EmbedlabError] = []
+    try:
+        files = sorted(folder.glob("*/scores.parquet"), key=lambda path: path.stat().st_mtime)
+    except OSError as error:
+        return [], [MissingError(f"cannot read the scores in {str(folder)!r}: {error.strerror}", hint="check its permissions")]
+    for path in files:
+        try:
+            found[json.loads(pl.read_parquet_metadata(path)["embedlab"])["model"]] = path
+        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError):
+            troubles.append(
+                MissingError(f"score file {str(path)!r} is unusable", hint="delete it; `embedlab evaluate MODEL` makes it again")
+            )
+    return [StoredModel(name=name, files={name: path}) for name, path in sorted(found.items())], troubles

@@ -1,0 +1,95 @@
+"""Everything about one pair: both sentences with their shared words, gold and cosines on one scale, each model's rank error."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from embedlab.analysis.overlap import words
+from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.plain import plain
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPair:
+    """A row of the pair table, ready to be told."""
+
+    row: Mapping[str, Any]
+    models: Sequence[str]
+    gold_range: tuple[float, float]
+
+
+class PairDetail(VerticalScroll):
+    """The pair under the cursor."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="pair-sentences")
+        yield Static(id="pair-scores")
+
+    def show(self, pair: ShownPair | None) -> None:
+        """Show a pair, or that there is none."""
+        sentences, scores = self.query_one("#pair-sentences", Static), self.query_one("#pair-scores", Static)
+        if pair is None:
+            sentences.update("no pair")
+            scores.update("")
+            return
+        sentences.update(_sentences(pair.row))
+        scores.update(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
+        self._pair = pair
+
+    def on_resize(self) -> None:
+        """Bars are as long as there is room."""
+        if (pair := getattr(self, "_pair", None)) is not None:
+            self.show(pair)
+
+
+def highlighted(sentence: str, shared: frozenset[str]) -> Content:
+    """SENTENCE with its words in SHARED set apart."""
+    text = plain(sentence)
+    content = Content(text)
+    for match in _WORD.finditer(text):
+        if match.group().lower() in shared:
+            content = content.stylize("$text-accent bold underline", match.start(), match.end())
+    return content
+
+
+def _sentences(row: Mapping[str, Any]) -> Content:
+    first, second = row["sentence1"], row["sentence2"]
+    shared = words(first) & words(second)
+    place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
+    head = Content.styled(f"{place} · Dice {row['dice']:.2f}, {len(shared)} shared words", "$text-muted")
+    return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
+
+
+def _scores(pair: ShownPair, width: int) -> Content:
+    """Gold and each model on one scale: gold's range and the cosines' 0–1 share it, below 0 only where a cosine is."""
+    row, (low, high) = pair.row, pair.gold_range
+    gold = None if row["gold"] is None else (row["gold"] - low) / ((high - low) or 1)
+    cosines = {name: row.get(name) for name in pair.models}
+    start = min([0.0, *(value for value in cosines.values() if value is not None)])
+    lines = [_line("gold", row["gold"], gold, start, width, None, "$text-success")]
+    lines += [_line(name, value, value, start, width, row.get(f"error({name})"), "$text-primary") for name, value in cosines.items()]
+    if not cosines:
+        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-muted"))
+    elif len(cosines) > 1 and row.get("gap") is not None:
+        lines.append(Content.styled(f"gap between models {row['gap']:.0f} points of rank", "$text-muted"))
+    return Content("\n").join(lines)
+
+
+def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+    label = plain(name)[:14]
+    text = "   ·  " if value is None else f"{value:6.3f}"
+    told = "" if error is None else f"  rank error {error:+4.0f}"
+    drawn = bar(place, start, 1.0, width)
+    filler = " " * (width - cell_len(drawn))
+    warning = "$text-error" if error is not None and abs(error) >= 30 else "$text-muted"
+    parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(told, warning)]
+    return Content("").join(parts)

@@ -1,0 +1,71 @@
+"""Every model on one slice: score, interval, tie letters as bars on one scale, and the difference to the reference."""
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.tui.widgets.plain import plain
+
+_LABEL = 14
+
+
+class SliceDetail(VerticalScroll):
+    """The slice under the cursor."""
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def show(self, one: ComparedSlice | None, reference: str) -> None:
+        """Show a slice, or nothing."""
+        self.query_one(Static).update("" if one is None else _told(one, reference, max(12, self.content_size.width - _LABEL - 2)))
+
+
+def _told(one: ComparedSlice, reference: str, width: int) -> Content:
+    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs", "bold")]
+    low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
+    high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
+    for name, score in one.scores.items():
+        label = f"{plain(name)[:_LABEL]:<{_LABEL}} "
+        lines.append(Content.assemble(label, (_whisker(score.value, score.low, score.high, (low, high), width), "$text-primary")))
+        lines += [Content.assemble(" " * (_LABEL + 1), told) for told in _numbers(one, name, reference)]
+    lines += [Content.styled(note, "$text-muted") for note in one.notes]
+    return Content("\n").join(lines)
+
+
+def _numbers(one: ComparedSlice, name: str, reference: str) -> list[Content]:
+    score = one.scores[name]
+    parts = [f"{100 * score.value:.2f}"]
+    if score.low == score.low:
+        parts.append(f"[{100 * score.low:.1f}, {100 * score.high:.1f}]")
+    if score.sd == score.sd:
+        parts.append(f"sd {100 * score.sd:.2f} over {len(score.members)} seeds")
+    if score.letters:
+        parts.append(f"group {score.letters}")
+    told = Content("  ".join(parts))
+    found = one.differences.get(name)
+    if found is None:
+        return [Content.assemble(told, ("  reference", "$text-muted")) if name == reference else told]
+    if found.p != found.p:
+        return [told]
+    style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-muted"
+    corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:.3f}"
+    return [told, Content.styled(f"Δ {100 * found.delta:+.2f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}] p {corrected}", style)]
+
+
+def _whisker(value: float, low: float, high: float, span: tuple[float, float], width: int) -> str:
+    """├──●──┤ on the scale SPAN."""
+    if value != value:
+        return ""
+    size = (span[1] - span[0]) or 1.0
+
+    def place(number: float) -> int:
+        return round(min(max((number - span[0]) / size, 0.0), 1.0) * (width - 1))
+
+    cells = [" "] * width
+    if low == low:
+        cells[place(low) : place(high) + 1] = ["─"] * (place(high) - place(low) + 1)
+        cells[place(low)], cells[place(high)] = "├", "┤"
+    cells[place(value)] = "●"
+    return "".join(cells)

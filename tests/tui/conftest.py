@@ -1,0 +1,55 @@
+"""A sample world with three scored models, and a dashboard over it that is ready to be driven."""
+
+import os
+
+os.environ |= {"TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor"}
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import WIDE, Open, until, write_scores
+from textual.pilot import Pilot
+
+from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.pair_data import load_pairs
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Runs near (three seeds) and far, and a model "published" in the cache, all scored; nobody may change it."""
+    folder = tmp_path_factory.mktemp("world")
+    settings = Settings(sample=True, cache=folder / "cache", runs=folder / "runs")
+    table = load_pairs(settings).table
+    for seed in (1, 2, 3):
+        write_scores(table, settings.runs_folder / "near" / f"seed-{seed}" / "scores.parquet", noise=0.1, seed=seed)
+    write_scores(table, settings.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.6, seed=4)
+    write_scores(table, settings.cache / "models" / "0123456789abcdef" / "scores.parquet", noise=0.3, seed=5, model="published")
+    return settings
+
+
+@pytest.fixture
+def own_world(world: Settings, tmp_path: Path) -> Settings:
+    """A copy of the world that a test may break."""
+    shutil.copytree(world.runs.parent, tmp_path / "world")
+    return replace(world, cache=tmp_path / "world" / "cache", runs=tmp_path / "world" / "runs")
+
+
+@pytest.fixture
+def opened(world: Settings) -> Open:
+    """Opens a dashboard and waits until its pairs are there."""
+
+    @asynccontextmanager
+    async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = WIDE, **options: Any) -> AsyncIterator[Pilot[None]]:
+        app = Dashboard(settings, **options)
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: app.data is not None)
+            await pilot.pause()
+            yield pilot
+
+    return open_dashboard

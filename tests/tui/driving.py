@@ -1,0 +1,56 @@
+"""How the tests of the dashboard drive it."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from textual.pilot import Pilot
+
+from embedlab.analysis.scores import ScoreFile
+from embedlab.tui.app import Dashboard
+
+WIDE, NARROW = (140, 45), (80, 24)
+Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+
+
+def write_scores(table: pl.DataFrame, path: Path, *, noise: float, seed: int = 0, model: str = "m") -> None:
+    """Scores that follow the gold score with NOISE."""
+    rng = np.random.default_rng(seed)
+    similarity = np.clip(table["gold"].to_numpy() / 5 + rng.normal(scale=noise, size=table.height), -1, 1)
+    scores = pl.DataFrame({"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}).unique("pair_key")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ScoreFile(scores=scores, facts={"fingerprint": f"{model}{seed}", "model": model}).write(path)
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: float = 10.0) -> None:
+    """Wait until HOLDS, or fail."""
+    for _ in range(int(patience_s / 0.02)):
+        if holds():
+            return
+        await pilot.pause(0.02)
+    pytest.fail("it did not happen in time")
+
+
+async def type_text(pilot: Pilot[None], text: str) -> None:
+    """Type TEXT key by key."""
+    names = {
+        " ": "space",
+        ">": "greater_than_sign",
+        "<": "less_than_sign",
+        ".": "full_stop",
+        ":": "colon",
+        "-": "minus",
+        "/": "slash",
+        "=": "equals_sign",
+        "@": "at",
+        "_": "underscore",
+    }
+    await pilot.press(*(names.get(letter, letter) for letter in text))
+
+
+def notices(app: Dashboard) -> list[str]:
+    """What the notifications say."""
+    return [notice.message for notice in app._notifications]

@@ -1,0 +1,141 @@
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from driving import NARROW, Open, notices, until
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from embedlab.analysis.comparison import compare
+from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.screens.compare import CompareScreen
+from embedlab.tui.screens.pairs import PairsScreen
+from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.slice_detail import SliceDetail
+
+
+def screen_of(pilot: Pilot[None]) -> CompareScreen:
+    assert isinstance(pilot.app.screen, CompareScreen)
+    return pilot.app.screen
+
+
+async def when_tested(pilot: Pilot[None]) -> CompareScreen:
+    screen = screen_of(pilot)
+    await until(
+        pilot,
+        lambda: screen.answer is not None and screen.answer.is_tested and screen.answer.comparison.by == screen.question.by,
+        patience_s=60,
+    )
+    await pilot.pause()
+    return screen
+
+
+async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 300)
+    async with opened() as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        data = screen.data
+        expected = compare(data.table, data.models, resamples=300)
+        assert screen.answer.comparison == expected
+        first = expected.slices[0]
+        text = screen.query_one(FrameTable).render_line(1).text
+        assert f"{100 * first.scores['near'].value:.1f} [{100 * first.scores['near'].low:.1f}" in text
+        assert f"{100 * first.scores['near'].value:.2f}" in str(screen.query_one(SliceDetail).query_one(Static).content)
+        assert "300" not in first.title
+
+
+async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+    async with opened() as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        await pilot.press("v")
+        await until(pilot, lambda: screen.answer.comparison.aggregate == "mean")
+        await pilot.press("l", "l", "l", "p")
+        await until(pilot, lambda: screen.answer.comparison.reference == "near")
+        await pilot.press("b", "b")
+        await until(pilot, lambda: screen.answer.comparison.by == "dice")
+        assert "fifth" in screen.query_one(FrameTable).render_line(1).text
+        await pilot.press("v")
+        assert "Dice fifths are not aggregated" in notices(pilot.app)[0]
+    async with opened() as pilot:
+        screen = await when_tested(pilot)
+        assert (screen.answer.comparison.by, screen.answer.comparison.reference) == ("dice", "near")
+
+
+async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+    async with opened() as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        await pilot.press("b", "b")
+        await until(pilot, lambda: screen.answer.comparison.by == "dice")
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PairsScreen))
+        await pilot.pause()
+        table = pilot.app.screen.query_one(FrameTable)
+        expected = screen.answer.rows[screen.answer.comparison.slices[1].key]
+        assert sorted(table.rows.tolist()) == sorted(expected.tolist())
+        assert table.sorted_by == "gap"
+        await pilot.press("escape")
+        assert len(table.rows) == table.frame.height
+
+
+async def test_models_sort_by_their_score(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+    async with opened() as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        await pilot.press("l", "l", "s")
+        table = screen.query_one(FrameTable)
+        assert table.frame[table.rows]["value:far"].is_sorted(descending=True)
+        await pilot.press("s", "s")
+        assert table.rows.tolist() == list(range(table.frame.height))
+
+
+async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+    async with opened(size=NARROW) as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        assert "gold →" in str(screen.query_one("#scatter", Static).content)
+        await pilot.press("d")
+        await pilot.pause()
+        assert "far →" in str(screen.query_one("#scatter", Static).content)
+        await pilot.press("d")
+        assert screen.query_one(DisagreementList).display
+        worst = screen.data.table[screen.answer.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
+        assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
+
+
+async def test_the_comparison_is_written_at_full_precision(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+    async with opened() as pilot:
+        await pilot.press("2")
+        screen = await when_tested(pilot)
+        for ending in ("csv", "json", "md"):
+            path = tmp_path / f"out.{ending}"
+            await pilot.press("e")
+            pilot.app.screen.query_one(Input).value = str(path)
+            await pilot.press("enter")
+            await until(pilot, path.exists)
+            await pilot.pause()
+        value = screen.answer.comparison.slices[0].scores["far"].value
+        assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
+        assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"
+
+
+async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Settings) -> None:
+    app = Dashboard(Settings(sample=True, cache=world.cache, runs=tmp_path / "nothing"))
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: app.data is not None)
+        app.choose_models([])
+        await pilot.press("2")
+        await until(pilot, lambda: app.data is not None and not app.data.models)
+        await pilot.pause()
+        assert "press a to score one" in str(app.screen.query_one("#no-models", Static).content)
+        await pilot.press("enter", "p", "v", "b", "d", "e", "s", "j")

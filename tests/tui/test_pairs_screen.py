@@ -1,0 +1,296 @@
+from pathlib import Path
+
+import polars as pl
+from driving import NARROW, Open, notices, type_text, until, write_scores
+from textual.widgets import Input, Static
+
+from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
+from embedlab.tui.screens.help import HelpScreen
+from embedlab.tui.screens.pairs import PairsScreen
+from embedlab.tui.screens.typed_pair import TypedPairScreen
+from embedlab.tui.widgets.filter_bar import FilterBar
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.pair_detail import PairDetail
+
+
+def table_of(app: object) -> FrameTable:
+    assert isinstance(app, Dashboard)
+    return app.screen.query_one(FrameTable)
+
+
+def count_of(app: Dashboard) -> str:
+    return str(app.screen.query_one("#pair-count", Static).content)
+
+
+def told(app: Dashboard) -> str:
+    detail = app.screen.query_one(PairDetail)
+    return "\n".join(str(part.content) for part in detail.query(Static))
+
+
+async def test_every_model_with_scores_has_a_column_and_a_gap_stands_beside_them(opened: Open) -> None:
+    async with opened() as pilot:
+        titles = [column.title for column in table_of(pilot.app).columns]
+        assert titles[:4] == ["sentence 1", "sentence 2", "gold", "Dice"]
+        assert titles[4:8] == ["far", "near", "published", "gap"]
+        assert "sample" in count_of(pilot.app)
+
+
+async def test_the_filter_narrows_with_each_key_and_escape_takes_it_away(opened: Open) -> None:
+    async with opened() as pilot:
+        table, everything = table_of(pilot.app), len(table_of(pilot.app).rows)
+        await pilot.press("slash")
+        await type_text(pilot, "dice>0.8")
+        shown = table.frame[table.rows]
+        assert 0 < len(table.rows) < everything
+        assert shown["dice"].min() > 0.8
+        await type_text(pilot, " gold<2")
+        assert table.frame[table.rows]["gold"].max() < 2
+        await pilot.press("escape")
+        assert len(table.rows) == everything
+
+
+async def test_a_filter_that_is_wrong_keeps_the_view_and_says_where(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("slash")
+        bar = pilot.app.screen.query_one(FilterBar)
+        bar.value = "dice>0.8"
+        await pilot.pause()
+        kept = len(table_of(pilot.app).rows)
+        bar.value = "dice>0.8 dise>1"
+        await pilot.pause()
+        assert len(table_of(pilot.app).rows) == kept
+        assert "unknown field 'dise'" in count_of(pilot.app)
+        assert pilot.app.screen.query_one(FilterBar).has_class("-wrong")
+
+
+async def test_a_column_sorts_down_then_up_and_a_click_on_its_title_does_too(opened: Open) -> None:
+    async with opened() as pilot:
+        table = table_of(pilot.app)
+        await pilot.press("l", "l", "s")
+        gold = table.frame[table.rows]["gold"]
+        assert gold.is_sorted(descending=True)
+        await pilot.press("S")
+        assert table.frame[table.rows]["gold"].is_sorted()
+        await pilot.click(table, offset=(4, 0))
+        assert table.frame[table.rows]["sentence1"].is_sorted()
+
+
+async def test_the_keys_of_movement_reach_both_ends(opened: Open) -> None:
+    async with opened() as pilot:
+        table = table_of(pilot.app)
+        await pilot.press("j", "down", "k")
+        assert table.cursor_row == 1
+        await pilot.press("G")
+        assert table.cursor_row == len(table.rows) - 1
+        await pilot.press("ctrl+u", "pageup")
+        assert table.cursor_row < len(table.rows) - 50
+        await pilot.press("g", "pagedown")
+        assert table.cursor_row > 20
+        await pilot.press("home", "end", "h", "right")
+        assert (table.cursor_row, table.cursor_column) == (len(table.rows) - 1, 1)
+
+
+async def test_the_detail_tells_the_pair_under_the_cursor(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("j", "j")
+        table = table_of(pilot.app)
+        row = table.frame.row(table.current_row or 0, named=True)
+        text = told(pilot.app)
+        assert row["sentence1"] in text
+        assert f"pair {row['pair']}" in text
+        assert f"{row['near']:.3f}" in text
+        assert f"rank error {row['error(near)']:+4.0f}" in text
+        await pilot.press("enter")
+        assert pilot.app.focused is pilot.app.screen.query_one(PairDetail)
+        await pilot.press("escape")
+        assert table.has_focus
+
+
+async def test_marks_are_kept_shown_alone_and_found_again(opened: Open) -> None:
+    async with opened() as pilot:
+        table = table_of(pilot.app)
+        everything = len(table.rows)
+        await pilot.press("space", "j", "j", "space")
+        assert table.marks == {0, 3}
+        assert "● 2" in count_of(pilot.app)
+        await pilot.press("g", "n")
+        assert table.cursor_row == 3
+        await pilot.press("N", "m")
+        assert table.rows.tolist() == [0, 3]
+        await pilot.press("escape")
+        assert len(table.rows) == everything
+        await pilot.press("M")
+        assert not table.marks
+
+
+async def test_brackets_go_through_the_datasets_and_back_to_all(opened: Open) -> None:
+    async with opened() as pilot:
+        table = table_of(pilot.app)
+        everything = len(table.rows)
+        await pilot.press("right_square_bracket")
+        assert table.frame[table.rows]["dataset"].unique().to_list() == ["sts12"]
+        await pilot.press("left_square_bracket")
+        assert len(table.rows) == everything
+        await pilot.press("left_square_bracket")
+        assert table.frame[table.rows]["dataset"].unique().to_list() == ["sick-r"]
+
+
+async def test_models_and_columns_are_chosen_in_a_list(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("c")
+        assert isinstance(pilot.app.screen, Choose)
+        await pilot.press("space", "down", "down", "down", "space", "enter")  # far and gold off
+        await until(pilot, lambda: "far" not in [column.title for column in table_of(pilot.app).columns])
+        titles = [column.title for column in table_of(pilot.app).columns]
+        assert titles[2:6] == ["Dice", "near", "published", "gap"]
+
+
+async def test_the_view_is_copied_with_its_columns_and_order(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("slash")
+        await type_text(pilot, "gold>4.9")
+        await pilot.press("enter", "Y")
+        lines = pilot.app.clipboard.splitlines()
+        assert lines[0].split("\t")[:3] == ["sentence1", "sentence2", "gold"]
+        assert len(lines) == len(table_of(pilot.app).rows) + 1
+        await pilot.press("y")
+        assert "sentence1\t" in pilot.app.clipboard
+
+
+async def test_the_view_is_written_as_each_format(opened: Open, tmp_path: Path) -> None:
+    async with opened() as pilot:
+        await pilot.press("slash")
+        await type_text(pilot, "gold>4.9")
+        await pilot.press("enter")
+        rows = len(table_of(pilot.app).rows)
+        for ending in ("csv", "parquet", "md", "svg"):
+            path = tmp_path / f"view.{ending}"
+            await pilot.press("e")
+            pilot.app.screen.query_one(Input).value = str(path)
+            await pilot.press("enter")
+            await until(pilot, path.exists)
+            await pilot.pause()
+        assert pl.read_csv(tmp_path / "view.csv").height == rows
+        assert pl.read_parquet(tmp_path / "view.parquet").height == rows
+        assert len((tmp_path / "view.md").read_text().splitlines()) == rows + 2
+        assert (tmp_path / "view.svg").read_text().startswith("<svg")
+
+
+async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_text("mine")
+    async with opened() as pilot:
+        await pilot.press("e")
+        pilot.app.screen.query_one(Input).value = "view.xls"
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, AskText)
+        assert "no known format" in str(pilot.app.screen.query_one(".dialog-error", Static).content)
+        pilot.app.screen.query_one(Input).value = str(path)
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, Confirm)
+        await pilot.press("n")
+        assert path.read_text() == "mine"
+
+
+async def test_help_names_every_key_of_the_screen(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+        text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
+        assert "Type two sentences" in text
+        assert "To the last row" in text
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, PairsScreen)
+
+
+async def test_a_typed_pair_shows_its_overlap_at_once(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("i")
+        assert isinstance(pilot.app.screen, TypedPairScreen)
+        pilot.app.screen.query_one("#first", Input).value = "a cat sleeps"
+        pilot.app.screen.query_one("#second", Input).value = "a dog sleeps"
+        await pilot.pause()
+        assert "Dice 0.667" in str(pilot.app.screen.query_one("#typed-overlap", Static).content)
+        await pilot.press("escape")
+
+
+async def test_the_view_is_as_it_was_left(opened: Open) -> None:
+    async with opened() as pilot:
+        await pilot.press("slash")
+        await type_text(pilot, "dice>0.5")
+        await pilot.press("enter", "right_square_bracket", "l", "l", "s", "space", "2")
+        left = table_of_mode(pilot.app).rows.tolist()
+    async with opened() as pilot:
+        assert pilot.app.current_mode == "compare"
+        await pilot.press("1")
+        table = table_of(pilot.app)
+        assert table.rows.tolist() == left
+        assert table.sorted_by == "gold"
+        assert len(table.marks) == 1
+
+
+def table_of_mode(app: object) -> FrameTable:
+    assert isinstance(app, Dashboard)
+    return app._screen_stacks["pairs"][0].query_one(FrameTable)
+
+
+async def test_a_users_own_pairs_open_like_a_dataset(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    path.write_text("sentence1\tsentence2\tscore\na \u001b[31mred cat\ta cat\t3\n猫が寝る\te\u0301tude\t1\n", encoding="utf-8")
+    async with opened(pair_file=path) as pilot:
+        table = table_of(pilot.app)
+        assert len(table.rows) == 2
+        lines = [table.render_line(y).text for y in (1, 2)]
+        assert "\u001b" not in lines[0]
+        assert "猫が寝る" in lines[1]
+        assert {strip.cell_length for strip in (table.render_line(y) for y in range(4))} == {table.size.width}
+
+
+async def test_a_wrong_pair_file_is_told_in_two_lines(world: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    path.write_text("a\tb\n1\t2\n")
+    app = Dashboard(world, pair_file=path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: notices(app))
+        assert "no column 'sentence1'" in notices(app)[0]
+        assert "hint: " in notices(app)[0]
+
+
+async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
+    app = Dashboard(Settings(cache=tmp_path / "cache", runs=tmp_path / "runs"))
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: app.data is not None)
+        await pilot.pause()
+        assert "--sample" in str(app.screen.query_one("#no-pairs", Static).content)
+        await pilot.press("s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
+
+
+async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened: Open, own_world: Settings) -> None:
+    (own_world.runs_folder / "far" / "seed-1" / "scores.parquet").write_bytes(b"PAR1 not really")
+    (own_world.cache / "models" / "0123456789abcdef" / "scores.parquet").write_bytes(b"")
+    async with opened(own_world) as pilot:
+        assert [model.name for model in pilot.app.data.models] == ["near"]
+        text = "\n".join(notices(pilot.app))
+        assert "far/seed-1/scores.parquet' is unusable" in text
+        assert "0123456789abcdef/scores.parquet' is unusable" in text
+
+
+async def test_a_model_that_appears_is_taken_in_by_a_reload(opened: Open, own_world: Settings) -> None:
+    async with opened(own_world) as pilot:
+        app = pilot.app
+        write_scores(app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)
+        await pilot.press("r")
+        await until(pilot, lambda: "newer" in [model.name for model in app.data.models])
+
+
+async def test_a_narrow_terminal_and_its_resize_keep_the_cursor_in_sight(opened: Open) -> None:
+    async with opened(size=NARROW) as pilot:
+        await pilot.press("G")
+        table = table_of(pilot.app)
+        for size in ((200, 60), NARROW, (100, 30)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            top = table.scroll_offset.y
+            assert top <= table.cursor_row < top + table.scrollable_content_region.height - 1
