@@ -1,0 +1,109 @@
+"""The board of a grid at work: what runs, its curves, what is left."""
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from embedlab.cli.output import Terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from embedlab.grids.progress import CellProgress, GridProgress
+    from embedlab.grids.queue import State
+
+BARS = "▁▂▃▄▅▆▇█"
+CURVE_WIDTH = 24
+FAILURES = 5  # the newest that are shown
+REFRESHES_PER_S = 4
+
+
+class Show(Protocol):
+    """Shows the grid as it is now."""
+
+    def __call__(self, progress: "GridProgress", /) -> None:
+        """Replace what was shown before."""
+
+
+@contextmanager
+def board(name: str, terminal: Terminal) -> Iterator[Show]:
+    """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
+    if terminal.settings.quiet or not sys.stderr.isatty():
+        with terminal.progress(name) as tick:
+            yield lambda progress: tick(_ended(progress), len(progress.entries), summary(progress))
+        return
+
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True) as live:
+        yield lambda progress: live.update(render(progress))
+
+
+def render(progress: "GridProgress") -> "RenderableType":
+    """The board: a bar of the whole grid, a line a running cell, the newest failures."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("cell", *progress.plan.axes, "seed", "step", "loss", "", "dev", ""):
+        table.add_column(title, no_wrap=True)
+    for cell in progress.running:
+        table.add_row(*_row(cell, list(progress.plan.axes)))
+    failures = [
+        Text(f"cell {entry.number} failed: {entry.reason}", style="red", overflow="ellipsis", no_wrap=True)
+        for entry in progress.failed[-FAILURES:]
+    ]
+    head = Text(f"{progress.plan.name}: {summary(progress)}", style="bold")
+    return Group(head, ProgressBar(total=max(1, len(progress.entries)), completed=_ended(progress), width=60), table, *failures)
+
+
+def summary(progress: "GridProgress") -> str:
+    """The states in one line: "12 done, 3 running, 3 waiting, about 4 min left"."""
+    states: tuple[State, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
+    parts = [f"{progress.counts[state]} {state}" for state in states if progress.counts.get(state)]
+    left = f", about {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
+    return ", ".join(parts) + left
+
+
+def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
+    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; what is no number is left out."""
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return ""
+    parts = min(width, len(finite))
+    cuts = [len(finite) * part // parts for part in range(parts + 1)]
+    means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
+    low, high = min(means), max(means)
+    return "".join(BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0] for mean in means)
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: "40 s", "12 min", "3.5 h", "2.1 days"."""
+    for size, unit in ((86_400, "days"), (3_600, "h")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
+
+
+def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
+    cell, step = progress.cell, progress.step
+    return [
+        str(cell.number),
+        *(cell.variant.labels.get(axis, "") for axis in axes),
+        str(cell.seed),
+        f"{step.step}/{step.steps}" if step else "starting",
+        f"{step.loss:.4f}" if step else "",
+        sparkline(progress.losses),
+        f"{progress.dev[-1]:.2f}" if progress.dev else "",
+        sparkline(progress.dev),
+    ]
+
+
+def _ended(progress: "GridProgress") -> int:
+    return sum(entry.state in {"done", "failed", "stopped", "cancelled"} for entry in progress.entries)

@@ -1,0 +1,91 @@
+"""The tables of `embedlab grid`: what grids there are, their cells, how they ended, and their scores."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from embedlab.cli.grid_board import summary
+from embedlab.grids.cell import is_complete
+from embedlab.grids.grid_file import grid_names, grid_path
+from embedlab.grids.plan import Plan
+from embedlab.grids.progress import GridProgress
+from embedlab.grids.queue import Entry
+from embedlab.grids.table import Pivot, Spread
+from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.schema import read_toml
+
+
+def status_table(progress: GridProgress) -> Table:
+    """Every cell, in the order of the plan."""
+    plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
+    rows: list[dict[str, Value | Cell]] = []
+    for entry in progress.entries:
+        cell, step = plan.cell(entry.number), steps.get(entry.key)
+        at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
+        told = {"state": entry.state, **at, "seconds": entry.seconds, "reason": entry.reason, "run": cell.id}
+        rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **told})
+    keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "seconds", "reason", "run")
+    digits = {"loss": 4, "seconds": 1}
+    columns = [Column(key=key, title=key, digits=digits.get(key)) for key in keys]
+    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(summary(progress),))
+
+
+def grids_table(runs: Path) -> Table:
+    """The shipped grids, and those that were started here."""
+    started = sorted(path.parent.name for path in (runs / "grids").glob("*/plan.json"))
+    rows: list[dict[str, Any]] = []
+    for name in sorted({*grid_names(), *started}):
+        values = read_toml(grid_path(name)) if name in grid_names() else {}
+        axes = ", ".join(f"{axis} ({len(choices)})" for axis, choices in values.get("axes", {}).items())
+        rows.append({"grid": name, "axes": axes, "started": name in started, "summary": values.get("summary", "")})
+    return Table(title="Grids", columns=[Column(key=key, title=key) for key in ("grid", "axes", "started", "summary")], rows=rows)
+
+
+def cells_table(plan: Plan) -> Table:
+    """Every cell of a plan, and whether it is done already."""
+    rows: list[dict[str, Any]] = [
+        {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": is_complete(plan, cell), "run": cell.id}
+        for cell in plan.cells
+    ]
+    keys = ("cell", *plan.axes, "seed", "done", "run")
+    return Table(title=f"{plan.name}: {plan.summary}", columns=[Column(key=key, title=key) for key in keys], rows=rows)
+
+
+def summary_table(plan: Plan, entries: Sequence[Entry]) -> Table:
+    """What came of the grid: a line for each cell that is not done, and the count of the others."""
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        if entry.state != "done":
+            cell = plan.cell(entry.number)
+            rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
+    keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
+    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}` shows their scores"
+    return Table(title=plan.name, columns=[Column(key=key, title=key) for key in keys], rows=rows, notes=(done,))
+
+
+def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
+    """The scores along two axes, with what must be said beside them."""
+    rows: list[dict[str, Value | Cell]] = []
+    for row in found.rows:
+        values: dict[str, Value | Cell] = {axis: label or None for axis, label in zip(found.row_axes, row, strict=True)}
+        for column in found.columns:
+            if (spread := found.spreads.get((row, column))) is not None:
+                values |= _spread_cells(column or "none", spread)
+        rows.append(values)
+    columns = [Column(key=axis, title=axis) for axis in found.row_axes]
+    columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
+    seeds = len(plan.seeds)
+    ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
+    notes = [f"* the best; {ties}"]
+    notes += [f"averaged over {axis}" for axis in found.averaged]
+    notes += [f"{found.missing} cells have no such score yet"] if found.missing else []
+    marks = "".join(f" [{mark}]" for mark in found.marks)
+    return Table(title=f"{plan.name}: {title}{marks}", columns=columns, rows=rows, notes=notes)
+
+
+def _spread_cells(key: str, spread: Spread) -> dict[str, Value | Cell]:
+    """The text for people; for machines the mean, the deviation, the number of seeds and the mark."""
+    deviation = f" ± {spread.sd:.2f}" if spread.sd is not None else ""
+    mark = "*" if spread.is_best else "=" if spread.is_tied else " "
+    more: dict[str, Value | Cell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
+    return {key: Cell(value=spread.mean, text=f"{spread.mean:.2f}{deviation}{mark}"), **more}
