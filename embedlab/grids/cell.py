@@ -44,8 +44,8 @@ def next_command(plan: Plan, folder: GridFolder, cell: Cell) -> list[str] | None
         return None
     run = plan.run(cell)
     if _is_trained(run) and run.model.is_dir():
-        missing = [task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file()]
-        return ["evaluate", cell.id, *(word for task in missing for word in ("--task", task))]
+        missing = next(task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file())
+        return ["evaluate", cell.id, "--suite", missing]
     encoder = cell.variant.recipe["encoder"]["model"]
     recipe = recipe_file(folder, cell)
     return ["train", str(recipe), "--resume", "--name", run.name, "--seed", str(run.seed), "--encoder", encoder]

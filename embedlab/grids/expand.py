@@ -72,8 +72,8 @@ class _Base:
         self.table = read_toml(recipe_path(name))
         if grid.tasks is not None:
             self.table.setdefault("evaluate", {})["tasks"] = list(grid.tasks)
-        for key, value in grid.fixed.items():
-            set_value(self.table, f"{key}={json.dumps(value)}")
+        for override in grid.fixed:
+            set_value(self.table, override)
         self.recipe = from_table(self.table, name=name, where=f"{grid.where}: recipe {name}")
         self.keys = keys_of(self.recipe)
         self._section = cache(self._check_section)
@@ -130,21 +130,22 @@ class _Base:
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
             resolved["model"] = starting_encoder(resolved["model"], self.place.runs_folder)
-        # The tasks are no part of a training: with others, only the evaluation is done again.
-        decisive = {key: value for key, value in resolved.items() if not (name == "evaluate" and key == "tasks")}
-        return _Section(table=resolved, text=json.dumps([decisive, *self._state_of(name, resolved)], sort_keys=True))
+        return _Section(table=resolved, text=json.dumps(self._decisive(name, resolved), sort_keys=True))
 
-    def _state_of(self, name: str, section: Table) -> list[str]:
-        """The states of what the section names: data and starting encoder."""
+    def _decisive(self, name: str, section: Table) -> list[Any]:
+        """What of a section changes a training: its values, and the states of the data and the encoder that it names.
+
+        Tasks do not: with others, only the evaluation is done again. A folder counts by what it holds, not where it lies.
+        """
         source = source_of(self.place)
-        if name == "encoder":
-            folder = Path(section["model"])
-            return [folder_fingerprint(folder, pooling="", max_tokens=0, precision="")] if folder.is_dir() else []
-        if name == "evaluate" and "dev" in section:
-            return [part_state(source, section["dev"], "dev").digest]
+        if name == "encoder" and (folder := Path(section["model"])).is_dir():
+            return [{**section, "model": folder_fingerprint(folder, pooling="", max_tokens=0, precision="")}]
+        if name == "evaluate":
+            dev = [part_state(source, section["dev"], "dev").digest] if "dev" in section else []
+            return [{key: value for key, value in section.items() if key != "tasks"}, *dev]
         if name.endswith(".data"):
-            return [part_state(source, dataset, section["split"]).digest for dataset in section["datasets"]]
-        return []
+            return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]
+        return [section]
 
 
 def section_of(key: str) -> str:

@@ -47,7 +47,7 @@ class Grid:
     summary: str
     bases: tuple[str, ...]
     axes: Mapping[str, tuple[Choice, ...]]
-    fixed: Mapping[str, Any]
+    fixed: tuple[str, ...]  # KEY=VALUE, as `--set` takes them, for every base recipe
     seeds: tuple[int, ...]
     tasks: tuple[str, ...] | None
     threads: int
@@ -88,7 +88,7 @@ def load_grid(name: str) -> Grid:
         summary=values.summary,
         bases=bases,
         axes=axes,
-        fixed={_full_key(key): value for key, value in values.set.items()},
+        fixed=tuple(f"{_full_key(key)}={json.dumps(value)}" for key, value in values.set.items()),
         seeds=values.seeds,
         tasks=values.tasks,
         threads=values.threads,
@@ -96,13 +96,20 @@ def load_grid(name: str) -> Grid:
     )
 
 
-def with_fixed(grid: Grid, fixed: Mapping[str, Any]) -> Grid:
-    """The same grid with other values for keys of every base recipe; a key that is an axis is refused."""
-    for key in fixed:
+def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
+    """The same grid with KEY=VALUE overrides of every base recipe; a key that is an axis is refused."""
+    overrides = [f"{_full_key(key)}{equals}{value}" for key, equals, value in (override.partition("=") for override in overrides)]
+    for key in (override.partition("=")[0] for override in overrides):
         for axis, choices in grid.axes.items():
             if any(key in choice.values for choice in choices):
-                raise UsageError(f"{key!r} is the axis {axis!r} of {grid.where}", hint="take another key, or edit a copy of the grid file")
-    return replace(grid, fixed={**grid.fixed, **fixed})
+                raise UsageError(f"{key!r} is the axis {axis!r} of {grid.where}", hint="set another key, or edit a copy of the grid file")
+    return replace(grid, fixed=(*grid.fixed, *overrides))
+
+
+def sets_key(grid: Grid, key: str) -> bool:
+    """Whether the grid itself says KEY, as an axis or for all cells."""
+    is_axis = any(key in choice.values for choices in grid.axes.values() for choice in choices)
+    return is_axis or any(override.startswith(f"{key}=") for override in grid.fixed)
 
 
 def label_of(value: Any) -> str:

@@ -68,11 +68,25 @@ class Table:
         writer.writerows(self.data()["rows"])
         return text.getvalue()
 
+    def texts(self) -> list[list[str]]:
+        """The titles, then each row, as people read them."""
+        return [
+            [column.title for column in self.columns],
+            *([_text(row.get(column.key), column) for column in self.columns] for row in self.rows),
+        ]
+
+    def align(self, column: Column) -> Literal["left", "right"]:
+        """The side on which a column's texts stand."""
+        if column.align:
+            return column.align
+        values = [_raw(row.get(column.key)) for row in self.rows]
+        found = [value for value in values if value is not None]
+        return "right" if found and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found) else "left"
+
     def to_markdown(self) -> str:
         """A Markdown table of what people read, its numbers aligned to the right."""
-        header = [_escape(column.title) for column in self.columns]
-        rule = ["---:" if self._align(column) == "right" else "---" for column in self.columns]
-        body = [[_escape(_text(row.get(column.key), column)) for column in self.columns] for row in self.rows]
+        header, *body = ([_escape(text) for text in texts] for texts in self.texts())
+        rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
         title = [f"**{_escape(self.title)}**", ""] if self.title else []
         notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
@@ -82,22 +96,15 @@ class Table:
         """The table for a terminal, its notes as dim lines below."""
         table = RichTable(title=Text(self.title) if self.title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
-            align = self._align(column)
+            align = self.align(column)
             # Texts may wrap in a narrow terminal; half a number would be a wrong number.
             table.add_column(Text(column.title), justify=align, no_wrap=align == "right", overflow="fold")
-        for row in self.rows:
-            table.add_row(*(Text(_text(row.get(column.key), column)) for column in self.columns))
+        for texts in self.texts()[1:]:
+            table.add_row(*(Text(text) for text in texts))
         return Group(table, *(Text(note, style="dim") for note in self.notes))
 
     def _keys(self) -> list[str]:
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
-
-    def _align(self, column: Column) -> Literal["left", "right"]:
-        if column.align:
-            return column.align
-        values = [_raw(row.get(column.key)) for row in self.rows]
-        found = [value for value in values if value is not None]
-        return "right" if found and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found) else "left"
 
 
 def _raw(value: Value | Cell) -> Value:

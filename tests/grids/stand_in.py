@@ -103,10 +103,9 @@ def main() -> None:
     name, seed = words[0].split("@")
     run = RUNS / name / f"seed-{seed}"
     (run / "evaluations").mkdir(exist_ok=True)
-    for task in words[2::2]:
-        with (run / "evaluated").open("a") as file:
-            file.write(f"{task}\n")
-        (run / "evaluations" / f"{task}.json").write_text("{}")
+    with (run / "evaluated").open("a") as file:
+        file.write(f"{words[2]}\n")
+    (run / "evaluations" / f"{words[2]}.json").write_text("{}")
 
 
 main()

@@ -1,0 +1,204 @@
+"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and what cannot be told apart from it."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev, variance
+
+import numpy as np
+
+from embedlab.analysis.significance import holm
+from embedlab.errors import UsageError
+from embedlab.grids.plan import Cell, Plan
+from embedlab.names import nearest
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.status import status
+
+DEV = "dev"  # the last dev score, beside the slices of the evaluation
+ALPHA = 0.05
+
+Place = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """Which numbers of an evaluation the table shows."""
+
+    task: str = "sts"
+    metric: str = "spearman"
+    setting: str = "all"
+    by: tuple[str, ...] = ("dataset", "average")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The scores of one place in the table, x 100, over seeds."""
+
+    values: tuple[float, ...]
+    is_best: bool = False
+    is_tied: bool = False  # cannot be told apart from the best
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds."""
+        return fmean(self.values)
+
+    @property
+    def sd(self) -> float | None:
+        """Standard deviation over seeds; None with one."""
+        return stdev(self.values) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pivot:
+    """A table of spreads; a place without a finished cell is absent."""
+
+    row_axes: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]  # labels along the row axes
+    columns: tuple[str, ...]
+    shown: tuple[str, ...]  # the slices
+    spreads: Mapping[Place, Spread]
+    marks: tuple[str, ...]  # "partial", "sample"
+    missing: int  # cells of the plan without these results
+    averaged: tuple[str, ...]  # axes that are in neither rows nor columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    cell: Cell
+    scores: Mapping[str, float]  # slice → score x 100
+    marks: tuple[str, ...]
+
+
+def pivot(
+    plan: Plan,
+    measure: Measure,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: str | None = None,
+    score: str | None = None,
+    where: Mapping[str, str] | None = None,
+) -> Pivot:
+    """The finished cells of PLAN along two axes.
+
+    ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by default the last average;
+    or None for one column a slice. WHERE: axis = label, to look at a part. Axes in neither place are averaged, and named.
+    """
+    _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
+    wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in (where or {}).items())]
+    results = list(_results(plan, wanted, measure))
+    slices = list(dict.fromkeys(name for result in results for name in result.scores))
+    if score is not None and results and score not in slices:
+        guess = nearest(score, slices)
+        raise UsageError(f"no score {score!r}", hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}")
+    shown = [score] if score is not None else slices[-1:] if columns is not None else slices
+    free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
+    row_axes = tuple(rows) if rows is not None else tuple(free)
+    values = _gather(results, row_axes, columns, shown)
+    spreads = {place: Spread(values=tuple(fmean(of_seed) for of_seed in seeds.values())) for place, seeds in values.items()}
+    return Pivot(
+        row_axes=row_axes,
+        rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
+        columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
+        shown=tuple(shown),
+        spreads=_marked(spreads, is_one_group=columns is not None),
+        marks=tuple(sorted({mark for result in results for mark in result.marks})),
+        missing=len(wanted) - len(results),
+        averaged=tuple(axis for axis in free if axis not in row_axes),
+    )
+
+
+def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[_Result]:
+    for cell in cells:
+        run = plan.run(cell)
+        path = run.evaluations / f"{measure.task}.json"
+        if not path.is_file():
+            continue
+        evaluation = Evaluation.load(path)
+        scores = {
+            score.slice: 100 * score.value
+            for score in evaluation.scores
+            if score.by in measure.by and (score.metric, score.setting) == (measure.metric, measure.setting)
+        }
+        dev = status(run).dev
+        yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
+
+
+def _gather(
+    results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
+) -> dict[Place, dict[int, list[float]]]:
+    """The values of each place by seed."""
+    found: dict[Place, dict[int, list[float]]] = {}
+    for result in results:
+        labels = result.cell.variant.labels
+        row = tuple(labels.get(axis, "") for axis in row_axes)
+        for name in shown:
+            if name in result.scores:
+                column = name if columns is None else labels.get(columns, "")
+                found.setdefault((row, column), {}).setdefault(result.cell.seed, []).append(result.scores[name])
+    return found
+
+
+def _in_order(plan: Plan, places: Collection[Place], row_axes: Sequence[str]) -> list[Place]:
+    """Places in the order of the grid file; where a recipe lacks an axis, it comes first."""
+
+    def key(place: Place) -> list[int]:
+        return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, place[0], strict=True)]
+
+    return sorted(places, key=key)
+
+
+def _column_labels(plan: Plan, axis: str, places: Collection[Place]) -> tuple[str, ...]:
+    """The labels of AXIS, before them an empty one for recipes that lack it."""
+    return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
+
+
+def _marked(spreads: Mapping[Place, Spread], *, is_one_group: bool) -> dict[Place, Spread]:
+    """Mark the best of each column, or of the whole table, and what cannot be told apart from it."""
+    groups: dict[str, list[Place]] = {}
+    for place, spread in spreads.items():
+        if not math.isnan(spread.mean):
+            groups.setdefault("" if is_one_group else place[1], []).append(place)
+    marked = dict(spreads)
+    for places in groups.values():
+        best = max(places, key=lambda place: spreads[place].mean)
+        marked[best] = replace(spreads[best], is_best=True)
+        others = [place for place in places if place != best]
+        p = holm([welch_p(spreads[best].values, spreads[place].values) for place in others])
+        for place, value in zip(others, p, strict=True):
+            if value >= ALPHA:  # nan with one seed: nothing is known, so nothing is said
+                marked[place] = replace(spreads[place], is_tied=True)
+    return marked
+
+
+def welch_p(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided p of Welch's t-test; nan where a side has one value, 1 where all values are equal."""
+    if min(len(first), len(second)) < 2:
+        return math.nan
+    shares = [variance(first) / len(first), variance(second) / len(second)]
+    if sum(shares) == 0:
+        return 1.0 if fmean(first) == fmean(second) else 0.0
+    t = (fmean(first) - fmean(second)) / math.sqrt(sum(shares))
+    freedom = sum(shares) ** 2 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True))
+    return _two_sided_t(abs(t), freedom)
+
+
+def _two_sided_t(t: float, freedom: float) -> float:
+    """P(|T| > t), integrated numerically: scipy would take longer to import than the whole table to make."""
+    angle = math.atan(t / math.sqrt(freedom))  # with t = √ν tan θ the density becomes cos^(ν−1) θ
+    tail = _integral(angle, math.pi / 2, freedom)
+    return tail / (tail + _integral(0.0, angle, freedom))
+
+
+def _integral(start: float, end: float, freedom: float) -> float:
+    angles = np.linspace(start, end, 2001)
+    return float(np.trapezoid(np.maximum(np.cos(angles), 0.0) ** (freedom - 1), angles))
+
+
+def _refuse_unknown_axes(plan: Plan, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in plan.axes:
+            guess = nearest(name, plan.axes)
+            raise UsageError(
+                f"grid {plan.name!r} has no axis {name!r}", hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}"
+            )

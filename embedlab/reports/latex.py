@@ -1,0 +1,27 @@
+"""A table as LaTeX, to be pasted into a paper that loads booktabs."""
+
+from embedlab.reports.tables import Table
+
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "–": "--",
+        "λ": r"$\lambda$",
+        "τ": r"$\tau$",
+        "−": r"$-$",
+    }
+)
+
+
+def to_latex(table: Table) -> str:
+    """The table as people read it: title and notes as comments, numbers to the right."""
+    lines = [f"% {line}" for line in (table.title, *table.notes) if line]
+    header, *body = ([text.translate(_SPECIAL) for text in row] for row in table.texts())
+    sides = "".join("r" if table.align(column) == "right" else "l" for column in table.columns)
+    lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+    lines += [" & ".join(header) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in body)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
