@@ -47,7 +47,7 @@ def test_the_version_and_the_help_end_with_0(embedlab: Embedlab) -> None:
     assert "Exit codes: 0 ok, 1 the work failed" in " ".join(shown.out.split())
 
 
-def test_every_command_ends_its_help_with_two_examples_that_exist(embedlab: Embedlab) -> None:
+def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab) -> None:
     def walk(command: object, words: tuple[str, ...]) -> list[tuple[str, ...]]:
         children = getattr(command, "commands", {})
         return [found for name, child in children.items() for found in walk(child, (*words, name))] or [words]
@@ -58,7 +58,7 @@ def test_every_command_ends_its_help_with_two_examples_that_exist(embedlab: Embe
         shown = embedlab(*words, "-h")
         assert shown.code == 0, words
         examples = shown.out.partition("Examples:")[2].strip().splitlines()
-        assert len(examples) == 2, words
+        assert len(examples) >= 2, words
         assert all(f"embedlab {' '.join(words)}" in line for line in examples), words
 
 

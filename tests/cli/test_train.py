@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+# Small enough that training itself takes a second.
+SMALL = ("--sample", "--threads", "1", "--set", "data.rows=96", "--set", "optim.batch_size=32")
+LONG = ("--sample", "--threads", "1", "--set", "optim.epochs=50", "--set", "optim.batch_size=8", "--set", "evaluate.every=1.0")
+
+
+@pytest.fixture
+def quick(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
+    """Train with the tiny encoder on a few rows."""
+    return lambda *arguments: embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), *arguments)
+
+
+@pytest.fixture
+def child(tmp_path: Path, tiny_encoder: Path) -> subprocess.Popen[str]:
+    """A process that trains for longer than the test, and has begun."""
+    command = [sys.executable, "-m", "embedlab", "train", "snli-ce", *LONG, "--encoder", str(tiny_encoder)]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ})
+    events = tmp_path / "runs-sample" / "snli-ce" / "seed-1" / "events.jsonl"
+    deadline = time.monotonic() + 60
+    while not (events.exists() and '"step"' in events.read_text()) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return process
+
+
+def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab: Embedlab) -> None:
+    first = quick("--json")
+    assert first.code == 0, first.err
+    assert first.err.startswith("training snli-ce")
+    assert {row["aggregate"] for row in first.rows} == {"all", "mean", "wmean"}
+    assert "[sample]" in first.json["title"]
+    assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
+    again = quick()
+    assert (again.code, again.out) == (0, "")
+    assert "finished already: skipped" in again.err
+    other = quick("--set", "optim.lr=0.5")
+    assert other.code == 2
+    assert "stage.0.optim.lr was 2e-05, now 0.5" in other.err
+    assert "--name snli-ce-2" in other.err
+    assert quick("--resume").code == 2
+    compared = embedlab("compare", "snli-ce", "dice", "--sample", "--threads", "1", "--json")
+    assert compared.code == 0, compared.err
+    assert {"snli-ce", "dice.delta", "dice.p_holm"} <= set(compared.rows[0])
+
+
+def test_several_seeds_are_one_model_with_a_spread(quick: Embedlab, embedlab: Embedlab) -> None:
+    assert quick("--seeds", "2", "-q").code == 0
+    (row,) = embedlab("evaluate", "snli-ce", "--sample", "--task", "sts12", "--aggregate", "all", "--json").rows
+    assert row["sts12.sd"] >= 0
+    assert quick("--seed", "1", "--seeds", "2").code == 2
+
+
+def test_dry_run_prints_a_recipe_that_can_be_trained_and_an_example(embedlab: Embedlab) -> None:
+    answer = embedlab("train", "snli-supcl", "--sample", "--dry-run", "--set", "optim.lr=1e-4")
+    assert answer.code == 0, answer.err
+    assert tomllib.loads(answer.out)["stage"][0]["optim"]["lr"] == 1e-4
+    assert "#   anchor " in answer.out
+    assert "#   positive " in answer.out
+    assert not Path("runs-sample").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["snli-cee"], 2, "did you mean 'snli-ce'"),
+        (["missing.toml"], 2, "no recipe file 'missing.toml'"),
+        (["snli-ce", "--set", "optim.lrr=1"], 2, "did you mean 'lr'?"),
+        (["snli-ce", "--set", "optim.lr=fast"], 2, "'stage.0.optim.lr' is 'fast'"),
+        (["snli-ce", "--set", "optim.batch_size=0"], 2, "stage.0.optim.batch_size"),
+        (["snli-ce", "--set", "lr"], 2, "--set takes KEY=VALUE"),
+        (["snli-ce", "--set", 'data.datasets=["sts12"]'], 2, "needs column 'premise'"),
+        (["snli-ce", "--encoder", "nobody"], 2, "no model named 'nobody'"),
+        (["snli-ce", "--encoder", "dice"], 2, "no transformer"),
+        (["snli-ce", "--name", "a/b"], 2, "cannot name a run"),
+        (["snli-ce", "--resume"], 2, "no unfinished run named 'snli-ce'"),
+        (["snli-ce", "--data", "nowhere"], 3, "no data folder 'nowhere'"),
+        (["snli-ce", "--offline"], 3, "dataset 'snli' (train) is missing"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_two_lines(embedlab: Embedlab, arguments: list[str], code: int, message: str) -> None:
+    answer = embedlab("train", *arguments, "--dry-run" if code == 3 else "--quiet")
+    assert (answer.code, answer.out) == (code, "")
+    lines = answer.err.splitlines()
+    assert message in answer.err
+    assert lines[0].startswith("embedlab: error: ")
+    assert len(lines) <= 2
+
+
+def test_ctrl_c_saves_a_checkpoint_and_resume_goes_on(child: subprocess.Popen[str], embedlab: Embedlab, tmp_path: Path) -> None:
+    child.send_signal(signal.SIGINT)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "a checkpoint is saved" in told
+    assert "--resume" in told
+    run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
+    assert status(run).state == "interrupted"
+    assert list(run.checkpoints.glob("step-*"))
+    without = embedlab("train", "snli-ce", *LONG, "--encoder", run.recipe().encoder.model, "-q")
+    assert without.code == 2
+    assert "--resume" in without.err
+
+
+def test_a_second_ctrl_c_stops_at_once(child: subprocess.Popen[str]) -> None:
+    child.send_signal(signal.SIGINT)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode == 130
+
+
+def test_a_detached_run_is_followed_and_cancelled(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "embedlab", "train", "snli-ce", *LONG, "--encoder", str(tiny_encoder), "--detach"]
+    started = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "embedlab runs log snli-ce@1 --follow" in started.stderr
+    run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
+    deadline = time.monotonic() + 60
+    while status(run).step is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert embedlab("runs", "cancel", "snli-ce", "--sample").code == 0
+    while status(run).state == "running" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert status(run).state == "cancelled"
+    assert "training snli-ce" in run.log_file.read_text()
+
+
+def test_a_detached_run_that_cannot_begin_says_why_in_the_list(embedlab: Embedlab, tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "runs" / "snli-ce" / "seed-1")
+    run.path.mkdir(parents=True)
+    run.log_file.write_text("training snli-ce\nembedlab: error: no such encoder\nhint: x\n")
+    (row,) = embedlab("runs", "ls", "--json").rows
+    assert (row["state"], row["note"]) == ("failed", "no such encoder")
+
+
+def test_a_full_disk_ends_training_with_3(embedlab: Embedlab, quick: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    monkeypatch.setattr("embedlab.training.checkpointing.save_file", full, raising=False)
+    answer = quick()
+    assert answer.code == 3
+    assert "no space left to write" in answer.err
