@@ -141,7 +141,7 @@ class _Base:
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
             return [{**section, "model": folder_fingerprint(folder, pooling="", max_tokens=0, precision="")}]
         if name == "evaluate":
-            dev = [part_state(source, section["dev"], "dev").digest] if "dev" in section else []
+            dev = [part_state(source, section["dev"], "dev").digest] if section["dev"] != "none" else []
             return [{key: value for key, value in section.items() if key != "tasks"}, *dev]
         if name.endswith(".data"):
             return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]

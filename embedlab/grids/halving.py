@@ -33,7 +33,7 @@ def check_rungs(plan: Plan, rungs: Sequence[float]) -> None:
     for variant in plan.variants if rungs else ():
         evaluate = variant.recipe["evaluate"]
         epochs = sum(stage["optim"]["epochs"] for stage in variant.recipe["stage"])
-        if "dev" not in evaluate or evaluate["every"] == 0:
+        if evaluate["dev"] == "none" or evaluate["every"] == 0:
             raise UsageError(f"{variant.run}: without a dev score nothing can be stopped early", hint="leave --budget away")
         if evaluate["every"] > rungs[0] * epochs:
             needed = rungs[0] * epochs

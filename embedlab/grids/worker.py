@@ -22,7 +22,7 @@ from embedlab.grids.queue import Ending, Entry, Queue
 from embedlab.paths import disk_errors
 
 TICK_S = 0.1  # between two looks at a cell's process
-BEAT_S = 1.0  # between two renewals of its claim
+BEAT_S = 0.5  # between two renewals of its claim
 IDLE_S = 0.2  # between two looks for work while others have all that is left
 GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
 

@@ -1,0 +1,112 @@
+"""`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/grids."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from embedlab.cli.app import main
+from embedlab.cli.grid_board import duration, sparkline
+from embedlab.errors import ExitCode
+from embedlab.grids.local import prepare, run_local
+from embedlab.grids.plan import GridFolder, Plan
+from tests.grids.conftest import GRID, STAND_IN, plan_of
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    monkeypatch.chdir(tmp_path)
+    return plan_of(tmp_path, GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]"))
+
+
+def run_stand_in(plan: Plan) -> None:
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode.OK) -> str:
+    """What a command writes to stdout."""
+    capsys.readouterr()
+    assert main(["grid", *words]) == code
+    return capsys.readouterr().out
+
+
+def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json"))["rows"]
+    assert [row["optim.lr"] for row in rows] == ["1e-05", "2e-05", "5e-05"]
+    assert not any(row["done"] for row in rows)
+    assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
+
+
+def test_overrides_seeds_and_threads_change_the_cells(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    def runs(*words: str) -> list[str]:
+        return [row["run"] for row in json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words))["rows"]]
+
+    assert len(runs("--seeds", "3")) == 9
+    assert not set(runs("--set", "optim.epochs=2.0")) & set(runs())
+    assert not set(runs("--threads", "2")) & set(runs())
+
+
+def test_status_shows_every_cell_and_lists_all_grids(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+    assert [row["state"] for row in found["rows"]] == ["done"] * 3
+    assert found["notes"] == ["3 done"]
+    grids = {row["grid"]: row["started"] for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
+    assert grids["mine"] is True
+    assert grids["snli-supcl-lambda"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("run", "nothing"), ExitCode.USAGE, "no grid named 'nothing'"),
+        (("run", "nothing.toml"), ExitCode.USAGE, "no grid file 'nothing.toml'"),
+        (("run", "mine.toml", "--budget", "2"), ExitCode.USAGE, "--budget is 2"),
+        (("run", "mine.toml", "--cell", "9"), ExitCode.USAGE, "no cell 9"),
+        (("run", "mine.toml", "--set", "optim.lr=1"), ExitCode.USAGE, "'optim.lr' is the axis"),
+        (("status", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
+        (("table", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
+        (("cancel", "mine"), ExitCode.USAGE, "no grid 'mine' has been started"),
+    ],
+)
+def test_what_is_typed_wrong_is_said_in_two_lines(
+    plan: Plan, words: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["grid", *words, "--sample"]) == code
+    said = capsys.readouterr().err
+    assert message in said
+    assert "hint: " in said
+
+
+def test_a_finished_grid_is_not_running(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
+    assert "is not running" in capsys.readouterr().err
+
+
+def test_a_sparkline_goes_from_low_to_high() -> None:
+    assert sparkline([1, 2, 3, 4], width=4) == "▁▃▅█"
+    assert sparkline([float("nan"), 5.0]) == "▁"
+    assert sparkline([]) == ""
+    assert len(sparkline(list(range(1000)), width=24)) == 24
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(40, "40 s"), (720, "12 min"), (12_600, "3.5 h"), (200_000, "2.3 days")])
+def test_a_duration_is_told_as_people_say_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.slow
+def test_a_small_grid_runs_to_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "real.toml").write_text(
+        'summary = "Real."\nbase = "snli-ce"\nseeds = [1, 2]\n[set]\n"data.rows" = 64\n"optim.lr" = 1e-3\n'
+        '[axes]\n"encoder.pooling" = ["cls", "mean"]\n'
+    )
+    answer(capsys, "run", "real.toml", "--sample", "--workers", "2")
+    rows = json.loads(answer(capsys, "table", "real", "--sample", "--json", "--aggregate", "wmean"))["rows"]
+    assert [row["sts12-16.seeds"] for row in rows] == [2, 2]
+    assert answer(capsys, "table", "real", "--sample", "--latex").count(r"\\") == 3
+    assert json.loads(answer(capsys, "run", "real.toml", "--sample", "--json"))["rows"] == []

@@ -1,0 +1,181 @@
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.data.source import Source
+from embedlab.errors import MissingError, UsageError
+from embedlab.grids.expand import expand_grid, keys_of
+from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
+from embedlab.grids.plan import Place, Plan
+from embedlab.recipe import load_recipe
+from tests.grids.conftest import GRID, plan_of
+
+
+def test_cells_are_all_combinations_with_each_seed(plan: Plan) -> None:
+    cells = list(plan.cells)
+    assert len(plan) == len(cells) == 12
+    assert [cell.number for cell in cells] == list(range(1, 13))
+    assert len({cell.id for cell in cells}) == 12
+    assert [plan.cell(cell.number) for cell in cells] == cells
+    assert {cell.seed for cell in cells[:6]} == {1}
+    first = cells[0].variant
+    assert first.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}
+    assert first.recipe["stage"][0]["optim"]["lr"] == 1e-5
+    assert first.run.startswith("mine.lr-1e-05_pooling-cls.")
+
+
+def test_a_plan_reads_back_from_its_file(plan: Plan, tmp_path: Path) -> None:
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json") == plan
+    (tmp_path / "plan.json").write_text("{")
+    with pytest.raises(MissingError, match="not a readable plan"):
+        Plan.load(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("name", grid_names())
+def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
+    plan = expand_grid(load_grid(name), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+    assert len(plan) > 1
+
+
+def test_a_base_that_lacks_an_axis_has_one_cell_along_it(tmp_path: Path) -> None:
+    text = GRID.replace('"snli-ce"', '["snli-ce", "snli-supcl"]').replace(
+        '"encoder.pooling" = ["cls", "mean"]', '"objective.weight" = [0.1, 0.5]'
+    )
+    plan = plan_of(tmp_path, text)
+    labels = [variant.labels for variant in plan.variants]
+    assert len([label for label in labels if label["recipe"] == "snli-ce"]) == 3
+    assert len([label for label in labels if label["recipe"] == "snli-supcl"]) == 6
+    assert all("objective.weight" not in label for label in labels if label["recipe"] == "snli-ce")
+
+
+def test_a_named_set_moves_several_keys_together(tmp_path: Path) -> None:
+    named = '[axes.sets]\n3p3n = { "objective.positives" = 3, "objective.negatives" = 3 }\nall = { "objective.positives" = "all" }'
+    plan = plan_of(tmp_path, GRID.replace('"snli-ce"', '"snli-supcl"').replace('"encoder.pooling" = ["cls", "mean"]', "") + named)
+    first = next(variant for variant in plan.variants if variant.labels["sets"] == "3p3n")
+    assert first.recipe["stage"][0]["objective"]["positives"] == 3
+    assert len(plan) == 12
+
+
+def test_skips_leave_combinations_out(tmp_path: Path) -> None:
+    skip = 'skip = [{ "optim.lr" = [1e-5, 5e-5], "encoder.pooling" = "cls" }]\n'
+    plan = plan_of(tmp_path, skip + GRID)
+    assert len(plan.variants) == 4
+    assert {variant.labels["optim.lr"] for variant in plan.variants if variant.labels["encoder.pooling"] == "cls"} == {"2e-05"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        (
+            lambda text: text.replace('"optim.lr" =', '"optim.lrr" ='),
+            "axis 'optim.lrr' sets 'optim.lrr', which is no key of snli-ce",
+            "optim.lr",
+        ),
+        (lambda text: text.replace("2e-5", "-2e-5"), "'stage.0.optim.lr' is -2e-05", ""),
+        (lambda text: text.replace('"mean"]', '"meen"]'), "'encoder.pooling' is 'meen'", ""),
+        (lambda text: text.replace("2e-5", "1e-5"), "'axis optim.lr' holds '1e-05' twice", "add seeds"),
+        (lambda text: text.replace("[1, 2]", "[]"), "'seeds' is empty", ""),
+        (lambda text: text.replace('["sts"]', '["stss"]'), "no task named 'stss'", "sts"),
+        (lambda text: text.replace('"snli-ce"', '"snli-c"'), "no recipe named 'snli-c'", "snli-ce"),
+        (lambda text: "sumary = 1\n" + text, "unknown key 'sumary'", "summary"),
+        (lambda text: 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\n' + text, "leave no cell", "remove"),
+        (lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text, "skip names 'optim.l', which is no axis", "optim.lr"),
+        (lambda text: 'skip = [{ "optim.lr" = 7e-5 }]\n' + text, "skip names '7e-05'", "1e-05"),
+        (lambda text: text.replace('["cls", "mean"]', '"cls"'), "axis 'encoder.pooling' is 'cls': not a list", "for example"),
+        (lambda text: text + '"stage.0.optim.epochs" = [1.0]\n"stage.0.optim.epochz" = [1.0]', "'stage.0.optim.epochz'", "epochs"),
+        (lambda text: text.replace("[axes]", '[axes]\ndata = ["sts12"]'), "needs column", "nli"),
+    ],
+)
+def test_what_is_wrong_in_a_grid_file_is_named(tmp_path: Path, change: Callable[[str], str], message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan_of(tmp_path, change(GRID))
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_missing_data_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    plan_of(tmp_path)
+    with pytest.raises(MissingError, match="snli"):
+        expand_grid(
+            load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True)
+        )
+
+
+def test_the_identity_follows_what_changes_a_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def runs(text: str) -> list[str]:
+        return [variant.run for variant in plan_of(tmp_path, text).variants]
+
+    same = runs(GRID)
+    assert runs(GRID.replace("A test.", "Another summary.")) == same
+    assert runs(GRID.replace("[1, 2]", "[1, 2, 3]")) == same
+    assert runs(GRID.replace('tasks = ["sts"]', "tasks = []")) == same
+    assert not set(runs("threads = 2\n" + GRID)) & set(same)
+    assert not set(runs(GRID.replace("[set]", '[set]\n"data.rows" = 10'))) & set(same)
+
+
+def test_the_identity_follows_the_rows_of_a_pair_file(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    text = GRID.replace("[set]", f'[set]\ndata = ["{pairs}"]')
+    found = []
+    for label in ("entailment", "neutral"):
+        pairs.write_text(f"premise\thypothesis\tlabel\na\tb\t{label}\n")
+        found.append({variant.run for variant in plan_of(tmp_path, text).variants})
+        from embedlab.grids import data_state
+
+        data_state.part_state.cache_clear()
+    assert not found[0] & found[1]
+
+
+def test_an_encoder_folder_counts_by_what_it_holds(tmp_path: Path) -> None:
+    def runs(folder: str, weights: bytes) -> list[str]:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "config.json").write_text("{}")
+        (tmp_path / folder / "model.safetensors").write_bytes(weights)
+        return [variant.run for variant in plan_of(tmp_path, GRID.replace("nobody/nothing", str(tmp_path / folder))).variants]
+
+    assert runs("here", b"weights") == runs("there", b"weights")
+    assert not set(runs("here", b"weights")) & set(runs("there", b"others"))
+
+
+def test_an_override_reaches_every_cell_and_not_an_axis(plan: Plan, tmp_path: Path) -> None:
+    grid = load_grid(str(tmp_path / "mine.toml"))
+    changed = expand_grid(with_fixed(grid, ["optim.epochs=2.0"]), plan.place)
+    assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in changed.variants} == {2.0}
+    with pytest.raises(UsageError, match=r"'optim.lr' is the axis"):
+        with_fixed(grid, ["optim.lr=1"])
+
+
+def test_the_keys_of_a_recipe_are_those_it_takes() -> None:
+    keys = keys_of(load_recipe("snli-supcl"))
+    assert {"objective.weight", "stage.0.objective.temperature", "optim.lr", "encoder.model", "evaluate.every"} <= keys
+    assert "objective.nothing" not in keys
+
+
+def test_a_plan_of_ten_thousand_cells_takes_under_two_seconds(tmp_path: Path) -> None:
+    axes = {
+        "objective.weight": [step / 10 for step in range(10)],
+        "optim.lr": [step * 1e-5 for step in range(1, 11)],
+        "objective.temperature": [step / 10 for step in range(1, 11)],
+        "optim.batch_size": list(range(1, 11)),
+    }
+    lines = "\n".join(f'"{key}" = {values}' for key, values in axes.items())
+    (tmp_path / "large.toml").write_text(
+        f'summary = "Large."\nbase = "snli-supcl"\nset = {{ encoder = "nobody/nothing" }}\n[axes]\n{lines}'
+    )
+    place = Place(runs=str(tmp_path), cache=str(tmp_path), sample=True)
+    for name, split in (("snli", "train"), ("sts-benchmark", "dev")):
+        Source(sample=True).open(name, split)  # imports are not what is measured
+    began = time.process_time()
+    plan = expand_grid(load_grid(str(tmp_path / "large.toml")), place)
+    assert time.process_time() - began < 2
+    assert len(plan) == len({cell.id for cell in plan.cells}) == 10_000
+
+
+def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
+    place = Place(runs="/tmp/runs", cache="/tmp")
+    assert place.runs_folder == Path("/tmp/runs")
+    assert replace(place, sample=True).runs_folder == Path("/tmp/runs-sample")

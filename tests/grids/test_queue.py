@@ -1,0 +1,155 @@
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.grids.queue import LEASE_S, Ending, Entry, Queue
+
+CELLS = [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with Queue(tmp_path / "queue.sqlite") as queue:
+        queue.fill(CELLS, done=set())
+    return tmp_path / "queue.sqlite"
+
+
+def claim(queue: Queue, worker: str = "me", now: float | None = None) -> Entry:
+    entry = queue.claim(worker, now=now)
+    assert entry is not None
+    return entry
+
+
+def test_cells_are_claimed_in_order_and_once(path: Path) -> None:
+    with Queue(path) as queue:
+        claimed = [claim(queue) for _ in CELLS]
+        assert [entry.key for entry in claimed] == CELLS
+        assert queue.claim("me") is None
+        for entry in claimed:
+            assert queue.settle(entry, Ending(state="done"), 1.0)
+            assert not queue.settle(entry, Ending(state="done"), 1.0)
+        assert not queue.is_open()
+
+
+def test_many_threads_never_claim_a_cell_twice(path: Path) -> None:
+    claimed: list[tuple[str, int]] = []
+
+    def work(name: str) -> None:
+        with Queue(path) as queue:
+            while (entry := queue.claim(name)) is not None:
+                claimed.append(entry.key)
+                queue.settle(entry, Ending(state="done"), 0.0)
+
+    threads = [threading.Thread(target=work, args=(f"worker-{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(claimed) == sorted(CELLS)
+
+
+def test_a_claim_that_is_not_renewed_goes_to_another_worker(path: Path) -> None:
+    with Queue(path) as queue:
+        first = claim(queue, "silent", now=1000.0)
+        renewed = claim(queue, "busy", now=1000.0)
+        assert queue.renew(renewed, pid=7, now=1000.0 + LEASE_S)
+        taken = claim(queue, "next", now=1001.0 + LEASE_S)
+        assert taken.key == first.key
+        assert not queue.renew(first)
+        assert not queue.settle(first, Ending(state="done"), 1.0)
+        assert claim(queue, "next", now=1001.0 + LEASE_S).key == CELLS[2]
+
+
+def test_the_claims_of_a_dead_worker_are_free_at_once(path: Path) -> None:
+    with Queue(path) as queue:
+        first = claim(queue, "dead")
+        taken = queue.claim("next", dead=["dead"])
+        assert taken is not None
+        assert taken.key == first.key
+
+
+def test_a_new_plan_keeps_what_is_done_and_gives_failures_a_new_chance(path: Path) -> None:
+    with Queue(path) as queue:
+        for state in ("done", "failed", "cancelled"):
+            queue.settle(claim(queue), Ending(state=state, reason="why", errors=1), 2.0)  # type: ignore[arg-type]
+        running = claim(queue)
+        queue.fill([("new", 1), *CELLS[:5]], done={CELLS[0]})
+        found = {entry.key: entry for entry in queue.entries()}
+        assert [entry.key for entry in queue.entries()] == [("new", 1), *CELLS[:5]]
+        assert found["new", 1].state == found[CELLS[1]].state == found[CELLS[2]].state == "waiting"
+        assert found[CELLS[0]].state == "done"
+        assert found[CELLS[1]].errors == 0
+        assert found[running.key].state == "running"
+        assert queue.settle(running, Ending(state="done"), 1.0)
+
+
+def test_a_done_cell_whose_run_is_gone_waits_again(path: Path) -> None:
+    with Queue(path) as queue:
+        queue.settle(claim(queue), Ending(state="done"), 2.0)
+        queue.fill(CELLS, done=set())
+        assert queue.entries()[0].state == "waiting"
+
+
+def test_cancelling_reaches_those_who_started_before(path: Path) -> None:
+    with Queue(path) as queue:
+        before = time.time()
+        assert not queue.is_cancelled(before)
+        queue.request_cancel()
+        assert queue.is_cancelled(before)
+        assert not queue.is_cancelled(time.time())
+
+
+def test_a_full_disk_is_one_clear_line_and_loses_nothing(path: Path) -> None:
+    with Queue(path) as queue:
+        pages = queue._connection.execute("PRAGMA page_count").fetchone()[0]
+        queue._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(MissingError, match="no space left"):
+            queue.fill([(f"{number}", 1) for number in range(5000)], done=set())
+        assert len(queue.entries()) == len(CELLS)
+
+
+def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("PRAGMA query_only = ON")
+        with pytest.raises(MissingError, match="cannot write"):
+            queue.claim("me")
+
+
+def test_a_damaged_file_is_refused_with_the_way_out(path: Path) -> None:
+    for file in path.parent.glob("queue.sqlite*"):
+        file.unlink()
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(MissingError, match="is damaged") as caught:
+        Queue(path)
+    assert "remove it" in caught.value.hint
+
+
+def test_other_trouble_names_the_file(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("DROP TABLE cells")
+        with pytest.raises(EmbedlabError, match="no such table"):
+            queue.entries()
+
+
+def test_the_queue_costs_under_20_ms_a_cell(tmp_path: Path) -> None:
+    cells = [(f"run-{number}", 1) for number in range(2000)]
+    with Queue(tmp_path / "queue.sqlite") as queue:
+        queue.fill(cells, done=set())
+        began, rounds = time.process_time(), 200
+        for _ in range(rounds):
+            entry = claim(queue)
+            queue.renew(entry, pid=1)
+            queue.settle(entry, Ending(state="done"), 1.0)
+        assert (time.process_time() - began) / rounds < 0.02
+
+
+def test_readers_look_while_others_write(path: Path) -> None:
+    with Queue(path) as queue, Queue(path) as reader:
+        queue._connection.execute("BEGIN IMMEDIATE")
+        assert len(reader.entries()) == len(CELLS)
+        queue._connection.execute("ROLLBACK")
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"

@@ -1,0 +1,149 @@
+import math
+import time
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+from scipy import stats
+
+from embedlab.errors import UsageError
+from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.table import DEV, Measure, pivot, welch_p
+from embedlab.recipe import from_table
+from embedlab.runs.environment import Environment
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.events import Dev, EventLog, Finished
+from tests.grids.conftest import GRID, plan_of
+
+SCORES = ("sts12", "sts13")
+
+
+def value_of(cell: Cell) -> float:
+    """A made-up score that depends on the axes and, a little, on the seed."""
+    optim = cell.variant.recipe["stage"][0]["optim"]
+    better = cell.variant.labels.get("encoder.pooling") == "mean"
+    return 0.5 + optim["lr"] * 1000 + 0.2 * better + 0.001 * cell.seed
+
+
+def write_results(plan: Plan, cells: list[Cell]) -> None:
+    for cell in cells:
+        run = plan.run(cell)
+        run.write_once(
+            from_table(cell.variant.recipe, name="mine", where="test"),
+            Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
+        )
+        with EventLog(run.events_file) as log:
+            log.append(Dev(step=1, score=100 * value_of(cell)))
+            log.append(Finished(step=1))
+        values = {**dict.fromkeys(SCORES, value_of(cell)), "sts12-16": value_of(cell) - 0.1}
+        scores = tuple(
+            Score(by="average" if name == "sts12-16" else "dataset", slice=name, metric=metric, setting=setting, value=value, items=9)
+            for name, value in values.items()
+            for metric in ("spearman", "pearson")
+            for setting in ("all", "mean", "wmean")
+        )
+        Evaluation(
+            task="sts", model=cell.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
+            data=(), marks=("sample",), scores=scores,
+        ).save(run.evaluations)  # fmt: skip
+
+
+def test_rows_are_axes_and_columns_are_scores(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure())
+    assert found.row_axes == ("optim.lr", "encoder.pooling")
+    assert found.columns == (DEV, *SCORES, "sts12-16")
+    assert found.rows[:2] == (("1e-05", "cls"), ("1e-05", "mean"))
+    expected = [100 * value_of(cell) for cell in plan.cells if cell.variant.labels == {"optim.lr": "2e-05", "encoder.pooling": "mean"}]
+    spread = found.spreads[("2e-05", "mean"), "sts12"]
+    assert spread.mean == pytest.approx(fmean(expected))
+    assert spread.sd == pytest.approx(stdev(expected))
+    assert found.marks == ("sample",)
+    assert (found.missing, found.averaged) == (0, ())
+
+
+def test_two_axes_make_a_square_of_one_score(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure(), rows=["optim.lr"], columns="encoder.pooling", score="sts13")
+    assert found.rows == (("1e-05",), ("2e-05",), ("5e-05",))
+    assert found.columns == ("cls", "mean")
+    best = [place for place, spread in found.spreads.items() if spread.is_best]
+    assert best == [(("5e-05",), "mean")]
+
+
+def test_an_axis_in_neither_place_is_averaged_and_named(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure(), rows=["optim.lr"], score="sts12")
+    assert found.averaged == ("encoder.pooling",)
+    of_seed = [
+        fmean(100 * value_of(cell) for cell in plan.cells if cell.seed == seed and cell.variant.labels["optim.lr"] == "1e-05")
+        for seed in (1, 2)
+    ]
+    assert found.spreads[("1e-05",), "sts12"].values == pytest.approx(tuple(of_seed))
+
+
+def test_where_looks_at_a_part(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure(), where={"encoder.pooling": "cls"})
+    assert found.row_axes == ("optim.lr",)
+    assert len(found.rows) == 3
+
+
+def test_unfinished_cells_are_counted(plan: Plan) -> None:
+    write_results(plan, list(plan.cells)[:4])
+    assert pivot(plan, Measure()).missing == 8
+    assert pivot(plan, Measure(task="transfer")).rows == ()
+
+
+def test_a_recipe_without_the_axis_stands_first(tmp_path: Path) -> None:
+    text = GRID.replace('"snli-ce"', '["snli-ce", "snli-supcl"]').replace(
+        '"encoder.pooling" = ["cls", "mean"]', '"objective.weight" = [0.1, 0.5]'
+    )
+    plan = plan_of(tmp_path, text)
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure(), rows=["optim.lr"], columns="objective.weight", where={"recipe": "snli-ce"})
+    assert found.columns == ("", "0.1", "0.5")
+    assert found.spreads[("1e-05",), ""].mean == pytest.approx(fmean([51.1, 51.2]) - 10)
+
+
+def test_wrong_axes_and_scores_are_named(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    with pytest.raises(UsageError, match=r"has no axis 'optim.l'") as caught:
+        pivot(plan, Measure(), rows=["optim.l"])
+    assert "optim.lr" in caught.value.hint
+    with pytest.raises(UsageError, match="no score 'sts1'"):
+        pivot(plan, Measure(), score="sts1")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [([1.0, 2.0, 4.0], [2.0, 3.5, 3.0]), ([70.4, 70.5, 70.3], [69.9, 69.8, 69.7, 70.0]), ([1.0, 1.1], [5.0, 5.2])]
+)
+def test_welch_agrees_with_scipy(first: list[float], second: list[float]) -> None:
+    assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-5)
+
+
+def test_welch_knows_its_limits() -> None:
+    assert math.isnan(welch_p([1.0], [2.0, 3.0]))
+    assert welch_p([1.0, 1.0], [1.0, 1.0]) == 1.0
+    assert welch_p([1.0, 1.0], [2.0, 2.0]) == 0.0
+
+
+def test_what_cannot_be_told_apart_from_the_best_is_marked(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    found = pivot(plan, Measure(), score="sts12")
+    marks = {row[0]: (spread.is_best, spread.is_tied) for (row, _), spread in found.spreads.items() if row[1] == "mean"}
+    assert marks["5e-05"] == (True, False)
+    assert marks["1e-05"] == (False, False)
+
+
+def test_the_table_of_500_cells_takes_under_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda _: None)  # writing is not what is measured
+    lrs = [step * 1e-6 for step in range(1, 51)]
+    plan = plan_of(tmp_path, GRID.replace("[1e-5, 2e-5, 5e-5]", str(lrs)).replace("[1, 2]", "[1, 2, 3, 4, 5]"))
+    assert len(plan) == 500
+    write_results(plan, list(plan.cells))
+    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
+    began = time.process_time()
+    found = pivot(Plan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), Measure())
+    assert time.process_time() - began < 1
+    assert len(found.rows) == 100
