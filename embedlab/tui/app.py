@@ -1,24 +1,27 @@
 """The dashboard's application: modes, theme, remembered state, and the pair data that its screens share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any, ClassVar
 
 from textual import work
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import get_current_worker
 
 from embedlab.errors import EmbedlabError
 from embedlab.settings import Settings
-from embedlab.tui.commands import bindings
+from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.pair_data import PairData, load_pairs, with_models
 from embedlab.tui.pair_scorer import PairScorer
+from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.screens.compare import CompareScreen
 from embedlab.tui.screens.launch import LaunchScreen
 from embedlab.tui.screens.pairs import PairsScreen
@@ -65,6 +68,14 @@ class Dashboard(App[None]):
             self.tell(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """What the palette offers: Textual's own, and everything this screen's keys do."""
+        yield from super().get_system_commands(screen)
+        if isinstance(screen, DashboardScreen):
+            for command in (*COMMANDS[screen.PLACE], *COMMANDS["everywhere"]):
+                if command.label not in {"Quit", "Theme"}:  # Textual has these
+                    yield SystemCommand(command.label, command.tooltip, partial(screen.run_action, command.action))
 
     def action_mode(self, mode: str) -> None:
         """Go to another screen."""

@@ -1,6 +1,6 @@
 """Every key of the dashboard in one table: the bindings, the footer, the palette and the help are all made from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -77,7 +77,7 @@ COMMANDS: Mapping[Place, tuple[Command, ...]] = MappingProxyType(
             _key("M", "clear_marks", "Clear marks", "Take all marks away.", shown="M"),
             _key("y", "copy_pair", "Copy", "Copy the pair under the cursor."),
             _key("Y", "copy_view", "Copy view", "Copy the table as it stands as tab-separated text.", shown="Y"),
-            _key("e", "export", "Export", "Write the view as csv, parquet, markdown or svg.", show=True),
+            _key("e", "export", "Export", "Write the view as csv, parquet, markdown or svg."),
             _key("a", "add_model", "Add a model", "Score the pairs with a model that has no stored scores."),
         ),
         "compare": (
@@ -106,12 +106,11 @@ COMMANDS: Mapping[Place, tuple[Command, ...]] = MappingProxyType(
 )
 
 
-def bindings(*places: Place, leave_out: Iterable[str] = ()) -> list[BindingType]:
-    """The Textual bindings of the commands of PLACES, each with an id that a key map can name."""
-    skipped = set(leave_out)
+def bindings(*places: Place, without: Collection[str] = frozenset()) -> list[BindingType]:
+    """The Textual bindings of the commands of PLACES but the keys WITHOUT, each with an id that a key map can name."""
     return [
         Binding(
-            key=command.keys,
+            key=",".join(key for key in command.keys.split(",") if key not in without),
             action=command.action,
             description=command.label,
             tooltip=command.tooltip,
@@ -121,5 +120,5 @@ def bindings(*places: Place, leave_out: Iterable[str] = ()) -> list[BindingType]
         )
         for place in places
         for command in COMMANDS[place]
-        if command.label not in skipped
+        if command.keys not in without
     ]

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -56,6 +56,12 @@ class _Stale(Exception):  # noqa: N818 - not an error: something newer was asked
     """The comparison that runs is no longer wanted."""
 
 
+class SliceTable(FrameTable, inherit_bindings=False):
+    """The table of slices; there is nothing to mark."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
+
+
 class CompareScreen(DashboardScreen):
     """Models beside each other."""
 
@@ -72,7 +78,7 @@ class CompareScreen(DashboardScreen):
 
     def compose_body(self) -> ComposeResult:
         yield Static("", id="compare-status", classes="status", markup=False)
-        yield FrameTable(id="compare-table")
+        yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
             yield SliceDetail(id="slice-detail", classes="pane")
             yield DensityPlot(id="scatter", classes="pane")
@@ -151,7 +157,7 @@ class CompareScreen(DashboardScreen):
             rows = frame[key].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
         by, is_descending = self._order or (None, False)
         columns = slice_columns(comparison, with_intervals=with_intervals)
-        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, keeps_row=True)
+        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
         self._show_status()
 
     def _has_room(self, models: int) -> bool:
@@ -279,7 +285,7 @@ class CompareScreen(DashboardScreen):
         if (model := self._model) is not None:
             self._remember(reference=model)
 
-    def _remember(self, **changed: str) -> None:
+    def _remember(self, **changed: Any) -> None:
         state = self.dashboard.memory.state
         self.dashboard.remember(replace(state, compare=replace(state.compare, **changed)))
         self._ask()

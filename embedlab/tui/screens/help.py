@@ -30,19 +30,20 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(classes="dialog"):
             yield Static(_introduction(self._place), markup=False)
             for place in places:
-                yield Static(help_section(place))
+                yield Static(help_section(place, self._place))
 
     def on_mount(self) -> None:
         """The arrow keys scroll at once."""
         self.query_one(VerticalScroll).focus()
 
 
-def help_section(place: Place) -> Content:
-    """The keys of a place and what they do, two columns."""
-    commands = COMMANDS[place]
-    width = max(len(_keys(command)) for command in commands)
+def help_section(place: Place, screen: Place) -> Content:
+    """The keys of a place and what they do, two columns; a key that SCREEN has for something else is left out."""
+    taken = {key for command in COMMANDS[screen] for key in _keys(command)} if place == "table" else set()
+    told = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[place]]
+    width = max(len(keys) for keys, _ in told)
     lines = [Content.styled(_TITLES.get(place, "On this screen"), "bold $text-primary")]
-    lines += [Content.assemble((f"{_keys(command):<{width}}", "$text-accent"), f"   {command.tooltip}") for command in commands]
+    lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in told]
     return Content("\n").join(lines)
 
 
@@ -52,5 +53,5 @@ def _introduction(place: Place) -> str:
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
 
 
-def _keys(command: Command) -> str:
-    return command.shown_keys or command.keys.replace(",", "  ")
+def _keys(command: Command) -> list[str]:
+    return command.shown_keys.split() if command.shown_keys else command.keys.split(",")

@@ -1,9 +1,241 @@
-"""The launch screen."""
+"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and watch a grid fill in."""
 
+import shlex
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
+
+from embedlab.errors import EmbedlabError
+from embedlab.paths import state_folder
+from embedlab.runs import launch
+from embedlab.tui.commands import Place, bindings
+from embedlab.tui.grid_board import GridBoard, GridLook, started_grids
+from embedlab.tui.launch_form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.screens.base import DashboardScreen
+from embedlab.tui.screens.dialogs import Confirm
+from embedlab.tui.widgets.heat_map import HeatMap
+from embedlab.tui.widgets.plain import plain
+
+CHECK_AFTER_S = 0.15  # of quiet
+LOOK_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    choice: Choice
+    fields: tuple[Field, ...]
 
 
 class LaunchScreen(DashboardScreen):
-    """Its keys; the screen itself follows."""
+    """Starts processes; none of them belongs to the dashboard."""
 
-    PLACE = "launch"
+    PLACE: ClassVar[Place] = "launch"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("launch")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices: dict[str, Choice] = {}
+        self.form: _Loaded | None = None
+        self.launch: Launch | None = None  # what would be started; None while the form is wrong
+        self.board: GridBoard | None = None
+        self._timer: Timer | None = None
+        self._is_looking = False
+
+    def compose_body(self) -> ComposeResult:
+        with Container(id="launch-body"):
+            yield OptionList(id="launch-choices", classes="pane")
+            with Vertical(id="launch-side"):
+                yield VerticalScroll(id="launch-form", classes="pane", can_focus=False)
+                yield Static("choose a recipe or a grid", id="launch-told", markup=False)
+                yield Static("", id="launch-error", markup=False)
+        with VerticalScroll(id="grid-board", classes="pane"):
+            yield Static("", id="grid-lines", markup=False)
+            yield HeatMap(id="grid-heat")
+
+    def on_mount(self) -> None:
+        self.query_one("#grid-board").display = False
+        self.query_one(OptionList).focus()
+        self._list()
+        self.set_interval(LOOK_EVERY_S, self._look_again)
+
+    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
+    def _list(self) -> None:
+        try:
+            found = choices()
+            started = started_grids(self.dashboard.settings)
+        except (EmbedlabError, OSError) as error:
+            trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+            self.app.call_from_thread(self.dashboard.tell, trouble)
+            return
+        self.app.call_from_thread(self._show_choices, found, started)
+
+    def _show_choices(self, found: list[Choice], started: list[str]) -> None:
+        self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(f"{choice.name}\n  {plain(choice.summary)}", id=key) for key, choice in self.choices.items()])
+        if started and self.board is None:
+            self._follow(started[-1])
+
+    # the form
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Show the form of what was chosen."""
+        event.stop()
+        choice = self.choices.get(event.option_id or "")
+        if choice is not None:
+            self._load(choice)
+
+    @work(thread=True, exclusive=True, group="form", exit_on_error=False)
+    def _load(self, choice: Choice) -> None:
+        try:
+            fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.tell, error)
+        else:
+            self.app.call_from_thread(self._show_form, _Loaded(choice, tuple(fields)))
+
+    async def _show_form(self, loaded: _Loaded) -> None:
+        self.form, self.launch = loaded, None
+        form = self.query_one("#launch-form", VerticalScroll)
+        await form.remove_children()
+        rows = [Horizontal(Label(field.key, markup=False), _FieldInput(field), classes="form-row") for field in loaded.fields]
+        await form.mount_all(rows)
+        form.query(_FieldInput).first().focus()
+        self._check()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Check the form once the typing rests."""
+        event.stop()
+        self.launch = None
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(CHECK_AFTER_S, self._check)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter goes to the next line."""
+        event.stop()
+        self.focus_next()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the form says."""
+        return {line.field.key: line.value for line in self.query(_FieldInput)}
+
+    def _check(self) -> None:
+        if self.form is not None:
+            self._check_values(self.form, self.values)
+
+    @work(thread=True, exclusive=True, group="check", exit_on_error=False)
+    def _check_values(self, loaded: _Loaded, values: dict[str, str]) -> None:
+        """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
+        worker, settings, name = get_current_worker(), self.dashboard.settings, loaded.choice.name
+        found: Launch | EmbedlabError
+        try:
+            if loaded.choice.kind == "recipe":
+                found = recipe_launch(name, values, settings)
+            else:
+                found = grid_launch(name, values, settings, state_folder() / "grids")
+        except EmbedlabError as error:
+            found = error
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._show_check, found, values)
+
+    def _show_check(self, found: Launch | EmbedlabError, values: dict[str, str]) -> None:
+        if values != self.values:
+            return
+        told, wrong = self.query_one("#launch-told", Static), self.query_one("#launch-error", Static)
+        if isinstance(found, EmbedlabError):
+            self.launch = None
+            wrong.update(f"{found.message}\n{found.hint}".strip())
+            told.update("")
+        else:
+            self.launch = found
+            wrong.update("")
+            told.update("\n".join([*found.told, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+
+    # starting and watching
+
+    @work
+    async def action_start(self) -> None:
+        """Start what the form says."""
+        found = self.launch
+        if found is None:
+            what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
+            self.dashboard.tell(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
+            return
+        cells = f" with {len(found.plan)} cells" if found.plan is not None else ""
+        if not await self.app.push_screen_wait(Confirm(f"Start {self.form.choice.name if self.form else ''}{cells}?")):
+            return
+        try:
+            launch.start_detached(found.arguments, found.log)
+        except EmbedlabError as error:
+            self.dashboard.tell(error)
+            return
+        self.notify("started in a process of its own; quitting does not end it")
+        if found.plan is not None:
+            self._follow(found.plan.name)
+        else:
+            self.dashboard.action_mode("runs")
+
+    def action_undo(self) -> None:
+        """Take the recipe's own values again."""
+        if self.form is not None:
+            self._load(self.form.choice)
+
+    def action_back(self) -> None:
+        """From the form to the list."""
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.query_one(OptionList).focus()
+
+    def action_reload(self) -> None:
+        """List recipes and grids again."""
+        self._list()
+
+    def _follow(self, grid: str) -> None:
+        self.board = GridBoard(self.dashboard.settings, grid)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self.board is not None and self.is_current and not self._is_looking:
+            self._is_looking = True
+            self._look(self.board)
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look(self, board: GridBoard) -> None:
+        try:
+            found = board.look()
+        except (EmbedlabError, OSError) as error:
+            self.app.call_from_thread(self._lost, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error)))
+        else:
+            self.app.call_from_thread(self._show_grid, found)
+
+    def _lost(self, error: EmbedlabError) -> None:
+        self._is_looking = False
+        self.dashboard.tell_once([error])
+
+    def _show_grid(self, found: GridLook | None) -> None:
+        self._is_looking = False
+        if found is None:
+            return
+        self.query_one("#grid-board").display = True
+        self.query_one("#grid-lines", Static).update("\n".join(plain(line) for line in found.lines))
+        self.query_one(HeatMap).show(found.heat)
+
+
+class _FieldInput(Input):
+    """The value of one key."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
+        self.field = field

@@ -120,7 +120,14 @@ class PairsScreen(DashboardScreen):
         columns = pair_columns([model.name for model in view.data.models], hidden)
         table = self.query_one(FrameTable)
         table.marks = view.marks
-        table.show(view.data.table, rows, columns, sorted_by=view.sort, is_descending=view.is_descending, keeps_row=keeps_row)
+        table.show(
+            view.data.table,
+            rows,
+            columns,
+            sorted_by=view.sort,
+            is_descending=view.is_descending,
+            stay_on=table.current_row if keeps_row else None,
+        )
         self._show_count(len(rows))
         self._remember()
 

@@ -124,16 +124,15 @@ class FrameTable(ScrollView, can_focus=True):
         *,
         sorted_by: str | None = None,
         is_descending: bool = False,
-        keeps_row: bool = False,
+        stay_on: int | None = None,
     ) -> None:
-        """Show ROWS of FRAME, in this order; the cursor goes to the top, or with KEEPS_ROW stays on its row of the frame."""
-        kept = self.current_row if keeps_row else None
+        """Show ROWS of FRAME, in this order; the cursor goes to the row of the frame to STAY_ON where it is shown, otherwise to the top."""
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
         self._series = [frame[column.key] for column in columns]
         self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
         self._measure()
-        places = np.flatnonzero(rows == kept).tolist() if kept is not None else []
+        places = np.flatnonzero(rows == stay_on).tolist() if stay_on is not None else []
         self.set_reactive(FrameTable.cursor_row, places[0] if places else 0)
         self._reveal_row()
         self.post_message(self.RowReached(self, self.current_row))

@@ -1,0 +1,116 @@
+"""How far a grid is, as the Launch screen shows it: counts, running cells, and the heat map of its dev scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from embedlab.errors import EmbedlabError
+from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.progress import GridProgress, Watcher
+from embedlab.runs.status import status
+from embedlab.settings import Settings
+from embedlab.tui.launch_form import cost_text
+from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.heat_map import Heat
+
+_SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridLook:
+    """A grid at one moment, ready to be shown."""
+
+    lines: tuple[str, ...]
+    heat: Heat
+    is_over: bool
+
+
+class GridBoard:
+    """Follows one grid that was started."""
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._folder = GridFolder.of(settings.runs_folder, name)
+        self._watcher: Watcher | None = None
+
+    def look(self) -> GridLook | None:
+        """The grid now; None before its plan and queue are there."""
+        if not (self._folder.plan_file.is_file() and self._folder.queue_file.is_file()):
+            return None
+        # A connection belongs to the thread that opened it, and each look may come from another.
+        watcher = Watcher(self._folder)
+        try:
+            return _told(watcher.look())
+        finally:
+            watcher.close()
+
+
+def started_grids(settings: Settings) -> list[str]:
+    """Names of the grids that were ever started here, the newest last."""
+    plans = sorted((settings.runs_folder / "grids").glob("*/plan.json"), key=lambda path: path.stat().st_mtime)
+    return [path.parent.name for path in plans]
+
+
+def _told(progress: GridProgress) -> GridLook:
+    counts = progress.counts
+    done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped"))
+    total = len(progress.entries)
+    lines = [
+        f"{progress.plan.name}  {bar(done, 0, total, 30):<30} {done}/{total}",
+        "  ".join(f"{_SIGNS.get(state, '?')} {count} {state}" for state, count in counts.items()),
+        f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended",
+    ]
+    for cell in progress.running:
+        step = (
+            f"{bar(cell.step.step, 0, cell.step.steps, 10):<10} {cell.step.step}/{cell.step.steps}  loss {cell.step.loss:.4f}"
+            if cell.step
+            else "starting"
+        )
+        dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
+        lines.append(f"▶ {cell.cell.id}  {step}{dev}")
+    lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed]
+    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_over=done == total)
+
+
+def heat_map(progress: GridProgress) -> Heat:
+    """The mean dev score over seeds, on the two longest axes; other axes are averaged over, and named."""
+    plan = progress.plan
+    axes = sorted(plan.axes, key=lambda axis: -len(plan.axes[axis]))[:2]
+    across, down = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
+    scores: dict[tuple[str, str], list[float]] = {}
+    states: dict[tuple[str, str], str] = {}
+    for entry in progress.entries:
+        cell = plan.cell(entry.number)
+        place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
+        states[place] = _SIGNS.get(entry.state, "?")
+        if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
+            scores.setdefault(place, []).append(dev)
+    rest = [axis for axis in plan.axes if axis not in axes]
+    averaged = f", mean over {', '.join([*rest, 'seeds'])}" if rest or len(plan.seeds) > 1 else ""
+    return Heat(
+        title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
+        rows=_labels(plan, down, [place[0] for place in states]),
+        columns=_labels(plan, across, [place[1] for place in states]),
+        values={place: fmean(values) for place, values in scores.items()},
+        states=states,
+    )
+
+
+def _dev(plan: Plan, number: int) -> float | None:
+    try:
+        found = status(plan.run(plan.cell(number))).dev
+    except EmbedlabError:
+        return None
+    return found.score if found is not None else None
+
+
+def _label(plan: Plan, labels: Mapping[str, str], axis: str | None) -> str:
+    return labels.get(axis, "–") if axis is not None else plan.name[:12]
+
+
+def _labels(plan: Plan, axis: str | None, seen: Sequence[str]) -> list[str]:
+    known = [*plan.axes.get(axis, ())] if axis is not None else []
+    return (
+        [label for label in [*known, *dict.fromkeys(seen)] if label in seen]
+        if not known
+        else [*(label for label in known if label in seen), *(["–"] if "–" in seen else [])]
+    )

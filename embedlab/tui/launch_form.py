@@ -1,0 +1,224 @@
+"""What the Launch screen starts: a recipe or a grid with other values, checked by the rules of the command line."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embedlab.errors import UsageError
+from embedlab.grids.estimate import Cost, remaining_cost
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
+from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.queue import Entry
+from embedlab.names import recipe_names, recipe_path
+from embedlab.objectives.needs import check_columns
+from embedlab.paths import write_atomic
+from embedlab.recipe import Recipe, flatten, load_recipe, to_table
+from embedlab.runs.store import RunFolder
+from embedlab.schema import read_toml
+from embedlab.settings import Settings
+from embedlab.tui.command_line import shared_flags
+
+NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One line of the form."""
+
+    key: str
+    value: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """What would be started now."""
+
+    arguments: tuple[str, ...]  # of `embedlab`
+    log: Path
+    told: tuple[str, ...]  # what the user should know before
+    plan: Plan | None = None  # of a grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A recipe or a grid by its name."""
+
+    kind: str  # "recipe" or "grid"
+    name: str
+    summary: str
+
+
+def choices() -> list[Choice]:
+    """Every shipped recipe, then every grid."""
+    recipes = [Choice(kind="recipe", name=name, summary=str(read_toml(recipe_path(name)).get("summary", ""))) for name in recipe_names()]
+    return [*recipes, *(Choice(kind="grid", name=name, summary=load_grid(name).summary) for name in grid_names())]
+
+
+# recipes
+
+
+def recipe_fields(name: str) -> list[Field]:
+    """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
+    values = flatten(to_table(load_recipe(name)))
+    own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
+    return [
+        Field(key=NAME, value=name, hint="letters, digits, . _ + -"),
+        Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
+        *own,
+        Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
+    ]
+
+
+def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> Launch:
+    """What starting the recipe with these VALUES means; what cannot be is a UsageError."""
+    original = {field.key: field.value for field in recipe_fields(name)}
+    overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
+    overrides += values[OTHERS].split()
+    seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
+    recipe = load_recipe(name, overrides)
+    check_columns(recipe)
+    runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
+    told = [note for folder in runs for note in _standing(folder, recipe)]
+    arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
+    arguments += ["--name", run] if run != name else []
+    arguments += ["--seeds", str(seeds)]
+    return Launch(arguments=(*arguments, *shared_flags(settings)), log=runs[0].log_file, told=(recipe.summary, *told))
+
+
+def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
+    """What is there already under the run's name; another recipe's run is refused."""
+    if run.recipe_file.exists():
+        run.refuse_other(recipe)
+    if run.holder() is not None:
+        raise UsageError(f"run {run.id!r} is running already", hint="press 3 to watch it, or give this one another name")
+    return [f"{run.id} is there already and is not trained again"] if run.model.is_dir() else []
+
+
+def _short(key: str, values: Mapping[str, Any]) -> str:
+    """A key as people type it: with a single stage, without "stage.0."."""
+    return key if any(other.startswith("stage.1.") for other in values) else key.removeprefix("stage.0.")
+
+
+# grids
+
+
+def grid_fields(name: str) -> list[Field]:
+    """The form of a grid: seeds, each axis as a TOML list, values for every cell, workers."""
+    grid = load_grid(name)
+    table = _grid_table(name)
+    axes = [Field(key=f"axis {axis}", value=_text(value), hint="a list, or a table of named sets") for axis, value in table["axes"].items()]
+    return [
+        Field(key=SEEDS, value=_text(list(grid.seeds)), hint="a list"),
+        *axes,
+        Field(key=OTHERS, value="", hint="for every cell, such as data.rows=1000"),
+        Field(key=WORKERS, value="1", hint="cells at once"),
+    ]
+
+
+def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder: Path) -> Launch:
+    """What starting the grid with these VALUES means; a grid with other axes is written as a file of its own to FOLDER."""
+    original = {field.key: field.value for field in grid_fields(name)}
+    workers = _count(values[WORKERS], WORKERS)
+    edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
+    typed = str(_write_grid(name, values, folder)) if edited else name
+    overrides = values[OTHERS].split()
+    plan = expand_grid(with_fixed(load_grid(typed), overrides), place_of(settings))
+    arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
+    cost = remaining_cost(plan, _waiting(plan), workers)
+    return Launch(
+        arguments=(*arguments, *shared_flags(settings)),
+        log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
+        told=(plan.summary, f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", cost_text(cost)),
+        plan=plan,
+    )
+
+
+def place_of(settings: Settings) -> Place:
+    """The folders and preferences that the cells of a grid share."""
+    return Place(
+        runs=str(settings.runs.absolute()),
+        cache=str(settings.cache.absolute()),
+        data=str(settings.data.absolute()) if settings.data is not None else None,
+        sample=settings.sample,
+        offline=settings.offline,
+        allow_partial=settings.allow_partial,
+        device=settings.device,
+        precision=settings.precision,
+    )
+
+
+def cost_text(cost: Cost) -> str:
+    """The estimate in words."""
+    from embedlab.tui.run_board import duration
+
+    time = f"about {duration(cost.seconds)}, measured on {cost.measured}" if cost.seconds is not None else f"time unknown: {cost.measured}"
+    disk = f", {cost.disk_bytes / 2**30:.1f} GiB of disk" if cost.disk_bytes else ""
+    return f"{time}{disk}"
+
+
+def _waiting(plan: Plan) -> Sequence[Entry]:
+    return [
+        Entry(
+            run=cell.variant.run,
+            seed=cell.seed,
+            number=cell.number,
+            state="waiting",
+            errors=0,
+            kills=0,
+            worker=None,
+            pid=None,
+            lease=None,
+            seconds=0.0,
+            rung=0,
+            reason="",
+        )
+        for cell in plan.cells
+    ]
+
+
+def _grid_table(name: str) -> dict[str, Any]:
+    from embedlab.grids.grid_file import grid_path
+
+    return {"axes": {}, **read_toml(grid_path(name))}
+
+
+def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
+    import tomli_w
+
+    table = _grid_table(name)
+    table["axes"] = {axis: _value(f"axis {axis}", values[f"axis {axis}"]) for axis in table["axes"]}
+    table["seeds"] = _value(SEEDS, values[SEEDS])
+    path = folder / f"{name}-edited.toml"
+    write_atomic(path, tomli_w.dumps(table))
+    return path
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{key} is {text!r}: not a TOML value", hint="write for example [0.1, 0.5]") from error
+
+
+def _count(text: str, key: str) -> int:
+    if not text.strip().isdigit() or int(text) < 1:
+        raise UsageError(f"{key} is {text!r}: not a number from 1", hint="type for example 3")
+    return int(text)
+
+
+def _text(value: Any) -> str:
+    """A value as TOML writes it, names without quotes."""
+    return value if isinstance(value, str) else _quoted(value)
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_quoted(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False)

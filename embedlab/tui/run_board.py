@@ -1,0 +1,167 @@
+"""The state of every run, read again and again at the price of what changed."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+
+import polars as pl
+
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.runs.status import Status, status
+from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
+from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.frame_table import FrameColumn
+
+SIGNS = {
+    "running": "▶",
+    "silent": "…",
+    "finished": "✓",
+    "failed": "✗",
+    "crashed": "!",
+    "interrupted": "‖",
+    "cancelled": "‖",
+    "unreadable": "?",
+}
+_ENDED = {"finished", "failed", "crashed", "interrupted", "cancelled"}
+
+COLUMNS = (
+    FrameColumn(key="run", title="run", width=18, grows=True),
+    FrameColumn(key="state", title="state", width=13),
+    FrameColumn(key="progress", title="progress", width=22),
+    FrameColumn(key="loss", title="loss", width=8, digits=4),
+    FrameColumn(key="dev", title="dev", width=6, digits=2),
+    FrameColumn(key="rows_per_s", title="rows/s", width=7, digits=0),
+    FrameColumn(key="eta", title="left", width=7, align_right=True),
+    FrameColumn(key="memory_mib", title="MiB", width=7, digits=0),
+    FrameColumn(key="last", title="last event", width=11, align_right=True),
+    FrameColumn(key="objective", title="objective", width=18),
+    FrameColumn(key="note", title="note", width=10, grows=True),
+)
+_SCHEMA = {column.key: pl.Float64 if column.digits is not None else pl.String for column in COLUMNS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRun:
+    """One run and what it is doing."""
+
+    run: RunFolder
+    status: Status
+    objective: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """All runs at one moment."""
+
+    runs: tuple[BoardRun, ...] = ()
+    unreadable: tuple[tuple[Path, str], ...] = ()
+    trouble: EmbedlabError | None = None
+    time_s: float = 0.0
+
+    def by_id(self) -> Mapping[str, BoardRun]:
+        """The runs by what a user types for them."""
+        return {found.run.id: found for found in self.runs}
+
+    def frame(self) -> pl.DataFrame:
+        """One row a run, as COLUMNS show it."""
+        rows = [_row(found, self.time_s) for found in self.runs]
+        rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+class RunWatcher:
+    """Reads the runs folder; what has ended and did not change is not read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ended: dict[Path, tuple[object, Status]] = {}
+        self._objectives: dict[Path, str] = {}
+
+    def look(self) -> Board:
+        """All runs now; never an exception, whatever the folder holds."""
+        now = time()
+        try:
+            runs = tuple(self._read(run, now) for run in find_runs(self._folder))
+            return Board(runs=runs, unreadable=tuple(unreadable_folders(self._folder)), time_s=now)
+        except EmbedlabError as error:
+            return Board(trouble=error, time_s=now)
+        except OSError as error:
+            trouble = MissingError(f"cannot read {str(self._folder)!r}: {error.strerror}", hint="choose another with --runs")
+            return Board(trouble=trouble, time_s=now)
+
+    def _read(self, run: RunFolder, now: float) -> BoardRun:
+        stamp = _stamp(run)
+        known = self._ended.get(run.path)
+        if known is not None and known[0] == stamp:
+            found = known[1]
+        else:
+            found = status(run, now)
+            if found.state in _ENDED:
+                self._ended[run.path] = (stamp, found)
+        return BoardRun(run=run, status=found, objective=self._objective(run))
+
+    def _objective(self, run: RunFolder) -> str:
+        if run.path not in self._objectives:
+            try:
+                stages = tomllib.loads(run.recipe_file.read_text(encoding="utf-8"))["stage"]
+                self._objectives[run.path] = " → ".join(stage["objective"]["name"] for stage in stages)
+            except (OSError, ValueError, KeyError, TypeError):  # it may be there later
+                return ""
+        return self._objectives[run.path]
+
+
+def _stamp(run: RunFolder) -> object:
+    """Changes when the run does: every start rewrites the pid file, every event lengthens its file."""
+    facts: list[object] = []
+    for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file):
+        try:
+            fact = path.stat()
+        except OSError as error:
+            facts.append(error.errno)
+        else:
+            facts.append((fact.st_size, fact.st_mtime_ns))
+    return tuple(facts)
+
+
+def _row(found: BoardRun, now: float) -> dict[str, object]:
+    status, step = found.status, found.status.step
+    is_alive = status.state in {"running", "silent"}
+    return {
+        "run": found.run.id,
+        "state": f"{SIGNS[status.state]} {status.state}",
+        "progress": _progress(step.step, step.steps) if step else "",
+        "loss": step.loss if step else None,
+        "dev": status.dev.score if status.dev else None,
+        "rows_per_s": step.rows_per_s if step and is_alive else None,
+        "eta": duration(step.eta_s) if step and is_alive else "",
+        "memory_mib": step.memory_mib if step and is_alive else None,
+        "last": f"{duration(now - status.last_s)} ago" if status.last_s else "",
+        "objective": found.objective,
+        "note": status.message,
+    }
+
+
+def _progress(step: int, steps: int) -> str:
+    return f"{bar(step, 0, steps, 8):<8} {step}/{steps}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest unit and the one below: "42s", "3m10s", "2h05m", "3d04h"."""
+    if seconds != seconds:
+        return ""
+    whole = max(0, round(seconds))
+    for size, unit, smaller, below in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            return f"{whole // size}{unit}{whole % size // smaller:02d}{below}"
+    return f"{whole}s"
+
+
+def states(board: Board) -> str:
+    """How many runs are in which state, for the line above the table."""
+    counts: dict[str, int] = {}
+    for found in board.runs:
+        counts[found.status.state] = counts.get(found.status.state, 0) + 1
+    order: Sequence[str] = tuple(SIGNS)
+    return "  ".join(f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts)

@@ -1,0 +1,82 @@
+"""Loss and dev score of runs over their steps, followed from where the last look ended."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from embedlab.runs.events import Dev, Started, Step, follow
+from embedlab.runs.store import RunFolder
+
+_LOG_BYTES = 65_536
+_LOG_LINES = 400
+
+
+@dataclass
+class Curve:
+    """What a run told so far."""
+
+    steps: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    dev_steps: list[int] = field(default_factory=list)
+    dev_scores: list[float] = field(default_factory=list)
+    offset: int = 0
+
+    def read_on(self, path: Path) -> None:
+        """Take in the events since the last time; a file that is gone or forbidden leaves the curve as it is."""
+        try:
+            found, offset = follow(path, self.offset)
+        except OSError:
+            return
+        if offset < self.offset:  # the file was replaced
+            self.__init__()  # type: ignore[misc]
+        self.offset = offset
+        for event in found:
+            match event:
+                case Started(step=step):
+                    self._forget_after(step)
+                case Step():
+                    self.steps.append(event.step)
+                    self.losses.append(event.loss)
+                case Dev():
+                    self.dev_steps.append(event.step)
+                    self.dev_scores.append(event.score)
+                case _:
+                    pass
+
+    def _forget_after(self, step: int) -> None:
+        """A resumed run goes over the steps after its checkpoint again."""
+        for steps, values in ((self.steps, self.losses), (self.dev_steps, self.dev_scores)):
+            while steps and steps[-1] > step:
+                steps.pop()
+                values.pop()
+
+
+class Curves:
+    """The curves of those runs that were asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, Curve] = {}
+
+    def read(self, runs: Iterable[RunFolder]) -> dict[str, Curve]:
+        """The curves of RUNS as they are now, by run."""
+        found = {}
+        for run in runs:
+            curve = self._known.setdefault(run.path, Curve())
+            curve.read_on(run.events_file)
+            found[run.id] = curve
+        return found
+
+
+def log_tail(run: RunFolder) -> list[str]:
+    """The last lines of what the run's process printed, or of its events where it printed nothing."""
+    for path in (run.log_file, run.events_file):
+        try:
+            with path.open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - _LOG_BYTES))
+                lines = file.read().decode(errors="replace").replace("\r", "\n").splitlines()[-_LOG_LINES:]
+        except OSError:
+            continue
+        if lines:
+            return lines
+    return []

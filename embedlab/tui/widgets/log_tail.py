@@ -1,0 +1,24 @@
+"""The end of a log, following it as it grows."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from embedlab.tui.widgets.plain import plain
+
+
+class LogTail(VerticalScroll):
+    """The last lines; scrolled up, it stays where it is."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(markup=False)
+
+    def show(self, title: str, lines: Sequence[str]) -> None:
+        """Show these lines under a title."""
+        is_at_end = self.scroll_offset.y >= self.max_scroll_y - 1
+        text = "\n".join(plain(line) for line in lines) or "nothing printed yet"
+        self.query_one(Static).update(f"{title}\n{text}")
+        if is_at_end:
+            self.call_after_refresh(self.scroll_end, animate=False)

@@ -1,0 +1,38 @@
+import pytest
+from textual.binding import Binding
+
+from embedlab.tui.commands import COMMANDS, Place, bindings
+from embedlab.tui.screens.help import help_section
+
+SCREENS: tuple[Place, ...] = ("pairs", "compare", "runs", "launch")
+
+
+def keys(*places: Place) -> list[str]:
+    return [key for place in places for command in COMMANDS[place] for key in command.keys.split(",")]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_key_means_two_things_on_a_screen(screen: Place) -> None:
+    # On Runs `l` is the log: its table leaves that key out.
+    used = [key for key in keys("table", screen, "everywhere") if (screen, key) != ("runs", "l")]
+    assert len(used) == len(set(used))
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_footer_holds_at_most_eight_keys(screen: Place) -> None:
+    shown = [command.label for place in ("table", screen, "everywhere") for command in COMMANDS[place] if command.show]
+    if screen == "compare":
+        shown.remove("Mark")  # there is nothing to mark
+    assert len(shown) <= 8
+
+
+def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
+    made = [binding for place in COMMANDS for binding in bindings(place)]
+    assert all(isinstance(binding, Binding) and binding.id and binding.description and binding.tooltip for binding in made)
+    ids = [binding.id for binding in made if isinstance(binding, Binding)]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_help_leaves_out_the_keys_that_a_screen_uses_otherwise() -> None:
+    assert "l  →" in str(help_section("table", "pairs"))
+    assert "l  →" not in str(help_section("table", "runs"))

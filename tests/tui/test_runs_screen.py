@@ -1,0 +1,224 @@
+import json
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from driving import NARROW, Open, notices, until
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from embedlab.recipe import load_recipe
+from embedlab.runs import launch
+from embedlab.runs.environment import environment
+from embedlab.runs.events import Dev, Event, EventLog, Failed, Finished, Started, Step
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tui.run_board import RunWatcher, duration
+from embedlab.tui.screens.dialogs import Confirm
+from embedlab.tui.screens.difference import DifferenceScreen
+from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.log_tail import LogTail
+
+
+def make_run(settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20) -> RunFolder:
+    """A run that told of its steps, then of its ENDING."""
+    run = RunFolder.of(settings.runs_folder, name, seed)
+    facts = environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
+    run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
+    start = time.time() - 100
+    with EventLog(run.events_file) as log:
+        log.append(Started(pid=1, host=socket.gethostname(), steps=steps, time=start))
+        for step in range(1, steps + 1):
+            told = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
+            log.append(Step(stage=0, step=step, steps=steps, time=start + step, **told))
+        log.append(Dev(step=steps, score=71.5))
+        for event in ending:
+            log.append(event)
+    return run
+
+
+@pytest.fixture
+def settings(tmp_path: Path, world: Settings) -> Settings:
+    """Three runs: done, failed, crashed."""
+    own = replace(world, runs=tmp_path / "runs")
+    make_run(own, "done", 1, Finished(step=20))
+    make_run(own, "failed", 1, Failed(message="loss is nan"), lr=1e-3)
+    make_run(own, "gone", 3)
+    return own
+
+
+@pytest.fixture
+def held(settings: Settings) -> Iterator[RunFolder]:
+    """A run in the hands of a process: this one."""
+    run = make_run(settings, "alive", 1)
+    with run.lock():
+        yield run
+
+
+async def shown(pilot: Pilot[None]) -> RunsScreen:
+    await pilot.press("3")
+    screen = pilot.app.screen
+    assert isinstance(screen, RunsScreen)
+    await until(pilot, lambda: screen.board.time_s)
+    await pilot.pause()
+    return screen
+
+
+def lines(screen: RunsScreen) -> list[str]:
+    table = screen.query_one(FrameTable)
+    return [table.render_line(y).text for y in range(1, len(table.rows) + 1)]
+
+
+async def test_every_run_is_shown_with_its_state_and_latest_numbers(opened: Open, settings: Settings, held: RunFolder) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        text = lines(screen)
+        assert [line.split()[0] for line in text] == ["alive@1", "done@1", "failed@1", "gone@3"]
+        assert "▶ running" in text[0]
+        assert "20/20" in text[0]
+        assert "800" in text[0]
+        assert "✓ finished" in text[1]
+        assert "71.50" in text[1]
+        assert "✗ failed" in text[2]
+        assert "! crashed" in text[3]
+        assert "1 crashed" in str(screen.query_one("#runs-status", Static).content)
+
+
+async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, settings: Settings, held: RunFolder) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        with held.events_file.open("a") as file:
+            file.write('{"event": "dev", "step": 21, "score": 88.25, "time": ' + str(time.time()) + "}\n")
+            file.write('{"event": "dev", "step": 22, "sc')  # half-written
+            file.flush()
+            make_run(settings, "later", 1, Finished(step=20))
+            await until(pilot, lambda: "88.25" in lines(screen)[0] and len(lines(screen)) == 5)
+
+
+async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        await pilot.press("f")
+        await until(pilot, lambda: "frozen" in str(screen.query_one("#runs-status", Static).content))
+        make_run(settings, "later", 1, Finished(step=20))
+        await pilot.pause(1.2)
+        assert len(lines(screen)) == 3
+        await pilot.press("r")
+        await until(pilot, lambda: len(lines(screen)) == 4)
+
+
+async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(opened: Open, settings: Settings) -> None:
+    log = RunFolder.of(settings.runs_folder, "done", 1).log_file
+    log.write_text("first\nlast \x1b[31mline\n")
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        await pilot.press("space", "space")
+        await until(pilot, lambda: "failed@1" in str(screen.query_one("#loss-curves", Static).content))
+        assert "done@1" in str(screen.query_one("#loss-curves", Static).content)
+        await pilot.press("escape", "g", "l")
+        await until(pilot, lambda: "last  [31mline" in str(screen.query_one(LogTail).query_one(Static).content))
+        await pilot.press("escape")
+        assert not screen.query_one(LogTail).display
+
+
+async def test_the_difference_of_two_runs_names_the_keys(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        await shown(pilot)
+        await pilot.press("d")
+        assert "1 runs are chosen, not two" in notices(pilot.app)[0]
+        await pilot.press("space", "space", "d")
+        assert isinstance(pilot.app.screen, DifferenceScreen)
+        text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
+        assert "stage.0.optim.lr  2e-05  →  0.001" in text
+
+
+async def test_cancel_asks_first_and_tells_the_process(
+    opened: Open, settings: Settings, held: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    monkeypatch.setattr(launch, "cancel", told.append)
+    async with opened(settings) as pilot:
+        await shown(pilot)
+        await pilot.press("x")
+        assert isinstance(pilot.app.screen, Confirm)
+        await pilot.press("n", "x", "y")
+        await until(pilot, lambda: told)
+        assert [run.id for run in told] == ["alive@1"]
+
+
+async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        await shown(pilot)
+        await pilot.press("x", "y")
+        await until(pilot, lambda: notices(pilot.app))
+        assert "is not running" in notices(pilot.app)[0]
+
+
+async def test_resume_starts_a_detached_process(opened: Open, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(launch, "start_detached", lambda arguments, _log: started.append(arguments))
+    async with opened(settings) as pilot:
+        await shown(pilot)
+        await pilot.press("o")
+        assert "nothing to resume" in notices(pilot.app)[0]
+        await pilot.press("G", "o", "y")
+        await until(pilot, lambda: started)
+        assert started[0][:3] == ["runs", "resume", "gone@3"]
+        assert "--sample" in started[0]
+
+
+async def test_rename_and_delete_change_the_folder(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        await pilot.press("m")
+        pilot.app.screen.query_one(Input).value = "renamed"
+        await pilot.press("enter")
+        await until(pilot, lambda: "renamed@1" in screen.board.by_id())
+        await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))
+        await pilot.press("g", "D")
+        assert "failed@1" in str(pilot.app.screen.query(Static).first().content)
+        await pilot.press("y")
+        await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        assert not (settings.runs_folder / "failed").exists()
+
+
+async def test_without_runs_it_says_how_to_start_one(opened: Open, world: Settings, tmp_path: Path) -> None:
+    async with opened(replace(world, runs=tmp_path / "none"), size=NARROW) as pilot:
+        screen = await shown(pilot)
+        assert "press 4 to start one" in str(screen.query_one("#no-runs", Static).content)
+        await pilot.press("x", "o", "m", "D", "d", "l", "l", "space", "s", "enter", "e")
+
+
+async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        folder = settings.runs_folder
+        for child in (folder / "gone" / "seed-3").iterdir():
+            child.unlink()
+        (folder / "done" / "seed-1" / "recipe.toml").write_text("no [ toml")
+        (folder / "failed" / "seed-1" / "events.jsonl").write_bytes(b"\xff\xfe{}\nnull\n[]\n")
+        (folder / "failed" / "seed-1" / "environment.json").write_text("{")
+        await pilot.press("r", "space", "space", "d", "escape", "l", "j", "l", "o", "escape")
+        await until(pilot, lambda: "? unreadable" in "".join(lines(screen)))
+
+
+def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(folder: Path) -> Iterator[Path]:
+        if folder.name == "gone":
+            raise PermissionError(13, "Permission denied")
+        return iter([folder / name for name in sorted(json.loads(names))] if folder == settings.runs_folder else [folder / "seed-1"])
+
+    names = json.dumps([path.name for path in settings.runs_folder.iterdir()])
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    board = RunWatcher(settings.runs_folder).look()
+    assert [(path.name, reason) for path, reason in board.unreadable] == [("gone", "Permission denied")]
+    assert board.frame()["run"].to_list() == ["done@1", "failed@1", "gone"]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5, "5s"), (190, "3m10s"), (7500, "2h05m"), (273_600, "3d04h"), (float("nan"), "")])
+def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
