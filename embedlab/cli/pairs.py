@@ -76,7 +76,8 @@ def pairs(
 
 def _columns_of(names: "Sequence[str]") -> list[str]:
     """The columns that can be shown, filtered and sorted."""
-    return [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *names, *(f"error({name})" for name in names), "gap"]
+    found = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *names, *(f"error({name})" for name in names), "gap"]
+    return list(dict.fromkeys(found))  # the model "dice" is the column of that name
 
 
 def _columns(names: "Sequence[str]") -> "list[Column]":

@@ -18,6 +18,9 @@ from embedlab.paths import disk_errors, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
 
+# A model, and the columns that a model's scores stand beside.
+RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Holder:
@@ -38,6 +41,8 @@ class RunFolder:
         """The folder a run of this name and seed has, whether it exists or not."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example --name snli-ce-2")
+        if name in RESERVED:
+            raise UsageError(f"{name!r} cannot name a run: it means something else where models are named", hint="choose another --name")
         return cls(runs / name / f"seed-{seed}")
 
     @property

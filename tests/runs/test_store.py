@@ -81,7 +81,7 @@ def test_asking_who_holds_a_run_does_not_keep_it_from_starting(run: RunFolder, m
             pass
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "../x", ".hidden", "a b", "a@1", "-x"])
+@pytest.mark.parametrize("name", ["", "a/b", "../x", ".hidden", "a b", "a@1", "-x", "dice", "gap"])
 def test_a_name_that_would_leave_the_runs_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a run"):
         RunFolder.of(tmp_path, name, 1)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+SNLI = "SNLI/snli_1.0_dev.jsonl"
+STS = "STS/STS12-en-test/STS.{}.ALL.txt"
+
+
+def pair(label: str = "neutral") -> str:
+    return json.dumps({"gold_label": label, "sentence1": "A cat sleeps.", "sentence2": "A cat is awake."})
+
+
+def write(folder: Path, **files: bytes | str) -> None:
+    for name, content in files.items():
+        path = folder / {"snli": SNLI, "input": STS.format("input"), "gold": STS.format("gs")}[name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"snli": f"{pair()}\n{{broken\n"}, "line 2"),
+        ({"snli": ""}, "snli_1.0_dev.jsonl"),
+        ({"snli": pair().encode() + b"\n\xff\n"}, "UTF-8"),
+        ({"snli": pair()}, "truncated"),
+        ({"input": "a\tb\nc\td\n", "gold": "1\n"}, "2 pairs but"),
+        ({"input": "a\tb\n", "gold": "7\n"}, "gold score"),
+        ({"input": b"a\t\xff\n", "gold": "1\n"}, "UTF-8"),
+    ],
+)
+def test_damaged_corpora_are_named_and_end_with_3(embedlab: Embedlab, tmp_path: Path, files: dict[str, bytes | str], message: str) -> None:
+    write(tmp_path / "data", **files)
+    name, split = ("snli", "dev") if "snli" in files else ("sts12", "test")
+    answer = embedlab("data", "check", "--data", "data", "--json")
+    assert answer.code == 3
+    (row,) = [row for row in answer.rows if (row["dataset"], row["split"]) == (name, split)]
+    assert row["state"] == "unusable"
+    assert message in row["note"]
+    if name == "sts12":
+        evaluated = embedlab("evaluate", "dice", "--task", "sts12", "--data", "data")
+        assert (evaluated.code, evaluated.out) == (3, "")
+        assert message in evaluated.err
+        assert len(evaluated.err.splitlines()) == 2
+
+
+def test_partial_data_is_taken_when_allowed_and_skipped_rows_are_counted(embedlab: Embedlab, tmp_path: Path) -> None:
+    write(tmp_path / "data", snli=f"{pair()}\n{pair('-')}\n")
+    answer = embedlab("data", "check", "--data", "data", "--allow-partial", "--json")
+    assert answer.code == 0
+    (row,) = answer.rows
+    assert (row["state"], row["rows"]) == ("partial", 1)
+    assert row["skipped"].startswith("1 ")
+
+
+def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: Path) -> None:
+    write(tmp_path / "data", snli=pair())
+    rows = {(row["dataset"], row["split"]): row["from"] for row in embedlab("data", "ls", "--data", "data", "--offline", "--json").rows}
+    assert rows["snli", "dev"] == "folder"
+    assert rows["snli", "train"] == "missing"
+    sample = embedlab("data", "ls", "--sample", "--json").rows
+    assert {row["from"] for row in sample} == {"sample"}
+
+
+def test_check_of_nothing_and_of_an_unknown_dataset(embedlab: Embedlab) -> None:
+    assert embedlab("data", "check", "--offline").code == 3
+    unknown = embedlab("data", "check", "snl")
+    assert unknown.code == 2
+    assert "did you mean 'snli'?" in unknown.err
+
+
+def test_overlaps_counts_sentences_and_pairs_whatever_their_case(embedlab: Embedlab, tmp_path: Path) -> None:
+    Path("a.tsv").write_text("sentence1\tsentence2\tscore\nA cat sleeps.\tA dog runs.\t1\n")
+    Path("b.tsv").write_text("sentence1\tsentence2\tscore\na DOG runs\tA cat sleeps!\t1\nA cat sleeps.\tIt rains.\t2\n")
+    (row,) = embedlab("data", "overlaps", "a.tsv", "b.tsv", "--json").rows
+    assert (row["sentences"], row["shared_sentences"], row["pairs"], row["shared_pairs"]) == (3, 2, 2, 1)
+
+
+def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:
+    assert embedlab("data", "get", "snli").code == 2
+    assert embedlab("data", "get", "snli", "--data", "here", "--offline").code == 3

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.cli import encode
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+SENTENCES = [f"sentence number {number} runs" for number in range(10)]
+
+
+@pytest.fixture
+def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(encode, "CHUNK", 4)
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
+    return path
+
+
+@pytest.fixture
+def model(tiny_encoder: Path) -> str:
+    return f"{tiny_encoder}?pooling=mean"
+
+
+def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, lines: Path, model: str) -> None:
+    for out in ("v.npy", "v.parquet"):
+        answer = embedlab("encode", model, "lines.txt", "-o", out, "--threads", "1")
+        assert answer.code == 0, answer.err
+        assert answer.out == ""
+    vectors, frame = np.load("v.npy"), pl.read_parquet("v.parquet")
+    assert vectors.dtype == np.float32
+    assert frame["sentence"].to_list() == SENTENCES
+    np.testing.assert_array_equal(frame["vector"].to_numpy(), vectors)
+    assert not Path("v.npy.partial").exists()
+
+
+def test_a_killed_encoding_goes_on_from_its_last_chunk(
+    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedlab("encode", model, "lines.txt", "-o", "whole.npy")
+    done, encode_chunk = [], encode._encode_chunk
+
+    def interrupted(path: Path, *rest: object) -> None:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(path)
+        encode_chunk(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(encode, "_encode_chunk", interrupted)
+    stopped = embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    assert stopped.code == 130
+    assert "goes on from there" in stopped.err
+    monkeypatch.setattr(encode, "_encode_chunk", encode_chunk)
+    chunks = sorted(Path("v.npy.partial").glob("*.parquet"))
+    assert len(chunks) == 2
+    resumed = embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    assert "going on" in resumed.err
+    np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
+
+
+def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path) -> None:
+    embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    Path("v.npy.partial").mkdir()
+    (Path("v.npy.partial") / "job.json").write_text("{}")
+    (Path("v.npy.partial") / "000000000000.parquet").write_bytes(b"of another job")
+    again = embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    assert again.code == 0
+    assert "going on" not in again.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column"),
+    [
+        ("a.csv", 'id,text\n1,"a, b"\n2,c\n', "text"),
+        ("a.tsv", "id\ttext\n1\ta, b\n2\tc\n", "text"),
+        ("a.jsonl", '{"text": "a, b"}\n{"text": "c"}\n', "text"),
+    ],
+)
+def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: str, content: str, column: str) -> None:
+    Path(name).write_text(content)
+    assert embedlab("encode", model, name, "--column", column, "-o", "v.parquet").code == 0
+    assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a, b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "code", "message"),
+    [
+        ("a.txt", b"", (), 3, "holds no sentence"),
+        ("a.txt", b"good\n\xff\n", (), 3, "not UTF-8 after line 1"),
+        ("a.txt", b"good\n", ("--column", "x"), 2, "--column is for"),
+        ("a.csv", b"", (), 3, "is empty"),
+        ("a.csv", b"id,text\n1,a\n", (), 2, "no column 'sentence'"),
+        ("a.tsv", b"id\tsentence\n1\n", (), 3, "line 2: only 1 columns"),
+        ("a.jsonl", b'{"sentence": "a"}\n{"sente\n', (), 3, "line 2: not valid JSON"),
+        ("a.jsonl", b'{"sentence": 3}\n', (), 3, "line 1: 'sentence' is 3"),
+        ("a.txt", b"good\n", ("-o", "v.bin"), 2, "neither .npy nor .parquet"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(
+    embedlab: Embedlab, name: str, content: bytes, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    Path(name).write_bytes(content)
+    answer = embedlab("encode", "dice", name, *(arguments if "-o" in arguments else ("-o", "v.npy", *arguments)))
+    assert answer.code == code
+    assert message in answer.err
+    assert len(answer.err.splitlines()) == 2
+
+
+def test_a_missing_file_and_a_model_without_vectors(embedlab: Embedlab, lines: Path) -> None:
+    assert embedlab("encode", "dice", "nowhere.txt", "-o", "v.npy").code == 3
+    answer = embedlab("encode", "dice", "lines.txt", "-o", "v.npy")
+    assert answer.code == 2
+    assert "no vectors" in answer.err
+
+
+def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str) -> None:
+    assert embedlab("export", model, "out").code == 0
+    rows = embedlab("score", "one thing", "another thing", "-m", model, "-m", "out", "--json").rows
+    assert rows[0]["similarity"] == pytest.approx(rows[1]["similarity"], abs=1e-6)
+    assert embedlab("export", model, "out").code == 2
+    assert embedlab("export", "dice", "other").code == 2
+
+
+def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", "kept")
+    Path("kept").mkdir()
+    Path("kept/mine.txt").write_text("not embedlab's")
+    embedlab("evaluate", model, "--sample", "--task", "sts12", "--threads", "1")
+    kinds = {row["kind"] for row in embedlab("cache", "ls", "--json").rows}
+    assert {"embeddings", "models"} <= kinds
+    assert embedlab("cache", "clear").code == 2
+    assert embedlab("cache", "clear", "--yes").code == 0
+    assert embedlab("cache", "ls", "--json").rows == []
+    assert Path("kept/mine.txt").exists()
+
+
+def test_doctor_names_what_is_unusable(embedlab: Embedlab) -> None:
+    answer = embedlab("doctor", "--json", "--threads", "1")
+    assert answer.code == 0, answer.out
+    assert {"embedlab", "torch", "training on", "cache folder"} <= {row["check"] for row in answer.rows}
+    broken = embedlab("doctor", "--data", "nowhere", "--json")
+    assert broken.code == 3
+    assert [row["check"] for row in broken.rows if row["problem"]] == ["data folder"]

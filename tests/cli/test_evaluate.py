@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from scipy import stats
+
+from embedlab.analysis.overlap import dice
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+PAIRS = [
+    ("A cat sleeps.", "A cat is asleep.", 4.5),
+    ("A dog runs.", "The dog is running fast.", 4.0),
+    ("It rains.", "The sun shines.", 0.5),
+    ("A man plays a guitar.", "A man eats.", 1.0),
+    ("Two boys play football.", "Two boys play football.", 5.0),
+]
+
+
+@pytest.fixture
+def my_pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.tsv"
+    path.write_text("sentence1\tsentence2\tscore\n" + "".join(f"{a}\t{b}\t{gold}\n" for a, b, gold in PAIRS))
+    return path
+
+
+@pytest.mark.parametrize("metric", ["spearman", "pearson"])
+def test_the_numbers_are_those_of_an_independent_script(embedlab: Embedlab, my_pairs: Path, metric: str) -> None:
+    (row,) = embedlab("evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--metric", metric, "--json").rows
+    correlation = stats.spearmanr if metric == "spearman" else stats.pearsonr
+    expected = correlation([dice(a, b) for a, b, _ in PAIRS], [gold for _, _, gold in PAIRS]).statistic
+    assert row["mine.tsv"] == pytest.approx(100 * expected)
+
+
+def test_golden_numbers_of_word_overlap(embedlab: Embedlab, shared_data: Path) -> None:
+    rows = {row["aggregate"]: row for row in embedlab("evaluate", "dice", "--suite", "sts", "--data", str(shared_data), "--json").rows}
+    for name, values in {
+        "sts12": (49.14, 53.88, 54.65),
+        "sts13": (50.33, 45.46, 52.50),
+        "sts14": (56.22, 60.74, 61.94),
+        "sts15": (69.75, 65.14, 67.26),
+        "sts16": (60.03, 59.46, 60.62),
+    }.items():
+        assert [rows[aggregate][name] for aggregate in ("all", "mean", "wmean")] == pytest.approx(values, abs=0.01), name
+    assert (rows["all"]["sts-benchmark"], rows["all"]["sick-r"]) == pytest.approx((56.48, 57.49), abs=0.01)
+    fifths = embedlab("evaluate", "dice", "--by", "dice", "--data", str(shared_data), "--json").rows
+    assert [row["pairs"] for row in fifths] == [1726, 1726, 1726, 1725, 1725]
+
+
+def test_what_is_missing_is_told_after_the_others_are_done(embedlab: Embedlab, my_pairs: Path) -> None:
+    answer = embedlab("evaluate", "dice", "--task", "sts12", "--task", "mine.tsv", "--offline", "--json")
+    assert answer.code == 3
+    assert "'sts12' (test) is missing" in answer.err
+    assert len(answer.rows) == 3
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])
+def test_an_unknown_model_is_refused_before_any_work(embedlab: Embedlab, command: str) -> None:
+    answer = embedlab(command, "sbrt", "--sample")
+    assert answer.code == 2
+    assert "did you mean 'sbert'?" in answer.err
+
+
+def test_compare_shows_differences_to_the_first_model_with_intervals(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    models = ("dice", f"{tiny_encoder}?pooling=mean")
+    answer = embedlab("compare", *models, "--task", "sts12", "--task", "sts13", "--sample", "--threads", "1", "--json")
+    assert answer.code == 0, answer.err
+    assert "[sample]" in answer.json["title"]
+    for row in answer.rows:
+        low, delta, high = (row[f"{models[1]}.{key}"] for key in ("delta_low", "delta", "delta_high"))
+        assert low <= delta <= high
+        assert delta == pytest.approx(row[models[1]] - row["dice"])
+    table = embedlab("compare", *models, "--task", "sts12", "--sample", "--by", "source")
+    assert "sts12/" in table.out
+
+
+def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
+    answer = embedlab("compare", "dice", "--sample", "--task", "sts12", "--published", "--json")
+    assert answer.code == 0, answer.err
+
+
+def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> None:
+    call = ("pairs", "dice", "--dataset", "mine.tsv", "--json")
+    assert [row["pair"] for row in embedlab(*call, "--sort", "gold", "--limit", "2").rows] == [4, 0]
+    assert [row["pair"] for row in embedlab(*call, "--sort", "-gold", "--limit", "2").rows] == [2, 3]
+    kept = embedlab(*call, "--where", "gold>3 -football").rows
+    assert {row["pair"] for row in kept} == {0, 1}
+    assert embedlab(*call, "--where", "glod>3").code == 2
+    assert "did you mean 'gold'?" in embedlab(*call, "--where", "glod>3").err
+    assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
+
+
+def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    rows = embedlab("score", "A cat sleeps.", "A cat sleeps.", "-m", "dice", "-m", f"{tiny_encoder}?pooling=cls", "--json").rows
+    assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])
+
+
+def test_nearest_ranks_distinct_sentences(embedlab: Embedlab) -> None:
+    Path("lines.txt").write_text("A dog barks.\n\nA cat sleeps on a mat.\nA dog barks.\nIt rains.\n")
+    rows = embedlab("nearest", "The cat sleeps.", "lines.txt", "--model", "dice", "--top", "2", "--json").rows
+    assert (rows[0]["sentence"], rows[0]["row"], rows[0]["rank"]) == ("A cat sleeps on a mat.", 3, 1)
+    assert len(rows) == 2
