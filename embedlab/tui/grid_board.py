@@ -7,6 +7,7 @@ from statistics import fmean
 from embedlab.errors import EmbedlabError
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress, Watcher
+from embedlab.runs.events import Step
 from embedlab.runs.status import status
 from embedlab.settings import Settings
 from embedlab.tui.launch_form import cost_text
@@ -30,7 +31,6 @@ class GridBoard:
 
     def __init__(self, settings: Settings, name: str) -> None:
         self._folder = GridFolder.of(settings.runs_folder, name)
-        self._watcher: Watcher | None = None
 
     def look(self) -> GridLook | None:
         """The grid now; None before its plan and queue are there."""
@@ -60,11 +60,7 @@ def _told(progress: GridProgress) -> GridLook:
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended",
     ]
     for cell in progress.running:
-        step = (
-            f"{bar(cell.step.step, 0, cell.step.steps, 10):<10} {cell.step.step}/{cell.step.steps}  loss {cell.step.loss:.4f}"
-            if cell.step
-            else "starting"
-        )
+        step = _step(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
         lines.append(f"▶ {cell.cell.id}  {step}{dev}")
     lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed]
@@ -108,9 +104,12 @@ def _label(plan: Plan, labels: Mapping[str, str], axis: str | None) -> str:
 
 
 def _labels(plan: Plan, axis: str | None, seen: Sequence[str]) -> list[str]:
-    known = [*plan.axes.get(axis, ())] if axis is not None else []
-    return (
-        [label for label in [*known, *dict.fromkeys(seen)] if label in seen]
-        if not known
-        else [*(label for label in known if label in seen), *(["–"] if "–" in seen else [])]
-    )
+    """The labels of an axis that cells have, in its order; "–" stands last, for variants that lack the axis."""
+    known = [*plan.axes[axis], "–"] if axis is not None else list(dict.fromkeys(seen))
+    return [label for label in known if label in seen]
+
+
+def _step(step: Step | None) -> str:
+    if step is None:
+        return "starting"
+    return f"{bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"

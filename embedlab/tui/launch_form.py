@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +127,10 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
     typed = str(_write_grid(name, values, folder)) if edited else name
     overrides = values[OTHERS].split()
-    plan = expand_grid(with_fixed(load_grid(typed), overrides), place_of(settings))
+    grid = with_fixed(load_grid(typed), overrides)
+    if settings.threads is not None:
+        grid = replace(grid, threads=settings.threads)
+    plan = expand_grid(grid, place_of(settings))
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(

@@ -81,7 +81,11 @@ class LaunchScreen(DashboardScreen):
         self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(f"{choice.name}\n  {plain(choice.summary)}", id=key) for key, choice in self.choices.items()])
+        for kind in ("recipe", "grid"):
+            options.add_option(Option(f"{kind}s", disabled=True))
+            mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
+            options.add_options([Option(f"{choice.name}
+  {plain(choice.summary)}", id=key) for key, choice in mine.items()])
         if started and self.board is None:
             self._follow(started[-1])
 
@@ -101,9 +105,10 @@ class LaunchScreen(DashboardScreen):
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.tell, error)
         else:
-            self.app.call_from_thread(self._show_form, _Loaded(choice, tuple(fields)))
+            self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
 
-    async def _show_form(self, loaded: _Loaded) -> None:
+    @work(exclusive=True, group="open")
+    async def _open_form(self, loaded: _Loaded) -> None:
         self.form, self.launch = loaded, None
         form = self.query_one("#launch-form", VerticalScroll)
         await form.remove_children()

@@ -37,9 +37,8 @@ def draw(heat: Heat) -> Content:
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     width = max([4, *(len(row) for row in heat.rows)])
     lines = [Content.styled(plain(heat.title), "bold")]
-    lines.append(
-        Content.styled(" " * (width + 1) + "".join(f"{plain(name)[: _CELL - 1]:>{_CELL}}" for name in heat.columns), "$text-muted")
-    )
+    names = "".join(f"{plain(name)[: _CELL - 1]:>{_CELL}}" for name in heat.columns)
+    lines.append(Content.styled(" " * (width + 1) + names, "$text-muted"))
     for row in heat.rows:
         cells = [_cell(heat, (row, column), low, high) for column in heat.columns]
         lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-muted"), *cells))

@@ -1,0 +1,112 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from driving import NARROW, Open, notices, until
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from embedlab.grids.grid_file import load_grid
+from embedlab.runs import launch
+from embedlab.tui.launch_form import NAME, OTHERS, SEEDS
+from embedlab.tui.screens.dialogs import Confirm
+from embedlab.tui.screens.launch import LaunchScreen
+
+Started = list[tuple[Sequence[str], Path]]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """What was started instead of a process."""
+    found: Started = []
+    monkeypatch.setattr(launch, "start_detached", lambda arguments, log: found.append((arguments, log)))
+    return found
+
+
+async def choose(pilot: Pilot[None], name: str) -> LaunchScreen:
+    await pilot.press("4")
+    screen = pilot.app.screen
+    assert isinstance(screen, LaunchScreen)
+    await until(pilot, lambda: screen.choices)
+    options = screen.query_one(OptionList)
+    options.highlighted = options.get_option_index(name)
+    await pilot.press("enter")
+    await until(pilot, lambda: screen.launch is not None)
+    return screen
+
+
+def line(screen: LaunchScreen, key: str) -> Input:
+    return next(line for line in screen.query(Input) if getattr(line, "field", None) and line.field.key == key)  # type: ignore[attr-defined]
+
+
+def error_of(screen: LaunchScreen) -> str:
+    return str(screen.query_one("#launch-error", Static).content)
+
+
+async def test_a_recipe_starts_with_the_values_that_were_changed(opened: Open, started: Started) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        line(screen, "optim.lr").value = "1e-4"
+        line(screen, NAME).value = "mine"
+        line(screen, SEEDS).value = "3"
+        line(screen, OTHERS).value = "data.rows=64"
+        await until(pilot, lambda: screen.launch and "mine" in screen.launch.arguments)
+        await pilot.press("ctrl+s")
+        assert isinstance(pilot.app.screen, Confirm)
+        await pilot.press("y")
+        await until(pilot, lambda: started)
+        arguments, log = started[0]
+        assert arguments[:8] == ("train", "snli-ce", "--set", "optim.lr=1e-4", "--set", "data.rows=64", "--name", "mine")
+        assert "--sample" in arguments
+        assert log.parts[-3:] == ("mine", "seed-1", "log.txt")
+        assert pilot.app.current_mode == "runs"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("optim.lr", "-1", "greater than 0"),
+        ("encoder.pooling", "meen", "encoder.pooling"),
+        (SEEDS, "many", "not a number from 1"),
+        (NAME, "a/b", "cannot name a run"),
+        (OTHERS, "optim.lrr=1", "optim.lrr"),
+    ],
+)
+async def test_a_wrong_value_is_told_while_it_is_typed_and_nothing_starts(
+    opened: Open, started: Started, key: str, value: str, said: str
+) -> None:
+    async with opened(size=NARROW) as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        line(screen, key).value = value
+        await until(pilot, lambda: said in error_of(screen))
+        await pilot.press("ctrl+s")
+        assert "not started" in notices(pilot.app)[0]
+        assert not started
+
+
+async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        before = screen.values
+        line(screen, "optim.lr").value = "-1"
+        await until(pilot, lambda: error_of(screen))
+        await pilot.press("escape", "u")
+        await until(pilot, lambda: screen.launch is not None and screen.values == before)
+
+
+async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, started: Started) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, "grid sbert-lr")
+        assert "18 cells: 6 variants x 3 seeds" in str(screen.query_one("#launch-told", Static).content)
+        line(screen, "axis optim.lr").value = "[1e-5, 2e-5"
+        await until(pilot, lambda: "not a TOML value" in error_of(screen))
+        line(screen, "axis optim.lr").value = "[1e-5, 2e-5]"
+        line(screen, SEEDS).value = "[7]"
+        await until(pilot, lambda: screen.launch is not None and len(screen.launch.plan) == 2)
+        await pilot.press("ctrl+s", "y")
+        await until(pilot, lambda: started)
+        arguments, _ = started[0]
+        assert tuple(arguments[:2]) == ("grid", "run")
+        written = load_grid(arguments[2])
+        assert written.seeds == (7,)
+        assert [choice.label for choice in written.axes["optim.lr"]] == ["1e-05", "2e-05"]
