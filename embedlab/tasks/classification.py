@@ -1,0 +1,185 @@
+"""What transfer and probing share: labelled sentences become features once, and a classifier is scored on each task."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from embedlab.data.dataset import Dataset, Part
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
+from embedlab.errors import MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.tasks.fits import Problem, Rows
+from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.protocols import SETTINGS, Outcome, Protocol, SettingName
+
+Watches = Callable[[str], Watch]
+"""The progress callback of a piece of work by its name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Labelled:
+    """All splits of one classification task."""
+
+    name: str
+    parts: Mapping[str, Part]  # by split
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The columns that hold sentences: one, or two of pairs."""
+        frame = next(iter(self.parts.values())).frame
+        return ("sentence",) if "sentence" in frame.columns else ("sentence1", "sentence2")
+
+    def column(self, name: str) -> list[str]:
+        """A column over all splits, one after the other."""
+        return [value for part in self.parts.values() for value in part.frame[name].to_list()]
+
+    def rows(self, split: str) -> Rows:
+        """The numbers of a split's rows among those of all splits."""
+        ends = dict(zip(self.parts, np.cumsum([len(part.frame) for part in self.parts.values()]), strict=True))
+        return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Opened:
+    """The tasks of a suite whose data is there, and the errors of the others."""
+
+    tasks: tuple[Labelled, ...]
+    missing: Mapping[str, MissingError]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What one task's classifiers reached, item by item."""
+
+    task: Labelled
+    classes: tuple[str, ...]
+    gold: Rows  # class index of each scored item
+    outcome: Outcome
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether each scored item was classified as its label says."""
+        right: NDArray[np.bool_] = self.outcome.predicted == self.gold
+        return right
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluated:
+    """An evaluation, and the items behind its scores."""
+
+    evaluation: Evaluation
+    results: tuple[Result, ...]
+
+
+def open_tasks(source: Source, datasets: Sequence[Dataset]) -> Opened:
+    """All splits of DATASETS; a dataset that is missing or refused is told, and the first error raised when there is no other."""
+    tasks: list[Labelled] = []
+    missing: dict[str, MissingError] = {}
+    for dataset in datasets:
+        try:
+            tasks.append(Labelled(name=dataset.name, parts={split: source.open_split(dataset, split) for split in dataset.splits}))
+        except MissingError as error:
+            missing[dataset.name] = error
+    if not tasks:
+        raise next(iter(missing.values()))
+    return Opened(tasks=tuple(tasks), missing=missing)
+
+
+def classify(
+    encoder: Encoder,
+    tasks: Sequence[Labelled],
+    setting: SettingName,
+    *,
+    seed: int = FOLD_SEED,
+    device: torch.device | None = None,
+    watches: Watches | None = None,
+) -> Iterator[Result]:
+    """The result of each task, in their order; the different sentences of all of them are encoded first, each once.
+
+    WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
+    """
+    columns = [(task, side) for task in tasks for side in task.sides]
+    sentences, index = distinct([sentence for task, side in columns for sentence in task.column(side)])
+    vectors = encoder.encode(sentences, watches("sentences") if watches else None)
+    ends = np.cumsum([sum(len(part.frame) for part in task.parts.values()) for task, _ in columns])
+    places = iter(np.split(index, ends[:-1]))
+    for task in tasks:
+        features = _features(vectors, [next(places) for _ in task.sides])
+        classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
+        problem = Problem.of(features, labels, device)
+        watch = watches(task.name) if watches else None
+        outcome = _outcome(task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, watch=watch))
+        yield Result(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
+
+
+def evaluation(
+    suite: str, encoder: Encoder, opened: Opened, results: Sequence[Result], setting: SettingName, scores: Sequence[Score]
+) -> Evaluation:
+    """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
+    facts = encoder.facts
+    states = [part.state for result in results for part in result.task.parts.values()]
+    return Evaluation(
+        task=suite if setting == "literature" else f"{suite}-{setting}",
+        model=encoder.name,
+        fingerprint=encoder.fingerprint,
+        precision=facts.precision,
+        pooling=facts.pooling,
+        max_tokens=facts.max_tokens,
+        truncated=facts.truncated,
+        data=tuple(asdict(state) for state in states),
+        marks=evaluation_marks(states),
+        notes=(*facts.notes, *(f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items())),
+        scores=tuple(scores),
+    )
+
+
+def accuracies(result: Result, setting: SettingName) -> tuple[Score, Score]:
+    """The accuracy that counts and the one that chose the L2."""
+    outcome = result.outcome
+    chosen_on = result.task.rows("dev") if "dev" in result.task.parts else result.task.rows(next(iter(result.task.parts)))
+    return (
+        Score(
+            by="dataset",
+            slice=result.task.name,
+            metric="accuracy",
+            setting=setting,
+            value=outcome.accuracy,
+            items=len(outcome.rows),
+            split=outcome.scored,
+        ),
+        Score(
+            by="dataset", slice=result.task.name, metric="accuracy", setting=setting, value=outcome.dev, items=len(chosen_on), split="dev"
+        ),
+    )
+
+
+def average(name: str, members: Sequence[str], results: Sequence[Result], setting: SettingName) -> Iterator[Score]:
+    """The plain mean of the accuracies of MEMBERS; where some are not there its name says how many are."""
+    there = [result for result in results if result.task.name in members]
+    if there:
+        share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
+        value = float(np.mean([result.outcome.accuracy for result in there]))
+        items = sum(len(result.outcome.rows) for result in there)
+        yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split="test")
+
+
+def _features(vectors: Vectors, sides: Sequence[NDArray[np.intp]]) -> Vectors:
+    """The vector of a sentence; of a pair [|u − v| ; u · v]."""
+    if len(sides) == 1:
+        return vectors[sides[0]]
+    first, second = (vectors[side] for side in sides)
+    return np.concatenate([np.abs(first - second), first * second], axis=1)
+
+
+def _outcome(task: Labelled, protocol: Protocol) -> Outcome:
+    """The protocol that a task's splits call for."""
+    if "dev" in task.parts:
+        return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))
+    if "test" in task.parts:
+        return protocol.tune_by_folds(task.rows("train"), task.rows("test"))
+    return protocol.cross_validate()

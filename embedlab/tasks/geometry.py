@@ -1,0 +1,181 @@
+"""The task `geometry`: how an encoder's vectors lie in their space, whatever they are good for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.data.dataset import Part
+from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.tasks.marks import evaluation_marks
+
+SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
+
+CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
+NEIGHBOURS = 10  # of the k-occurrence (Radovanović 2010)
+
+_ROWS_AT_ONCE = 1_024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometry:
+    """The measures of one set of pairs and their distinct sentences; nan where a set is too small for one."""
+
+    average_cosine: float  # of the pairs
+    alignment: float  # of the close pairs, 0 = equal vectors
+    uniformity: float  # of the sentences, lower = more even
+    mean_cosine: float  # of two different sentences at random: 0 in an isotropic space
+    effective_rank: float  # 1 … dim
+    first_axis: float  # the largest axis' share of the variance, 0–1
+    hubness: float  # skewness of how often a sentence is among the nearest of others, 0 = no hubs
+
+
+def measure(vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]) -> Geometry:
+    """The geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them; IS_CLOSE tells the positive pairs."""
+    shares = spectrum(vectors)
+    return Geometry(
+        average_cosine=float(np.mean(cosines(vectors[first], vectors[second]))) if len(first) else float("nan"),
+        alignment=alignment(vectors[first[is_close]], vectors[second[is_close]]),
+        uniformity=uniformity(vectors),
+        mean_cosine=mean_cosine(vectors),
+        effective_rank=effective_rank(vectors),
+        first_axis=float(shares[0]),
+        hubness=hubness(vectors),
+    )
+
+
+def alignment(first: Vectors, second: Vectors) -> float:
+    """Mean squared distance of positive pairs on the unit sphere (Wang & Isola 2020, α = 2); nan without pairs."""
+    if not len(first):
+        return float("nan")
+    return float(((_unit(first) - _unit(second)) ** 2).sum(1).mean())
+
+
+def uniformity(vectors: Vectors) -> float:
+    """Log of the mean Gaussian potential of two different vectors on the unit sphere (Wang & Isola 2020, t = 2)."""
+    count = len(vectors)
+    if count < 2:
+        return float("nan")
+    unit = _unit(vectors).astype(np.float32)
+    # exp(−2·|u−v|²) = exp(4·cos − 4); a vector with itself gives 1 and does not count.
+    total = sum(float(np.exp(4 * (rows @ unit.T) - 4).sum(dtype=np.float64)) for rows in _chunks(unit)) - count
+    return float(np.log(max(total, np.finfo(np.float64).tiny) / (count * (count - 1))))
+
+
+def mean_cosine(vectors: Vectors) -> float:
+    """Mean cosine of all pairs of different vectors, computed from their sum: what anisotropy is measured by (Ethayarajh 2019)."""
+    count = len(vectors)
+    if count < 2:
+        return float("nan")
+    unit = _unit(vectors)
+    own = float((unit**2).sum())  # a zero vector has no direction and counts as cosine 0
+    return float(((unit.sum(0) ** 2).sum() - own) / (count * (count - 1)))
+
+
+def spectrum(vectors: Vectors) -> NDArray[np.float64]:
+    """Each principal axis' share of the variance, largest first; (dim,)."""
+    variances = _singular_values(vectors) ** 2
+    return _shares(variances)
+
+
+def effective_rank(vectors: Vectors) -> float:
+    """Exponential of the entropy of the normalised singular values of the centred vectors (Roy & Vetterli 2007)."""
+    shares = _shares(_singular_values(vectors))
+    positive = shares[shares > 0]
+    return float(np.exp(-(positive * np.log(positive)).sum())) if len(positive) else float("nan")
+
+
+def hubness(vectors: Vectors, neighbours: int = NEIGHBOURS) -> float:
+    """Skewness of the k-occurrence: how often each vector is among the NEIGHBOURS nearest by cosine of the others."""
+    if len(vectors) <= neighbours:
+        return float("nan")
+    counts = occurrences(vectors, neighbours).astype(np.float64)
+    spread = counts.std()
+    return float(((counts - counts.mean()) ** 3).mean() / spread**3) if spread else 0.0
+
+
+def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
+    """How many other vectors have each vector among their NEIGHBOURS nearest."""
+    unit = _unit(vectors).astype(np.float32)
+    counts = np.zeros(len(unit), np.intp)
+    start = 0
+    for rows in _chunks(unit):
+        similarity = rows @ unit.T
+        similarity[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf  # nothing is its own neighbour
+        nearest = np.argpartition(-similarity, neighbours - 1, axis=1)[:, :neighbours]
+        counts += np.bincount(nearest.ravel(), minlength=len(unit))
+        start += len(rows)
+    return counts
+
+
+def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, watch: Callable[[str], Watch] | None = None) -> Evaluation:
+    """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded together, each once."""
+    columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
+    sentences, index = distinct([sentence for column in columns for sentence in column])
+    vectors = encoder.encode(sentences, watch("sentences") if watch else None)
+    places = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
+    scores = [
+        score
+        for part, first, second in zip(parts, places[::2], places[1::2], strict=True)
+        for score in _scores(part, vectors, first, second)
+    ]
+    facts, states = encoder.facts, [part.state for part in parts]
+    return Evaluation(
+        task="geometry",
+        model=encoder.name,
+        fingerprint=encoder.fingerprint,
+        precision=facts.precision,
+        pooling=facts.pooling,
+        max_tokens=facts.max_tokens,
+        truncated=facts.truncated,
+        data=tuple(asdict(state) for state in states),
+        marks=evaluation_marks(states),
+        notes=facts.notes,
+        scores=tuple(scores),
+    )
+
+
+def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:
+    used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+    is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
+    found = measure(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
+    items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
+    settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
+    for name, value in asdict(found).items():
+        yield Score(
+            by="dataset",
+            slice=part.state.name,
+            metric=name.replace("_", " "),
+            setting=settings.get(name, ""),
+            value=value,
+            items=items.get(name, len(used)),
+            split=part.state.split,
+        )
+
+
+def _unit(vectors: Vectors) -> NDArray[np.float64]:
+    """Each vector at length 1; a zero vector stays zero."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return unit
+
+
+def _chunks(vectors: Vectors) -> Iterator[Vectors]:
+    return (vectors[start : start + _ROWS_AT_ONCE] for start in range(0, len(vectors), _ROWS_AT_ONCE))
+
+
+def _singular_values(vectors: Vectors) -> NDArray[np.float64]:
+    """Of the centred vectors, largest first; from the smaller Gram matrix."""
+    centred = vectors.astype(np.float64)
+    centred -= centred.mean(0)
+    gram = centred.T @ centred if len(centred) > centred.shape[1] else centred @ centred.T
+    values: NDArray[np.float64] = np.sqrt(np.linalg.eigvalsh(gram)[::-1].clip(0))
+    return values
+
+
+def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = values.sum()
+    return values / total if total else np.zeros_like(values)

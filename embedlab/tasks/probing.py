@@ -1,0 +1,41 @@
+"""The task `probing`: what a linear classifier reads off frozen vectors; also any other folder of tasks in SentEval's probing format."""
+
+import torch
+
+from embedlab.data.probing import SENTEVAL, suite
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Encoder
+from embedlab.names import unknown
+from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
+from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.protocols import SettingName
+
+SUMMARY = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
+
+
+def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> Opened:
+    """The tasks of the probing suite called NAME, or some of them; what is missing is given back, not raised, unless it is all."""
+    found = {dataset.name: dataset for dataset in suite(name, source.folder)}
+    for task in tasks:
+        if task not in found:
+            raise unknown(f"task of {name!r}", task, found)
+    return open_tasks(source, [found[task] for task in tasks or found])
+
+
+def evaluate_probing(
+    encoder: Encoder,
+    opened: Opened,
+    setting: SettingName = "literature",
+    *,
+    name: str = SENTEVAL,
+    seed: int = FOLD_SEED,
+    device: torch.device | None = None,
+    watches: Watches | None = None,
+) -> Evaluated:
+    """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
+    results = tuple(classify(encoder, opened.tasks, setting, seed=seed, device=device, watches=watches))
+    asked = [*(task.name for task in opened.tasks), *opened.missing]
+    title = f"average of {len(asked)} ({'SentEval probing' if name == SENTEVAL else name})"
+    scores = [score for result in results for score in accuracies(result, setting)]
+    scores += average(title, asked, results, setting)
+    return Evaluated(evaluation=evaluation(name, encoder, opened, results, setting, scores), results=results)

@@ -1,0 +1,38 @@
+"""The probing task on small files in SentEval's format."""
+
+from pathlib import Path
+
+import pytest
+from labelled_sentences import WordEncoder, write_probing
+
+from embedlab.data.source import Source
+from embedlab.errors import UsageError
+from embedlab.tasks.probing import evaluate_probing, open_probing
+
+
+def test_a_folder_of_probing_files_is_scored_under_its_own_name(tmp_path: Path) -> None:
+    for task in ("past_present", "tree_depth"):
+        write_probing(tmp_path / f"probing_mine/{task}.txt")
+    opened = open_probing(Source(folder=tmp_path, offline=True), "mine-probing")
+    found = evaluate_probing(WordEncoder(), opened, "prototyping", name="mine-probing").evaluation
+    assert found.task == "mine-probing-prototyping"
+    assert [score.slice for score in found.scores if score.by == "average"] == ["average of 2 (mine-probing)"]
+    assert {(score.slice, score.split) for score in found.scores if score.by == "dataset"} == {
+        (f"mine-probing/{task}", split) for task in ("past-present", "tree-depth") for split in ("test", "dev")
+    }
+    assert "senteval" not in str(found).lower()
+    assert found.marks == ()
+
+
+def test_one_of_sentevals_ten_is_enough_and_the_average_says_one_of_ten(tmp_path: Path) -> None:
+    write_probing(tmp_path / "SentEval/probing/bigram_shift.txt")
+    opened = open_probing(Source(folder=tmp_path, offline=True, allow_partial=True))
+    assert len(opened.missing) == 9
+    found = evaluate_probing(WordEncoder(), opened, "exact").evaluation
+    assert [score.slice for score in found.scores if score.by == "average"] == ["average of 10 (SentEval probing), 1 of 10"]
+    assert found.marks == ("partial",)
+
+
+def test_an_unknown_task_of_a_suite_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="past-presence"):
+        open_probing(Source(folder=tmp_path), tasks=("past-presence",))
