@@ -97,10 +97,12 @@ def keep(scored: "ScoredPairs", evaluations: Evaluations) -> None:
 def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
     """What `train` shows at its end: the models on a recipe's tasks."""
     if "sts" in tasks:
-        scored, _ = score(names, terminal)
+        scored, is_whole = score(names, terminal)
         evaluations = evaluate_members(scored)
         keep(scored, evaluations)
         terminal.show(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
+        if not is_whole:
+            raise typer.Exit(ExitCode.MISSING)
 
 
 def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":
