@@ -84,8 +84,7 @@ class LaunchScreen(DashboardScreen):
         for kind in ("recipe", "grid"):
             options.add_option(Option(f"{kind}s", disabled=True))
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
-            options.add_options([Option(f"{choice.name}
-  {plain(choice.summary)}", id=key) for key, choice in mine.items()])
+            options.add_options([Option(f"{choice.name}\n  {plain(choice.summary)}", id=key) for key, choice in mine.items()])
         if started and self.board is None:
             self._follow(started[-1])
 
