@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cache_writer import DIM, vectors_of
+from tests.encoders.cache_writer import DIM, vectors_of
 
 from embedlab.encoders import cache as cache_module
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from small_runs import MACHINE, SAMPLE
+from tests.training.small_runs import MACHINE, SAMPLE
 
 from embedlab.recipe import Recipe
 from embedlab.runs.store import RunFolder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_runs import MACHINE, SAMPLE, recipe_of
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_runs import length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
+from tests.training.small_runs import length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 from embedlab.errors import ExitCode, Interrupted, UsageError
 from embedlab.runs import events

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
+from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.errors import EmbedlabError, MissingError, UsageError

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_runs import recipe_of, stage
+from tests.training.small_runs import recipe_of, stage
 
 from embedlab.errors import MissingError
 from embedlab.runs.store import RunFolder
