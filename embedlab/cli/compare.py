@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.evaluate import Aggregate, By, TaskNames, data_notes, score
+from embedlab.cli.evaluate import Aggregate, By, TaskNames, chosen_datasets, data_notes, score
 from embedlab.cli.models import ModelNames
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
@@ -38,7 +38,7 @@ def compare(
     Models that share a letter in a row cannot be told apart. * marks a difference that stands after Holm's correction over the
     table. What is not scored yet is scored first.
     """
-    scored, is_whole = score(models, terminal, datasets=task, fifths=by == "dice")
+    scored, is_whole = score(models, terminal, datasets=chosen_datasets(task, by), fifths=by == "dice")
 
     from embedlab.analysis.comparison import compare as compare_models
     from embedlab.reference.published import published_row

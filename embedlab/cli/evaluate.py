@@ -48,12 +48,14 @@ def evaluate(
 ) -> None:
     """Score MODELs on sentence pairs and print their correlations with human scores, x 100.
 
-    Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. A run with
-    several seeds shows mean ± standard deviation. Everything measured is kept in the run's folder, or in the cache.
+    Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. Dice fifths
+    are those of all STS-B pairs, unless --task names others. A run with several seeds shows mean ± standard deviation. Everything
+    measured is kept in the run's folder, or in the cache.
     """
-    scored, is_whole = score(models, terminal, datasets=task, fifths=by == "dice")
+    datasets = chosen_datasets(task, by)
+    scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
-    if task is None:
+    if datasets is None:
         keep(scored, evaluations)
     aggregates: Sequence[Aggregate] = (aggregate,) if aggregate else ("all", "mean", "wmean")
     if by == "dataset":
@@ -62,6 +64,11 @@ def evaluate(
         terminal.show(_slice_table(scored, evaluations, by, metric))
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
+
+
+def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
+    """The datasets that were typed, or the whole suite (None); fifths are those of STS-B, as in tsukagoshi, unless others are typed."""
+    return task or (["sts-benchmark"] if by == "dice" else None)
 
 
 def score(
@@ -129,17 +136,18 @@ def _dataset_row(
 
 def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric: Metric) -> "Table":
     """One row a source or Dice fifth, one column a model."""
-    from embedlab.reports.tables import Column, Table
+    from embedlab.reports.tables import Cell, Column, Table
+    from embedlab.tasks.sts import suite_slices
 
-    first = next(iter(evaluations.values()))
-    pairs = {score.slice: score.items for score in first.scores if score.by == by}
     rows: list[dict[str, Value | Cell]] = []
-    for key in _slices(evaluations, by):
-        cells = {model.name: _cell(evaluations, model, key, metric, "all") for model in scored.models}
-        rows.append({"slice": key, "pairs": pairs[key], **cells})
+    notes = list(_notes(scored))
+    for part in suite_slices(scored.table, by):
+        cells = {model.name: _cell(evaluations, model, part.key, metric, "all") for model in scored.models}
+        rows.append({"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height, **cells})
+        notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
     columns += [Column(key=model.name, title=model.name, align="right") for model in scored.models]
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored))
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes)
 
 
 def _slices(evaluations: Evaluations, by: str) -> list[str]:

@@ -8,7 +8,7 @@ import polars as pl
 from embedlab.analysis.comparison import AVERAGES
 from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
-from embedlab.analysis.slices import By, slices
+from embedlab.analysis.slices import By, Slice, slices
 from embedlab.data.dataset import Part, State
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model
@@ -110,6 +110,11 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
     )
 
 
+def suite_slices(table: pl.DataFrame, by: By) -> list[Slice]:
+    """The slices that the task reports; the other splits of STS-B are there for its fifths alone."""
+    return slices(table if by == "dice" else table.filter(~pl.col("dataset").str.contains(":", literal=True)), by)
+
+
 def dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
     """What training asks now and then: Spearman x100 on the dev split of DATASET, opened once."""
     frame = source.open(dataset, "dev").frame
@@ -171,8 +176,7 @@ def _facts(place: ScorePlace, scorer: PairScorer, *, truncated_before: int) -> d
 
 
 def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
-    # Other splits of STS-B are there for the fifths alone.
-    parts = [part for part in slices(table, "dataset") if ":" not in part.key]
+    parts = suite_slices(table, "dataset")
     for aggregate in AGGREGATES:
         for method in METHODS:
             values = {part.key: correlate(part.pairs, member, aggregate, method) for part in parts}
@@ -185,10 +189,8 @@ def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
 
 
 def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
-    chosen: list[tuple[By, pl.DataFrame]] = [("source", table.filter(~pl.col("dataset").str.contains(":")))]
-    chosen.append(("dice", table.filter(pl.col("dataset").str.split(":").list.first() == FIFTHS_OF)))
-    for by, pairs in chosen:
-        for part in slices(pairs, by):
+    for by in ("source", "dice"):
+        for part in suite_slices(table, by):
             for method in METHODS:
                 yield _score(by, part.key, method, "all", correlate(part.pairs, member, "all", method), part.pairs.height)
 
