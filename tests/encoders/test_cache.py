@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.encoders.cache_writer import DIM, vectors_of
 
 from embedlab.encoders import cache as cache_module
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from tests.encoders.cache_writer import DIM, vectors_of
 
 WRITER = Path(__file__).with_name("cache_writer.py")
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from slow_classifier import slow_fit
 
 from embedlab.tasks.classifiers import Schedule, fit_classifiers, plan_pass, shuffle_rows
 from embedlab.tasks.fits import Fits, Fold, Problem
 from embedlab.tasks.folds import hold_back, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
+from tests.tasks.slow_classifier import slow_fit
 
 ADAM = Schedule(optimiser="adam", lr=1e-2, batch=16, tenacity=2, passes_per_check=2, max_passes=60)
 RMSPROP = Schedule(optimiser="rmsprop", lr=1e-2, batch=32, tenacity=1, passes_per_check=1, max_passes=30)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from labelled_sentences import WordEncoder, write_probing
 
 from embedlab.data.source import Source
 from embedlab.errors import UsageError
 from embedlab.tasks.probing import evaluate_probing, open_probing
+from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
 
 def test_a_folder_of_probing_files_is_scored_under_its_own_name(tmp_path: Path) -> None:

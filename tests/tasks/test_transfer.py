@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 
 from embedlab.data.source import Source
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks.protocols import SETTINGS, SettingName
 from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, open_transfer
+from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 
 SMALL = ("mr", "sst2", "mrpc")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from tests.training.small_runs import MACHINE, SAMPLE
 
 from embedlab.recipe import Recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.stages import train_run
+from tests.training.small_runs import MACHINE, SAMPLE
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
@@ -15,6 +14,7 @@ from embedlab.recipe import Recipe
 from embedlab.training.batching import Collation, chunk_ends, tokenise
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import example, open_stage
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.training.small_runs import length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 from embedlab.errors import ExitCode, Interrupted, UsageError
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
+from tests.training.small_runs import length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
 

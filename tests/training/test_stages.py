@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.errors import EmbedlabError, MissingError, UsageError
@@ -18,6 +17,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.loop import Learner
+from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
 

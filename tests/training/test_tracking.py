@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.training.small_runs import recipe_of, stage
 
 from embedlab.errors import MissingError
 from embedlab.runs.store import RunFolder
+from tests.training.small_runs import recipe_of, stage
 
 
 def test_a_tracker_that_is_not_installed_is_refused_before_anything_is_written(

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import WIDE, Open, until, write_scores
 from textual.pilot import Pilot
 
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_data import load_pairs
+from tests.tui.driving import WIDE, Open, until, write_scores
 
 
 @pytest.fixture(scope="session")

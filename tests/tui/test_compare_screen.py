@@ -3,7 +3,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from driving import NARROW, Open, notices, until
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -15,6 +14,7 @@ from embedlab.tui.screens.pairs import PairsScreen
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.slice_detail import SliceDetail
+from tests.tui.driving import NARROW, Open, notices, until
 
 
 def screen_of(pilot: Pilot[None]) -> CompareScreen:

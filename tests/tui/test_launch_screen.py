@@ -2,7 +2,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from driving import NARROW, Open, notices, until
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
@@ -11,6 +10,7 @@ from embedlab.runs import launch
 from embedlab.tui.launch_form import NAME, OTHERS, SEEDS
 from embedlab.tui.screens.dialogs import Confirm
 from embedlab.tui.screens.launch import LaunchScreen
+from tests.tui.driving import NARROW, Open, notices, until
 
 Started = list[tuple[Sequence[str], Path]]
 

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import polars as pl
-from driving import NARROW, Open, notices, type_text, until, write_scores
 from textual.widgets import Input, Static
 
 from embedlab.settings import Settings
@@ -13,6 +12,7 @@ from embedlab.tui.screens.typed_pair import TypedPairScreen
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail
+from tests.tui.driving import NARROW, Open, notices, type_text, until, write_scores
 
 
 def table_of(app: object) -> FrameTable:

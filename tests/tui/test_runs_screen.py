@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from driving import NARROW, Open, notices, until
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -22,6 +21,7 @@ from embedlab.tui.screens.difference import DifferenceScreen
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
+from tests.tui.driving import NARROW, Open, notices, until
 
 
 def make_run(settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20) -> RunFolder:

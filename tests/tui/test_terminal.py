@@ -25,7 +25,10 @@ class Terminal:
         self._folder = folder
 
     def tmux(self, *words: str) -> str:
-        return subprocess.run(["tmux", "-L", self._socket, "-f", "/dev/null", *words], capture_output=True, text=True, check=False).stdout
+        command = ["tmux", "-L", self._socket, "-f", "/dev/null", *words]
+        # The size is the terminal's own: what the other tests set would be believed.
+        environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES", "TMUX"}}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
     def start(self, *arguments: str) -> None:
         environment = {key: value for key, value in os.environ.items() if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME"))}
