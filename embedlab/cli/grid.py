@@ -58,20 +58,19 @@ def run(
     """
     from embedlab.cli import grid_tables as tables
     from embedlab.grids.halving import check_rungs, rungs_for
-    from embedlab.grids.local import visible_gpus
     from embedlab.grids.plan import GridFolder
 
     plan = _plan(grid, terminal.settings, set_ or [], seeds, encoder)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    if budget is not None and cluster is not None:
+        raise UsageError("--budget and --cluster exclude each other", hint="halve on one machine, or run every cell on the cluster")
     rungs = rungs_for(budget) if budget is not None else ()
     check_rungs(plan, rungs)
     if dry_run:
         return terminal.show(tables.cells_table(plan))
     if cell is not None:
         return _run_cell(plan, folder, cell, terminal)
-    gpus = visible_gpus(plan.place.device)
-    at_once = workers or len(gpus) or _free_processors() // plan.threads or 1
-    entries = _run(plan, folder, rungs, at_once, gpus, cluster, terminal)
+    entries = _run(plan, folder, rungs, workers, cluster, terminal)
     terminal.show(tables.summary_table(plan, entries))
     if any(entry.state == "failed" for entry in entries):
         raise typer.Exit(ExitCode.FAILED)
@@ -186,31 +185,36 @@ def _place(settings: "Settings") -> "Place":
 
 
 def _run(
-    plan: "Plan",
-    folder: "GridFolder",
-    rungs: Sequence[float],
-    workers: int,
-    gpus: Sequence[str],
-    cluster: str | None,
-    terminal: Terminal,
+    plan: "Plan", folder: "GridFolder", rungs: Sequence[float], workers: int | None, cluster: str | None, terminal: Terminal
 ) -> "list[Entry]":
     """Say what is to come, do it under the board, and give the cells as they ended."""
     from embedlab.cli.grid_board import board
+    from embedlab.grids.cluster import run_on_cluster
     from embedlab.grids.estimate import remaining_cost
-    from embedlab.grids.local import prepare, run_local
+    from embedlab.grids.local import prepare, run_local, visible_gpus
     from embedlab.grids.progress import Watcher
-    from embedlab.grids.queue import Queue
     from embedlab.training.signals import stop_requests
 
     prepare(plan, folder, rungs)
-    with Queue(folder.queue_file) as queue:
-        before = queue.entries()
-    terminal.note(_plan_note(plan, remaining_cost(plan, before, workers), workers, gpus, folder.path.parent))
+    gpus = visible_gpus(plan.place.device) if cluster is None else []
+    at_once = workers or len(gpus) or _free_processors() // plan.threads or 1
     watcher = Watcher(folder)
     try:
+        where = f"on the Ray cluster {cluster}" if cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+        terminal.note(_plan_note(plan, remaining_cost(plan, watcher.look().entries, at_once), where, folder.path.parent))
         with stop_requests() as stop, board(plan.name, terminal) as show:
-            is_stopping = lambda: stop.signal is not None  # noqa: E731
-            run_local(plan, folder, workers, gpus=gpus, show=lambda: show(watcher.look()), is_stopping=is_stopping)
+
+            def look() -> None:
+                show(watcher.look())
+
+            def is_stopping() -> bool:
+                return stop.signal is not None
+
+            if cluster is None:
+                run_local(plan, folder, at_once, gpus=gpus, show=look, is_stopping=is_stopping)
+            else:
+                is_quiet = terminal.settings.quiet
+                run_on_cluster(plan, folder, cluster, at_once=workers, is_quiet=is_quiet, show=look, is_stopping=is_stopping)
         return list(watcher.look().entries)
     finally:
         watcher.close()
@@ -227,18 +231,18 @@ def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Termina
     terminal.note(f"cell {number} is done")
 
 
-def _plan_note(plan: "Plan", cost: "Cost", workers: int, gpus: Sequence[str], disk: Path) -> str:
+def _plan_note(plan: "Plan", cost: "Cost", where: str, disk: Path) -> str:
+    """What is to be done, where, how long it may take and how much disk it needs."""
     import shutil
 
     from embedlab.cli.grid_board import duration
 
-    where = f" on {len(gpus)} GPUs" if gpus else ""
     threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''} each"
     time = f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
     free = shutil.disk_usage(disk).free
     size = f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free" if cost.disk_bytes is not None else "disk not known"
     short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes is not None and cost.disk_bytes > free else ""
-    return f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {workers} at once{where}, {threads}; {time}; {size}{short}"
+    return f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {threads}; {time}; {size}{short}"
 
 
 def _free_processors() -> int:

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from embedlab.errors import EmbedlabError, ExitCode, Interrupted, UsageError
-from embedlab.grids.cell import PROGRAM, CellLock, environment, failure, is_complete, next_command
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, failure, is_complete, next_command
+from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Queue
 from embedlab.grids.worker import GRACE_S, is_alive
 from embedlab.paths import disk_errors
@@ -131,40 +131,53 @@ def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[s
     A later look at the grid finds it by its run. Its output goes to the run's log.
     """
     cell = plan.cell(number)
+    returncode, reason = finish_cell(plan, folder, cell, program=program)
+    if returncode == ExitCode.INTERRUPTED:
+        raise Interrupted(f"cell {number} ({cell.id}) is stopped; a checkpoint is saved", hint="the same command goes on from there")
+    if returncode != 0:
+        raise EmbedlabError(f"cell {number} ({cell.id}) failed: {reason}", hint=f"embedlab runs log {cell.id}")
+
+
+def finish_cell(
+    plan: Plan, folder: GridFolder, cell: Cell, *, program: Sequence[str] = PROGRAM, is_patient: bool = False
+) -> tuple[int, str]:
+    """Do all that is left of a cell in processes of its own; gives the last one's exit code and what went wrong.
+
+    Patient: a cell that another process has in hand is waited for, otherwise an error.
+    """
     run = plan.run(cell)
     while True:
         lock = CellLock(folder, cell)
         try:
-            if not lock.acquire():
-                raise EmbedlabError(
-                    f"cell {number} ({cell.id}) is in the hands of another process", hint=f"embedlab runs log {cell.id} --follow"
-                )
+            while not lock.acquire():
+                if not is_patient:
+                    raise EmbedlabError(f"cell {cell.id} is in the hands of another process", hint=f"embedlab runs log {cell.id} --follow")
+                time.sleep(POLL_S)
             command = next_command(plan, folder, cell)
             if command is None:
-                return
+                drop_checkpoints(run)
+                return ExitCode.OK, ""
             log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
             process = lock.start([*program, *command], environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run.log_file)
         finally:
             lock.close()
         _wait(process)
-        if process.returncode == ExitCode.INTERRUPTED:
-            raise Interrupted(f"cell {number} ({cell.id}) is stopped; a checkpoint is saved", hint="the same command goes on from there")
         if process.returncode != 0:
-            raise EmbedlabError(
-                f"cell {number} ({cell.id}) failed: {failure(run, process.returncode, log_start)}", hint=f"embedlab runs log {cell.id}"
-            )
+            return process.returncode, failure(run, process.returncode, log_start)
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:
-    """Wait for a cell's process, and pass on what this one is asked."""
-    asked = {
-        number: signal.signal(number, lambda number, _: process.send_signal(number))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    }
+    """Wait for a cell's process, which is asked to stop when this one is."""
+    asked = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in asked}
     try:
         process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
     finally:
-        for number, handler in asked.items():
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 

@@ -35,14 +35,14 @@ class Worker:
         self.plan = Plan.load(folder.plan_file)
         self.queue = Queue(folder.queue_file)
         self.rungs = self.queue.rungs
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+        self.name = worker_name()
         self.since = time.time()
         self.parent = os.getppid()
         self.stops = 0  # how often somebody asked for the end
 
     def work(self) -> ExitCode:
         """Do cells until none is left or somebody asks for the end."""
-        with _alive(self.folder.workers / self.name):
+        with alive(self.folder.workers / self.name):
             while not self._should_stop():
                 entry = self.queue.claim(self.name, dead_workers(self.folder))
                 if entry is not None:
@@ -137,6 +137,11 @@ class Worker:
         return halving.score_at(self.plan.run(cell), self.rungs[entry.rung]) is not None
 
 
+def worker_name() -> str:
+    """A name that no other worker has."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+
+
 def dead_workers(folder: GridFolder) -> list[str]:
     """Names of workers of this machine that ended without a word; each is told to somebody once."""
     dead = [path for path in folder.workers.glob("[!.]*") if not _is_locked(path)]
@@ -162,8 +167,8 @@ def _is_locked(path: Path) -> bool:
 
 
 @contextmanager
-def _alive(path: Path) -> Iterator[None]:
-    """Hold the lock by which others see that this worker lives."""
+def alive(path: Path) -> Iterator[None]:
+    """Hold the lock by which others see that the worker of this name lives."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         hidden = path.with_name(f".{path.name}")  # nobody may find it before it is locked

@@ -1,0 +1,240 @@
+"""A grid on a Ray cluster that exists already: each cell is a task, the queue stays in the grid's folder on this machine."""
+
+import hashlib
+import io
+import logging
+import os
+import socket
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError
+from embedlab.grids.cell import PROGRAM, is_complete, judge
+from embedlab.grids.local import finish_cell
+from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.queue import Ending, Entry, Queue
+from embedlab.grids.worker import BEAT_S, alive, dead_workers, worker_name
+from embedlab.paths import atomic_folder
+from embedlab.runs.store import RunFolder
+
+POLL_S = 0.2
+LOST_NODES = 3  # so often Ray starts a cell again elsewhere before it counts as killed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a task gives back."""
+
+    returncode: int
+    reason: str
+    archive: bytes | None  # the run folder, from a node that does not see ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    entry: Entry
+    began: float
+
+
+class _Cluster:
+    """The tasks of one grid on a cluster, and the claims that stand for them."""
+
+    def __init__(self, plan: Plan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
+        import ray
+
+        self.ray: Any = ray
+        self.plan, self.folder, self.program = plan, folder, tuple(program)
+        self.queue, self.name = Queue(folder.queue_file), worker_name()
+        self.tasks: dict[Any, _Task] = {}
+        resources = self.ray.cluster_resources()
+        self.at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
+        gpus = resources.get("GPU", 0.0) if plan.place.device in {"auto", "cuda"} else 0.0
+        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / self.at_once), max_retries=LOST_NODES)(run_task)
+        self._plan_here = ray.put(plan.to_json())
+
+    def submit(self) -> None:
+        """Claim cells and hand them to the cluster until it has enough."""
+        while len(self.tasks) < self.at_once:
+            entry = self.queue.claim(self.name, dead_workers(self.folder))
+            if entry is None:
+                return
+            task = self._remote.remote(self._plan_here, str(self.folder.path), entry.number, self.program)
+            self.tasks[task] = _Task(entry=entry, began=time.monotonic())
+
+    def collect(self) -> None:
+        """Settle the tasks that ended."""
+        if not self.tasks:
+            time.sleep(POLL_S)
+            return
+        ended, _ = self.ray.wait(list(self.tasks), timeout=POLL_S)
+        for reference in ended:
+            task = self.tasks.pop(reference)
+            self.queue.settle(task.entry, self._ending(reference, task.entry), time.monotonic() - task.began)
+
+    def _ending(self, reference: Any, entry: Entry) -> Ending:
+        try:
+            outcome: Outcome = self.ray.get(reference)
+        except self.ray.exceptions.TaskCancelledError:
+            return Ending(state="waiting")
+        except self.ray.exceptions.RayError as error:  # the node is gone, or its memory
+            lines = str(error).strip().splitlines()
+            return judge(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
+        if outcome.archive is not None:
+            unpack(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
+        return Ending(state="done") if outcome.returncode == 0 else judge(entry, outcome.returncode, outcome.reason)
+
+    def renew(self) -> None:
+        """Keep the claims of all tasks."""
+        for task in self.tasks.values():
+            self.queue.renew(task.entry)
+
+    def cancel(self) -> None:
+        """Ask every task to save its cell's checkpoint and stop."""
+        for reference in self.tasks:
+            self.ray.cancel(reference)
+
+
+def run_on_cluster(
+    plan: Plan,
+    folder: GridFolder,
+    address: str,
+    *,
+    at_once: int | None = None,
+    program: Sequence[str] = PROGRAM,
+    is_quiet: bool = False,
+    show: Callable[[], None] = lambda: None,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run the prepared grid as tasks of the Ray cluster at ADDRESS, each with the plan's threads and a share of the GPUs.
+
+    A node that sees the grid's folder works in it, and a cell whose node dies goes on from its checkpoint; another works in
+    a folder of its own and sends the run back when it is complete. Ray brings the logs here, unless it is to be quiet.
+    """
+    with _connected(address, is_quiet=is_quiet):
+        cluster = _Cluster(plan, folder, at_once, program)
+        since, beat, was_asked = time.time(), time.monotonic(), False
+        with alive(folder.workers / cluster.name):
+            while cluster.tasks or (cluster.queue.is_open() and not was_asked):
+                if not was_asked:
+                    cluster.submit()
+                if not was_asked and (is_stopping() or cluster.queue.is_cancelled(since)):
+                    cluster.cancel()
+                    was_asked = True
+                cluster.collect()
+                if time.monotonic() - beat > BEAT_S:
+                    cluster.renew()
+                    beat = time.monotonic()
+                show()
+        if cluster.queue.is_open():
+            raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
+
+
+def run_task(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> Outcome:
+    """What a node does for one cell."""
+    folder = GridFolder(Path(folder_path))
+    is_shared = folder.plan_file.is_file() and _digest(folder.plan_file.read_text(encoding="utf-8")) == _digest(plan_text)
+    if is_shared:
+        plan = Plan.load(folder.plan_file)
+        returncode, reason = _work(plan, folder, plan.cell(number), program)
+        return Outcome(returncode=returncode, reason=reason, archive=None)
+    with tempfile.TemporaryDirectory(prefix="embedlab-") as scratch:
+        return run_apart(plan_text, Path(scratch), number, program)
+
+
+def run_apart(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> Outcome:
+    """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack what it leaves behind."""
+    scratch.mkdir(exist_ok=True)
+    (scratch / "plan.json").write_text(plan_text, encoding="utf-8")
+    there = Plan.load(scratch / "plan.json")
+    plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
+    cell = plan.cell(number)
+    returncode, reason = _work(plan, GridFolder(scratch), cell, program)
+    run = plan.run(cell)
+    return Outcome(returncode=returncode, reason=reason, archive=pack(run) if is_complete(plan, cell) else None)
+
+
+def _work(plan: Plan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
+    """Finish a cell while its log goes to this task's stderr, which Ray brings to whoever started the grid."""
+    sys.stderr.write(f"cell {cell.number} ({cell.id}) on {socket.gethostname()}\n")
+    with _streamed(plan.run(cell).log_file, f"cell {cell.number}: "):
+        try:
+            return finish_cell(plan, folder, cell, program=program, is_patient=True)
+        except EmbedlabError as error:
+            return error.exit_code, error.message
+
+
+@contextmanager
+def _streamed(log: Path, label: str) -> Iterator[None]:
+    """Copy what is appended to LOG to stderr, line by line, until the block ends."""
+    is_over = threading.Event()
+    start = log.stat().st_size if log.exists() else 0
+
+    def copy() -> None:
+        offset = start
+        while True:
+            was_over = is_over.wait(POLL_S)
+            if log.exists():
+                with log.open("rb") as file:
+                    file.seek(offset)
+                    lines = file.read()
+                whole = lines if was_over else lines[: lines.rfind(b"\n") + 1]
+                offset += len(whole)
+                sys.stderr.writelines(f"{label}{line}\n" for line in whole.decode("utf-8", errors="replace").splitlines())
+            if was_over:
+                return
+
+    thread = threading.Thread(target=copy, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def pack(run: RunFolder) -> bytes:
+    """A run folder as a tar archive, without its checkpoints."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        archive.add(run.path, arcname=".", filter=lambda member: None if member.name.startswith("./checkpoints") else member)
+    return content.getvalue()
+
+
+def unpack(archive: bytes, run: RunFolder) -> None:
+    """Put a packed run where it belongs, in one step."""
+    run.path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_folder(run.path) as folder, tarfile.open(fileobj=io.BytesIO(archive)) as content:
+        content.extractall(folder, filter="data")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def _connected(address: str, *, is_quiet: bool) -> Iterator[None]:
+    """Be a client of the cluster until the block ends."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingError("--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'") from error
+    try:
+        ray.init(address=address, log_to_driver=not is_quiet, logging_level=logging.WARNING)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise MissingError(
+            f"no Ray cluster at {address!r}: {first}", hint="`ray start --head` starts one; `ray status` shows it"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()

@@ -1,0 +1,85 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.grids.cluster import pack, run_apart, run_on_cluster, unpack
+from embedlab.grids.local import prepare
+from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.queue import Queue
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+from tests.grids.conftest import STAND_IN
+from tests.grids.test_local import assert_each_done_once, expected_value
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Two nodes of one processor each on this machine, reached at 127.0.0.1 alone."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's switch for desktop systems: nodes keep to the loopback address. It is read when Ray is imported.
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    pytest.importorskip("ray", reason="the extra embedlab[ray] is not installed")
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+    started = Cluster(initialize_head=True, head_node_args=node)
+    started.add_node(num_cpus=1, object_store_memory=80 * 2**20, node_ip_address="127.0.0.1")
+    yield started
+    started.shutdown()
+
+
+@pytest.mark.slow
+def test_a_cluster_does_every_cell_once(plan: Plan, folder: GridFolder, cluster: Any) -> None:
+    prepare(plan, folder)
+    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, is_quiet=True)
+    assert_each_done_once(plan, folder)
+
+
+@pytest.mark.slow
+def test_a_node_that_is_killed_loses_nothing(plan: Plan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(plan, folder)
+    killed = []
+
+    def show() -> None:
+        with Queue(folder.queue_file) as queue:
+            is_busy = any(entry.state == "done" for entry in queue.entries())
+        if is_busy and not killed:
+            node = cluster.list_all_nodes()[-1]
+            cluster.remove_node(node, allow_graceful=False)
+            killed.append(node)
+
+    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, is_quiet=True, show=show)
+    assert killed
+    assert_each_done_once(plan, folder)
+
+
+def test_a_run_made_apart_is_brought_back(plan: Plan, tmp_path: Path) -> None:
+    outcome = run_apart(plan.to_json(), tmp_path / "scratch", 2, STAND_IN)
+    assert (outcome.returncode, outcome.reason) == (0, "")
+    assert outcome.archive is not None
+    run = plan.run(plan.cell(2))
+    unpack(outcome.archive, run)
+    assert status(run).state == "finished"
+    assert (run.model / "value").read_text() == expected_value(plan, 2)
+
+
+def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
+    run = RunFolder.of(tmp_path / "there", "mine", 1)
+    for name in ("model/weights", "checkpoints/step-1/weights"):
+        (run.path / name).parent.mkdir(parents=True)
+        (run.path / name).write_text(name)
+    here = RunFolder.of(tmp_path / "here", "mine", 1)
+    unpack(pack(run), here)
+    assert (here.model / "weights").read_text() == "model/weights"
+    assert not here.checkpoints.exists()
+
+
+def test_without_ray_the_extra_is_named(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingError) as caught:
+        run_on_cluster(plan, folder, "127.0.0.1:1")
+    assert "embedlab[ray]" in caught.value.hint
