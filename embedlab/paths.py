@@ -3,10 +3,10 @@
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import platformdirs
 
@@ -55,15 +55,16 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        # Opened like any other file, so that a colleague may read what the umask allows; mkstemp's are private.
+        temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(path)
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
 

@@ -25,6 +25,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path: Path, mo
     assert [file.name for file in tmp_path.iterdir() if file.name != "home"] == ["state.json"]
 
 
+def test_a_file_has_the_rights_of_any_other_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("x")
+    write_atomic(tmp_path / "atomic", "x")
+    assert (tmp_path / "atomic").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
     target = tmp_path / "checkpoint"
 
