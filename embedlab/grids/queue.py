@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS cells (
     rung INTEGER NOT NULL DEFAULT 0, reason TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (run, seed)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_state ON cells (state, number);
+CREATE INDEX IF NOT EXISTS by_state ON cells (state, rung DESC, number);
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
 _COLUMNS = "run, seed, number, state, errors, kills, worker, pid, lease, seconds, rung, reason"

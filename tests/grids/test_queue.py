@@ -136,7 +136,7 @@ def test_other_trouble_names_the_file(path: Path) -> None:
 
 
 def test_the_queue_costs_under_20_ms_a_cell(tmp_path: Path) -> None:
-    cells = [(f"run-{number}", 1) for number in range(2000)]
+    cells = [(f"run-{number}", 1) for number in range(10_000)]
     with Queue(tmp_path / "queue.sqlite") as queue:
         queue.fill(cells, done=set())
         began, rounds = time.process_time(), 200
