@@ -34,7 +34,9 @@ def tui(
     if serve:
         _serve(host, port, terminal)
         return
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    from textual.constants import DRIVER  # set by the server, whose browser is the terminal
+
+    if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
     from embedlab.tui.app import Dashboard
 

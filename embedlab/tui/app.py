@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from time import sleep
 from typing import Any, ClassVar
@@ -22,16 +23,19 @@ from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.pair_data import PairData, load_pairs, with_models
 from embedlab.tui.pair_scorer import PairScorer
 from embedlab.tui.screens.base import DashboardScreen
-from embedlab.tui.screens.compare import CompareScreen
-from embedlab.tui.screens.launch import LaunchScreen
-from embedlab.tui.screens.pairs import PairsScreen
-from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.state import Memory, State
 from embedlab.tui.stored_models import StoredModel, find_model, stored_models
 
 FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
+AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores are joined and ranked
 WRITE_AFTER_S = 0.3
+
+
+def _screen(name: str) -> Screen[Any]:
+    """The screen of a mode, loaded when it is first shown: the first paint does not wait for the other three."""
+    screen: Screen[Any] = getattr(import_module(f"embedlab.tui.screens.{name}"), f"{name.capitalize()}Screen")()
+    return screen
 
 
 class Dashboard(App[None]):
@@ -39,7 +43,7 @@ class Dashboard(App[None]):
 
     CSS_PATH = "dashboard.tcss"
     TITLE = "embedlab"
-    MODES: ClassVar[Any] = {"pairs": PairsScreen, "compare": CompareScreen, "runs": RunsScreen, "launch": LaunchScreen}
+    MODES: ClassVar[Any] = {name: partial(_screen, name) for name in ("pairs", "compare", "runs", "launch")}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012 - the base class has it so
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
 
@@ -126,6 +130,8 @@ class Dashboard(App[None]):
         try:
             stored, troubles = stored_models(self.settings)
             bare = load_pairs(self.settings, self.pair_file)
+            if self.data is None and bare.table.height > AT_ONCE:
+                self.call_from_thread(self._take, with_models(bare, []), (), ())
             chosen = self._chosen(stored)
             data = with_models(bare, chosen)
         except EmbedlabError as error:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from embedlab.encoders.catalog import resolve
 from embedlab.errors import EmbedlabError, UsageError
 from embedlab.paths import state_folder
 from embedlab.runs.launch import start_detached
@@ -34,6 +33,8 @@ class Evaluations:
 
     def start(self, name: str) -> None:
         """Score the model called NAME; a name that stands for nothing is refused before a process starts."""
+        from embedlab.encoders.catalog import resolve
+
         resolve(name, self._settings.runs_folder)
         if any(process.name == name for process in self._running):
             raise UsageError(f"{name!r} is being scored already")

@@ -164,7 +164,7 @@ class PairsScreen(DashboardScreen):
 
     def on_filter_bar_left(self) -> None:
         """From the filter to the table."""
-        self.query_one(FrameTable).focus()
+        self.set_focus(self.query_one(FrameTable))
 
     def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
         """Tell all about the pair under the cursor."""
@@ -214,8 +214,8 @@ class PairsScreen(DashboardScreen):
     # keys
 
     def action_filter(self) -> None:
-        """To the filter bar."""
-        self.query_one(FilterBar).focus()
+        """To the filter bar, at once: what is typed next must not be taken for keys of the table."""
+        self.set_focus(self.query_one(FilterBar))
 
     def action_back(self) -> None:
         """From detail or filter to the table, then the filter away, then the marked alone no longer."""

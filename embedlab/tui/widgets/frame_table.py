@@ -183,10 +183,10 @@ class FrameTable(ScrollView, can_focus=True):
         else:
             place = y - 1 + self.scroll_offset.y
             if place >= len(self.rows):
-                return Strip.blank(self.size.width, self.rich_style)
+                return Strip.blank(self.size.width, self.get_component_rich_style("frame-table--row"))
             strip = self._row(place)
         left = self.scroll_offset.x
-        return strip.crop_extend(left, left + self.size.width, self.rich_style)
+        return strip.crop(left, left + self.size.width)  # every strip reaches beyond the right edge
 
     def _header(self) -> Strip:
         style, cursor = (self.get_component_rich_style(f"frame-table--{name}") for name in ("header", "header-cursor"))
