@@ -54,6 +54,8 @@ class OptimSection:
     warmup: Share = 0.1  # share of the stage's steps
     weight_decay: Annotated[float, Ge(0)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
+    micro_batch: Count | None = None  # sentences that a graph is kept of at a time (gradient caching); absent = all
+    turn: Count | None = None  # steps in a row before the next of the neighbouring stages that take turns; absent = the stage is alone
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -153,6 +153,13 @@ def _sentence_rows(rng: Random, sentences: int) -> Iterable[Row]:
     return ((word_scene(random_scene(rng), rng),) for _ in range(sentences))
 
 
+def _triplet_rows(rng: Random, premises: int) -> Iterable[Row]:
+    """A premise, a scene it entails and one that contradicts it."""
+    for _ in range(premises):
+        scene = broaden(random_scene(rng), rng)
+        yield word_scene(scene, rng), word_scene(generalise(scene, rng), rng), word_scene(_contradict(scene, rng), rng)
+
+
 _DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")
 
 
@@ -189,5 +196,6 @@ _GENERATORS: Mapping[Kind, Callable[[Random, int], Iterable[Row]]] = MappingProx
         "paraphrases": _paraphrase_rows,
         "sentiment": _sentiment_rows,
         "sentences": _sentence_rows,
+        "triplets": _triplet_rows,
     }
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
-from embedlab.data.text_file import read_fields
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.text_file import read_fields, read_lines
 
 
 def read_first_column(paths: Sequence[Path]) -> Rows:
@@ -17,9 +17,29 @@ def read_first_column(paths: Sequence[Path]) -> Rows:
     return Rows(frame=pl.concat([read_fields(path, (0,), line_shape="a sentence").select(sentence="0") for path in paths]))
 
 
+def read_whole_lines(paths: Sequence[Path]) -> Rows:
+    """Every line of a file that is not blank; blank ones are counted."""
+    (path,) = paths
+    lines = read_lines(path)
+    sentences = [line for line in lines if line.strip()]
+    blank = len(lines) - len(sentences)
+    return Rows(
+        frame=pl.DataFrame({"sentence": sentences}, schema=dict(COLUMNS["sentences"])), skipped={"blank line": blank} if blank else {}
+    )
+
+
 _PARTS = tuple(f"wiki_split/{part}.tsv" for part in ("tune", "validation", "test"))
 
 DATASETS = (
+    Dataset(
+        name="wiki-1m",
+        kind="sentences",
+        summary="a million sentences of the English Wikipedia (Gao 2021)",
+        home="https://huggingface.co/datasets/princeton-nlp/datasets-for-simcse",
+        splits={
+            "train": Split(layouts=(Layout(files=("wiki1m_for_simcse.txt",), read=read_whole_lines),), expected=Expected(rows=1_000_000))
+        },
+    ),
     Dataset(
         name="wiki-split",
         kind="sentences",

@@ -83,6 +83,12 @@ class TransformerEncoder:
         _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
         return gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1)
 
+    def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The token of each word where it is exactly one and known, otherwise −1."""
+        # A space in front makes a word the beginning of one to tokenizers that tell (RoBERTa's), and is nothing to the others.
+        encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
+        return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
+
     def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
         """One vector a sentence, in order, without dropout and without gradients."""
         unique, index = distinct(sentences)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from embedlab.data.dataset import COLUMNS
+from embedlab.data.dataset import COLUMNS, Kind
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import dataset
 from embedlab.errors import UsageError
 from embedlab.names import objective_options
-from embedlab.recipe import Recipe
+from embedlab.recipe import ObjectiveSection, Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +17,24 @@ class Needs:
 
     sentences: tuple[str, ...]  # columns of sentences to encode
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
+    words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     together: str | None = None  # rows with the same sentence in this column are never parted
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns the data must have."""
-        return (*self.sentences, *self.classes)
+        return (*self.sentences, *self.classes, *self.words)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of datasets that have them."""
+        return [kind for kind, columns in COLUMNS.items() if set(self.columns) <= set(columns)]
+
+
+def objective_needs(section: ObjectiveSection) -> Needs:
+    """What the objective of a stage needs with its options."""
+    needs: Needs = objective_options(section.name).needs(section.options)
+    return needs
 
 
 def check_columns(recipe: Recipe) -> None:
@@ -31,7 +43,7 @@ def check_columns(recipe: Recipe) -> None:
     What a user's own file holds is seen when it is opened.
     """
     for stage in recipe.stages:
-        needs = objective_options(stage.objective.name).NEEDS
+        needs = objective_needs(stage.objective)
         for name in stage.data.datasets:
             if not is_pair_file(name):
                 require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
@@ -40,8 +52,7 @@ def check_columns(recipe: Recipe) -> None:
 def require_columns(needs: Needs, there: Sequence[str], *, objective: str, dataset: str) -> None:
     """Refuse a dataset without the columns in NEEDS."""
     if missing := [column for column in needs.columns if column not in there]:
-        kinds = [kind for kind, columns in COLUMNS.items() if set(needs.columns) <= set(columns)]
         raise UsageError(
             f"objective {objective!r} needs column {missing[0]!r}, which {dataset!r} does not have: its columns are {', '.join(there)}",
-            hint=f"take a dataset of kind {' or '.join(kinds)}: `embedlab data ls`",
+            hint=f"take a dataset of kind {' or '.join(needs.kinds)}: `embedlab data ls`",
         )

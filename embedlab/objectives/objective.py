@@ -2,27 +2,38 @@
 
 import importlib
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.recipe import ObjectiveSection
+
+View = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
+Frozen = Literal["nothing", "embeddings", "encoder"]
 
 
 class Objective(nn.Module):
     """A loss on the vectors of a batch's distinct sentences, with the heads it trains beside the encoder.
 
     Sentence columns hold positions among the batch's distinct sentences, so that a sentence which repeats is
-    encoded once; class columns hold class indices.
+    encoded once a view; class columns hold class indices, word columns token ids.
     """
+
+    views: tuple[View, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
+    frozen: Frozen = "nothing"  # what of the encoder this objective must not move
+
+    def attach(self, encoder: TransformerEncoder) -> None:
+        """Take from the encoder at its start what the loss needs of it beside vectors; nothing, for most."""
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """What is drawn or derived on the CPU while the batch is prepared; the loss finds it among its columns."""
         return {}
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
-        """The scalar loss; vectors: (distinct sentences, dim), float32."""
+        """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the other."""
         raise NotImplementedError
 
 

@@ -1,5 +1,6 @@
 """A frame's rows with every sentence as an index into the distinct sentences."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,34 +10,54 @@ from numpy.typing import NDArray
 from embedlab.errors import UsageError
 from embedlab.objectives.needs import Needs
 
+WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
+"""The token id of each word, −1 where the word is not exactly one known token."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What an objective reads of a frame: sentences are numbered, classes too."""
+    """What an objective reads of a frame: sentences, classes and words are numbered."""
 
+    frame: pl.DataFrame  # the rows that were numbered, as they were
     sentences: pl.Series  # distinct, in the order they first appear
-    columns: dict[str, NDArray[np.int64]]  # sentence column → index into sentences, class column → index of the class; (rows,) each
+    columns: dict[str, NDArray[np.int64]]  # (rows,) each: sentence → index into sentences, class → its index, word → its token
+    left_out: int = 0  # rows whose word is not one token
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(self.frame)
 
     def at(self, index: int | np.integer) -> str:
         """One distinct sentence."""
         return str(self.sentences[int(index)])
 
 
-def index_rows(frame: pl.DataFrame, needs: Needs) -> Rows:
-    """Number the sentences and classes of FRAME; a class that NEEDS does not name is refused."""
+def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> Rows:
+    """Number the sentences, classes and words of FRAME; a class that NEEDS does not name is refused.
+
+    Without WORDS every row is kept, and words are numbered by their first appearance.
+    """
+    total = len(frame)
+    for column in needs.words:
+        frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(pl.col(f"{column} id") >= 0)
     texts = [frame[column].rename("sentence") for column in needs.sentences]
     distinct = pl.concat(texts).unique(maintain_order=True)
-    number = distinct.to_frame().with_row_index("index")
-    columns = {
-        column: text.to_frame().join(number, on="sentence", how="left", maintain_order="left")["index"].to_numpy().astype(np.int64)
-        for column, text in zip(needs.sentences, texts, strict=True)
-    }
-    for column, classes in needs.classes.items():
-        columns[column] = _class_index(frame[column], classes)
-    return Rows(sentences=distinct, columns=columns)
+    columns = {column: _places(text, distinct) for column, text in zip(needs.sentences, texts, strict=True)}
+    columns |= {column: _class_index(frame[column], classes) for column, classes in needs.classes.items()}
+    columns |= {column: frame[f"{column} id"].to_numpy(writable=True) for column in needs.words}
+    return Rows(frame=frame.select(needs.columns), sentences=distinct, columns=columns, left_out=total - len(frame))
+
+
+def _places(values: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
+    """Where each of VALUES stands among the DISTINCT ones."""
+    number = pl.DataFrame({"value": distinct}).with_row_index("index")
+    places = pl.DataFrame({"value": values}).join(number, on="value", how="left", maintain_order="left")["index"]
+    return places.to_numpy().astype(np.int64)
+
+
+def _word_ids(values: pl.Series, words: WordIds | None) -> pl.Series:
+    distinct = values.unique(maintain_order=True)
+    ids = words(distinct.to_list()) if words is not None else np.arange(len(distinct))
+    return pl.Series(ids[_places(values, distinct)], dtype=pl.Int64)
 
 
 def _class_index(values: pl.Series, classes: tuple[str, ...]) -> NDArray[np.int64]:

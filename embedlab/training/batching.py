@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -21,17 +22,22 @@ from embedlab.training.stage_data import StageData
 CHUNK_COST = {"cpu": 128, "mps": 1_024, "cuda": 4_096}
 
 
+Chunk = tuple[Tensor, Tensor]  # token ids and mask, (sentences, tokens) each
+
+
 @dataclass(frozen=True, kw_only=True)
 class Batch:
     """What one step reads."""
 
-    chunks: tuple[tuple[Tensor, Tensor], ...]  # (token ids, mask) of the distinct sentences, shortest first
+    stage: int  # index of the stage it belongs to
+    chunks: tuple[Chunk, ...]  # the distinct sentences, shortest first
     columns: dict[str, Tensor]  # sentence columns: place among those sentences; class columns; what the objective drew
     rows: int
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on DEVICE."""
         return Batch(
+            stage=self.stage,
             chunks=tuple((ids.to(device, non_blocking=True), mask.to(device, non_blocking=True)) for ids, mask in self.chunks),
             columns={name: column.to(device, non_blocking=True) for name, column in self.columns.items()},
             rows=self.rows,
@@ -48,6 +54,11 @@ class Collation:
     objective: Objective
     pad: int
     chunk_cost: int
+
+    @property
+    def chunk_limit(self) -> int | None:
+        """Sentences in a chunk, at most."""
+        return self.data.stage.optim.micro_batch
 
     def batches(self, done: int) -> Iterator[Batch]:
         """The stage's batches after its first DONE steps."""
@@ -69,20 +80,30 @@ class Collation:
         place = np.argsort(by_length)
         columns |= dict(zip(self.needs.sentences, place[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)  # type: ignore[arg-type]
-        ends = chunk_ends(lengths[by_length], self.chunk_cost)
+        ends = chunk_ends(lengths[by_length], self.chunk_cost, self.chunk_limit)
         chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(distinct[by_length], ends[:-1]))
         return Batch(
+            stage=self.data.index,
             chunks=tuple((torch.from_numpy(ids), torch.from_numpy(mask)) for ids, mask in chunks),
             columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
             rows=len(rows),
         )
 
 
-def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
+def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int, limit: int | None = None) -> list[int]:
     """Where to cut sentences sorted by length so that padded tokens plus CHUNK_COST a chunk are fewest.
 
-    Exact, by the shortest path over the places where the length changes; the last end is the number of sentences.
+    Exact, by the shortest path over the places where the length changes; the last end is the number of sentences. With
+    a LIMIT chunks of more sentences are cut evenly.
     """
+    ends = _cheapest_ends(lengths, chunk_cost)
+    if limit is None:
+        return ends
+    parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
+    return [int(part[-1]) + 1 for chunk in parts for part in chunk]
+
+
+def _cheapest_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
     ends = np.append(np.flatnonzero(np.diff(lengths)) + 1, len(lengths))
     cost, before = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1, np.int64)
     starts = np.append(0, ends)

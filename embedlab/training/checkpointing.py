@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder
 
-SCHEMA = 1
+SCHEMA = 2
 STATE = "state.json"
 
 Tensors = dict[str, Tensor]

@@ -1,8 +1,8 @@
-"""The training loop: the steps of one stage, from wherever it stands to its end."""
+"""The training loop: the steps of one block of stages, from wherever it stands to its end."""
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,12 +12,15 @@ from torch import Tensor, nn
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, Interrupted
 from embedlab.objectives.objective import Objective
-from embedlab.recipe import EvaluateSection, OptimSection
+from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
-from embedlab.training.batching import Batch, Collation
+from embedlab.training.batching import Collation
+from embedlab.training.blocks import Block
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
+from embedlab.training.freezing import frozen
+from embedlab.training.learner import Learner, cached_backward
 from embedlab.training.meter import Meter
-from embedlab.training.schedule import dev_steps, rate_factor
+from embedlab.training.schedule import rate_factor
 from embedlab.training.signals import StopRequest
 
 DevScore = Callable[[TransformerEncoder], float]
@@ -40,62 +43,53 @@ class Session:
     dev_score: DevScore | None
     steps: int  # of all stages
     step: int = 0  # done, over all stages
-    best: Best | None = None  # of the stage at hand
+    best: Best | None = None  # of the block at hand
     checkpoint_s: float = 0.0  # what the last checkpoint cost
     saved_at: float = 0.0  # when it was complete
 
     @property
-    def heads(self) -> nn.ModuleList:
-        """The objectives as one module, whose parameters are named "<stage>.<parameter>"."""
-        return nn.ModuleList(self.objectives)
+    def heads(self) -> dict[str, Tensor]:
+        """What the objectives learn, named "<stage>.<parameter>"; what they only use, as a pre-trained head, is in the starting encoder."""
+        objectives = nn.ModuleList(self.objectives)
+        fixed = {name for name, parameter in objectives.named_parameters() if not parameter.requires_grad}
+        return {name: tensor for name, tensor in objectives.state_dict().items() if name not in fixed}
 
 
-class Learner(nn.Module):
-    """Encoder and objective as one module: a batch in, its loss out."""
+def train_block(session: Session, block: Block, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None) -> None:
+    """Take the steps of a block that are not done yet; COLLATIONS are those of its stages.
 
-    def __init__(self, encoder: TransformerEncoder, objective: Objective) -> None:
-        super().__init__()
-        self.encoder = encoder.backbone
-        self.objective = objective
-        self._embed = encoder.forward_tokens
-
-    def forward(self, batch: Batch) -> Tensor:
-        """Encode the batch's distinct sentences, then ask the objective."""
-        vectors = torch.cat([self._embed(ids, mask) for ids, mask in batch.chunks])
-        # A raw dot product of long vectors, or a temperature of 0.05, asks for more digits than bf16 has.
-        with torch.autocast(vectors.device.type, enabled=False):
-            loss: Tensor = self.objective(vectors.float(), batch.columns)
-        return loss
-
-
-def train_stage(session: Session, collation: Collation, optimizer_state: dict[str, Tensor] | None = None) -> None:
-    """Take the steps of a stage that are not done yet.
-
-    OPTIMIZER_STATE is that of the checkpoint which the session stands at, when it lies within this stage. The stage
+    OPTIMIZER_STATE is that of the checkpoint which the session stands at, when it lies within this block. The block
     ends with a checkpoint. Asked to stop, it saves one and raises Interrupted; a loss that is no number ends it with
     an EmbedlabError, and the last checkpoint stays.
     """
-    data, optim = collation.data, collation.data.stage.optim
     accelerator, device = session.accelerator, session.encoder.machine.device
-    learner = accelerator.prepare_model(Learner(session.encoder, collation.objective))
+    learner = accelerator.prepare_model(Learner(session.encoder, {data.index: session.objectives[data.index] for data in block.stages}))
     learner.train()
     parameters = {name: parameter for name, parameter in learner.named_parameters() if parameter.requires_grad}
-    inner = adamw(parameters, optim)
+    inner = adamw(parameters)
     if optimizer_state is not None:
         restore_optimizer(inner, parameters, optimizer_state)
     optimizer = accelerator.prepare_optimizer(inner)
 
-    steps = sum(data.epochs)
-    due = dev_steps(data.epochs, optim.epochs, session.evaluate.every) if session.dev_score is not None else frozenset()
+    due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
+    batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
     meter = Meter(device, done=session.step, steps=session.steps)
     session.saved_at = time.perf_counter()
 
-    for batch in collation.batches(done=session.step - data.first):
-        lr = optim.lr * rate_factor(session.step - data.first, steps, warmup=optim.warmup, schedule=optim.schedule)
+    for step in range(session.step - block.first, block.steps):
+        turn = block.turn(step)
+        data, optim = block.stages[turn.place], block.stages[turn.place].stage.optim
+        batch = next(batches[turn.place]).to(device)
+        lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
         for group in inner.param_groups:
             group["lr"] = lr
-        loss = learner(batch.to(device))
-        accelerator.backward(loss)
+            group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
+        with frozen(session.encoder.backbone, learner.objective(batch).frozen):
+            if optim.micro_batch is None:
+                loss = learner(batch)
+                accelerator.backward(loss)
+            else:
+                loss = cached_backward(learner, batch, accelerator)
         if optim.clip is not None:
             accelerator.clip_grad_norm_(parameters.values(), optim.clip)
         optimizer.step()
@@ -103,11 +97,18 @@ def train_stage(session: Session, collation: Collation, optimizer_state: dict[st
         session.step += 1
         meter.add(loss, batch.rows)
 
-        done = session.step - data.first
-        if done in due or done == steps or meter.is_due() or (device.type == "cpu" and not meter.is_finite):
-            event = meter.read(stage=data.index, epoch=optim.epochs * done / steps, step=session.step, lr=lr)
-            _tell_step(session, event)
-        if done in due or done == steps or session.stop.signal is not None or _is_time(session):
+        done = step + 1
+        is_last = done == block.steps
+        if (
+            is_last
+            or done in due
+            or meter.is_due()
+            or block.turn(done).place != turn.place
+            or (device.type == "cpu" and not meter.is_finite)
+        ):
+            epoch = data.passes * (turn.number + 1) / data.steps
+            _tell_step(session, meter.read(stage=data.index, epoch=epoch, step=session.step, lr=lr))
+        if is_last or done in due or session.stop.signal is not None or _is_time(session):
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
@@ -120,13 +121,13 @@ def train_stage(session: Session, collation: Collation, optimizer_state: dict[st
             )
 
 
-def adamw(parameters: dict[str, nn.Parameter], optim: OptimSection) -> torch.optim.Optimizer:
+def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
     """AdamW over PARAMETERS; biases and LayerNorm's scales, all that is a vector, are not decayed, as in BERT's own training."""
     groups = [
-        {"params": [parameter for parameter in parameters.values() if parameter.ndim >= 2], "weight_decay": optim.weight_decay},
-        {"params": [parameter for parameter in parameters.values() if parameter.ndim < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in parameters.values() if parameter.ndim >= 2], "decays": True},
+        {"params": [parameter for parameter in parameters.values() if parameter.ndim < 2], "decays": False},
     ]
-    return torch.optim.AdamW(groups, lr=optim.lr, fused=True)
+    return torch.optim.AdamW(groups, fused=True)
 
 
 def _tell_step(session: Session, event: events.Step) -> None:
@@ -159,7 +160,7 @@ def _checkpoint(session: Session, optimizer: torch.optim.Optimizer, parameters: 
         step=session.step,
         best=session.best,
         encoder=session.encoder.backbone.state_dict(),
-        heads=session.heads.state_dict(),
+        heads=session.heads,
         optimizer=optimizer_tensors(optimizer, parameters),
         random=random_tensors(session.encoder.machine.device),
     )

@@ -70,3 +70,11 @@ def steps_of_epochs(groups: Groups, batch_size: int, epochs: float, *, seed: int
     counts = [len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch)) for epoch in range(ceil(epochs))]
     shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
     return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))
+
+
+def epochs_of_steps(groups: Groups, batch_size: int, steps: int, *, seed: int, stage: int) -> tuple[int, ...]:
+    """Batches in each epoch until there are STEPS; the rows are begun anew as often as that takes."""
+    counts: list[int] = []
+    while (left := steps - sum(counts)) > 0:
+        counts.append(min(left, len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts)))))
+    return tuple(counts)

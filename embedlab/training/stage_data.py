@@ -8,12 +8,12 @@ import polars as pl
 
 from embedlab.data.dataset import State
 from embedlab.data.source import Source
-from embedlab.errors import MissingError
+from embedlab.errors import MissingError, UsageError
 from embedlab.names import objective_options
-from embedlab.objectives.needs import Needs, require_columns
-from embedlab.objectives.rows import Rows, index_rows
+from embedlab.objectives.needs import Needs, objective_needs, require_columns
+from embedlab.objectives.rows import Rows, WordIds, index_rows
 from embedlab.recipe import Recipe, Stage
-from embedlab.training.order import Groups, Indices, epoch_batches, group_rows, steps_of_epochs
+from embedlab.training.order import Groups, Indices, epoch_batches, epochs_of_steps, group_rows, steps_of_epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +21,19 @@ class StageData:
     """One stage's rows and the steps it takes over them."""
 
     index: int  # of the stage in its recipe
+    leader: int  # the stage whose end ends this one: itself, or the first of those that take turns
     stage: Stage
     rows: Rows
     groups: Groups
     states: tuple[State, ...]
     seed: int
-    epochs: tuple[int, ...]  # steps of each
-    first: int  # steps that the stages before take
+    epochs: tuple[int, ...]  # steps of each; the last may be cut short
+    passes: float  # over the rows, the last counted as the part of it that is taken
 
     @property
-    def end(self) -> int:
-        """Steps of the recipe that are done when this stage is."""
-        return self.first + sum(self.epochs)
+    def steps(self) -> int:
+        """Steps the stage takes."""
+        return sum(self.epochs)
 
     def batches(self, epoch: int) -> list[Indices]:
         """The rows of each batch of an epoch; a last epoch that is cut short takes fewer of them."""
@@ -40,38 +41,70 @@ class StageData:
         return batches[: self.epochs[epoch]]
 
 
-def open_stages(recipe: Recipe, source: Source, seed: int) -> tuple[StageData, ...]:
-    """Every stage of a recipe with its data, in order."""
+def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None = None) -> tuple[StageData, ...]:
+    """Every stage of a recipe with its data, in order.
+
+    WORDS are those of the encoder; without them, as in a dry run, no row is left out for its word.
+    """
     opened: list[StageData] = []
     for index in range(len(recipe.stages)):
-        opened.append(open_stage(recipe, source, seed, index, first=opened[-1].end if opened else 0))
+        opened.append(open_stage(recipe, source, seed, index, words, opened))
     return tuple(opened)
 
 
-def open_stage(recipe: Recipe, source: Source, seed: int, index: int, *, first: int = 0) -> StageData:
-    """One stage of a recipe with its data; a stage without a row is a MissingError."""
+def open_stage(
+    recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None, before: Sequence[StageData] = ()
+) -> StageData:
+    """One stage of a recipe with its data, after the stages BEFORE; a stage without a row is a MissingError."""
     stage = recipe.stages[index]
-    needs = objective_options(stage.objective.name).NEEDS
+    needs = objective_needs(stage.objective)
     frame, states = _read(stage, source, needs)
-    rows = index_rows(frame, needs)
+    rows = index_rows(frame, needs, words)
+    if not len(rows):
+        raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
     batch_size = stage.optim.batch_size
     groups = group_rows(keys, batch_size)
-    epochs = steps_of_epochs(groups, batch_size, stage.optim.epochs, seed=seed, stage=index)
-    return StageData(index=index, stage=stage, rows=rows, groups=groups, states=states, seed=seed, epochs=epochs, first=first)
+    leader = leader_of(recipe.stages, index)
+    if leader == index:
+        passes = stage.optim.epochs
+        epochs = steps_of_epochs(groups, batch_size, passes, seed=seed, stage=index)
+    else:
+        epochs = epochs_of_steps(groups, batch_size, _steps_in_turn(stage, before[leader], index), seed=seed, stage=index)
+        passes = sum(epochs) / len(epoch_batches(groups, batch_size, seed=seed, stage=index, epoch=0))
+    return StageData(
+        index=index, leader=leader, stage=stage, rows=rows, groups=groups, states=states, seed=seed, epochs=epochs, passes=passes
+    )
+
+
+def leader_of(stages: Sequence[Stage], index: int) -> int:
+    """The first of the stages that stage INDEX takes turns with: itself where it is alone."""
+    while index > 0 and stages[index].optim.turn and stages[index - 1].optim.turn:
+        index -= 1
+    return index
 
 
 def example(data: StageData) -> list[tuple[str, str]]:
     """One example of the stage's first batch in words, as (role, sentence) in the objective's own roles."""
-    module = objective_options(data.stage.objective.name)
-    batch = data.batches(0)[0]
-    columns = {column: data.rows.columns[column][batch] for column in module.NEEDS.columns}
-    frame = pl.DataFrame(
-        {column: data.rows.sentences.gather(columns[column]) for column in module.NEEDS.sentences}
-        | {column: [classes[index] for index in columns[column]] for column, classes in module.NEEDS.classes.items()}
+    objective = data.stage.objective
+    batch = data.rows.frame[data.batches(0)[0]]
+    described: list[tuple[str, str]] = objective_options(objective.name).describe(
+        batch, objective.options, np.random.default_rng(data.seed)
     )
-    described: list[tuple[str, str]] = module.describe(frame, data.stage.objective.options, np.random.default_rng(data.seed))
     return described
+
+
+def _steps_in_turn(stage: Stage, leader: StageData, index: int) -> int:
+    """The steps of a stage that takes its turn after each whole turn of LEADER."""
+    assert leader.stage.optim.turn is not None
+    assert stage.optim.turn is not None
+    turns = leader.steps // leader.stage.optim.turn
+    if turns == 0:
+        raise UsageError(
+            f"stage {index} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
+            hint=f"--set stage.{leader.index}.optim.turn={leader.steps}",
+        )
+    return turns * stage.optim.turn
 
 
 def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tuple[State, ...]]:
@@ -79,10 +112,7 @@ def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tup
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     frames = [part.frame.select(needs.columns).head(stage.data.rows or len(part.frame)) for part in parts]
-    frame = pl.concat(frames)
-    if frame.is_empty():
-        raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
-    return frame, tuple(part.state for part in parts)
+    return pl.concat(frames), tuple(part.state for part in parts)
 
 
 def _names(datasets: Sequence[str]) -> str:

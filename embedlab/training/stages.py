@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import nn
 
 from embedlab.data.dataset import State
 from embedlab.data.source import Source
@@ -20,9 +21,8 @@ from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
-from embedlab.names import objective_options
-from embedlab.objectives.needs import check_columns
-from embedlab.objectives.objective import build_objective
+from embedlab.objectives.needs import check_columns, objective_needs
+from embedlab.objectives.objective import Objective, build_objective
 from embedlab.paths import disk_errors
 from embedlab.recipe import Recipe
 from embedlab.runs import events
@@ -30,9 +30,10 @@ from embedlab.runs.environment import Environment, environment
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import CHUNK_COST, Collation, tokenise
+from embedlab.training.blocks import blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
-from embedlab.training.loop import DevScore, Session, train_stage
+from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.tracking import Tracker, accelerator, require_tracker
@@ -63,11 +64,11 @@ def train_run(
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
-    stages = open_stages(recipe, source, seed)
     encoder = _starting_encoder(recipe, source, machine, run)
+    stages = open_stages(recipe, source, seed, encoder.word_ids)
     here = _environment(machine, seed, stages)
     torch.manual_seed(seed)
-    objectives = [build_objective(stage.objective, encoder.dim).to(machine.device) for stage in recipe.stages]
+    objectives = [_attached(build_objective(stage.objective, encoder.dim), encoder) for stage in recipe.stages]
     with run.lock():
         notes = _write_once(run, recipe, here, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
@@ -87,7 +88,7 @@ def train_run(
                 tell=tell,
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
-                steps=stages[-1].end,
+                steps=sum(data.steps for data in stages),
             )
             with _told_endings(session):
                 if snapshot is not None:
@@ -95,29 +96,37 @@ def train_run(
                 tell(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
                 for note in [*notes, *damaged]:
                     tell(events.Note(text=note))
-                _train_stages(session, stages, snapshot, watch)
+                _train_blocks(session, stages, snapshot, watch)
                 _finish(session, run, recipe, seed, [state for data in stages for state in data.states])
 
 
-def _train_stages(session: Session, stages: Sequence[StageData], snapshot: Snapshot | None, watch: Watch | None) -> None:
-    for data in stages:
-        if session.step >= data.end:
+def _train_blocks(session: Session, stages: Sequence[StageData], snapshot: Snapshot | None, watch: Watch | None) -> None:
+    for block in blocks(stages):
+        if session.step >= block.end:
             continue
-        is_midway = session.step > data.first
+        is_midway = session.step > block.first
         if not is_midway:
             session.best = None
-        collation = Collation(
-            data=data,
-            needs=objective_options(data.stage.objective.name).NEEDS,
-            tokens=tokenise(session.encoder, data.rows.sentences.to_list(), watch),
-            objective=session.objectives[data.index],
-            pad=int(session.encoder.tokenizer.pad_token_id or 0),
-            chunk_cost=CHUNK_COST[session.encoder.machine.device.type],
-        )
-        if cut := int(collation.tokens.truncated.sum()):
-            session.tell(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
-        train_stage(session, collation, snapshot.optimizer if snapshot is not None and is_midway else None)
+        collations = [_collation(session, data, watch) for data in block.stages]
+        train_block(session, block, collations, snapshot.optimizer if snapshot is not None and is_midway else None)
         snapshot = None
+
+
+def _collation(session: Session, data: StageData, watch: Watch | None) -> Collation:
+    """What makes the batches of a stage; tells what is lost of its rows."""
+    made = Collation(
+        data=data,
+        needs=objective_needs(data.stage.objective),
+        tokens=tokenise(session.encoder, data.rows.sentences.to_list(), watch),
+        objective=session.objectives[data.index],
+        pad=int(session.encoder.tokenizer.pad_token_id or 0),
+        chunk_cost=CHUNK_COST[session.encoder.machine.device.type],
+    )
+    if data.rows.left_out:
+        session.tell(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
+    if cut := int(made.tokens.truncated.sum()):
+        session.tell(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
+    return made
 
 
 def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states: Sequence[State]) -> None:
@@ -128,10 +137,15 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states:
             events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
         )
     with disk_errors(run.path / HEADS):
-        write_tensors(run.path / HEADS, session.heads.state_dict())
+        write_tensors(run.path / HEADS, session.heads)
     save_model(run.model, session.encoder, card=model_card(recipe, seed, states))
     session.accelerator.end_training()
     session.tell(events.Finished(step=session.step))
+
+
+def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
+    objective.attach(encoder)
+    return objective.to(encoder.machine.device)
 
 
 def _restore(session: Session, snapshot: Snapshot) -> None:
@@ -142,7 +156,7 @@ def _restore(session: Session, snapshot: Snapshot) -> None:
 
 def _load(session: Session, snapshot: Snapshot) -> None:
     session.encoder.backbone.load_state_dict(snapshot.encoder)
-    session.heads.load_state_dict(snapshot.heads)
+    nn.ModuleList(session.objectives).load_state_dict(snapshot.heads, strict=False)  # what is fixed is not saved
 
 
 @contextmanager

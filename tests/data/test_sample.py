@@ -16,7 +16,8 @@ from embedlab.errors import MissingError
 
 WORLD = Source(sample=True)
 STS = dataset_names("sts")
-GENERATED = [name for kind in ("nli", "sts", "definitions", "paraphrases", "sentiment", "sentences") for name in dataset_names(kind)]
+KINDS = ("nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets")
+GENERATED = [name for kind in KINDS for name in dataset_names(kind)]
 
 
 @pytest.mark.parametrize("name", GENERATED)

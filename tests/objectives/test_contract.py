@@ -33,9 +33,10 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
 def test_the_loss_falls_and_every_parameter_moves(name: str) -> None:
     torch.manual_seed(0)
     options = objective_options(name)
-    rows = index_rows(frame_for(options.NEEDS), options.NEEDS)
+    needs = options.needs(options.Options())
+    rows = index_rows(frame_for(needs), needs)
     objective = build_objective(ObjectiveSection(name=name, options=options.Options()), 8)
-    vectors = nn.Parameter(torch.randn(len(rows.sentences), 8))
+    vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), 8))
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
     optimizer = torch.optim.Adam([vectors, *objective.parameters()], lr=0.05)
@@ -54,7 +55,7 @@ def test_the_loss_falls_and_every_parameter_moves(name: str) -> None:
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_an_objective_describes_itself_in_words(name: str) -> None:
     options = objective_options(name)
-    example = options.describe(frame_for(options.NEEDS), options.Options(), np.random.default_rng(0))
+    example = options.describe(frame_for(options.needs(options.Options())), options.Options(), np.random.default_rng(0))
     assert options.SUMMARY
     assert example
     assert all(role and sentence for role, sentence in example)

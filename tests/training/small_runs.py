@@ -40,6 +40,17 @@ def two_stages(encoder: Path) -> Recipe:
     return recipe_of(encoder, first, stage(positives=2, negatives=3, optim={"epochs": 1.5}), every=0.25)
 
 
+def mixed_stages(encoder: Path) -> Recipe:
+    """Two signals in turns, one of them with two dropout passes and gradient caching, then a stage alone."""
+    second = {
+        "data": {"datasets": ["wiki-split"], "rows": 40},
+        "objective": {"name": "in_batch_contrastive", "projection": "one-layer"},
+        "optim": {"lr": 1e-3, "batch_size": 16, "micro_batch": 5, "turn": 1},
+    }
+    first = stage("nli_softmax", rows=120, optim={"turn": 3, "epochs": 2})
+    return recipe_of(encoder, first, second, stage(rows=60), every=0.5)
+
+
 def length_of_a_vector(encoder: TransformerEncoder) -> float:
     """A dev score that costs nothing."""
     return float((encoder.encode(["a man sleeps"]) ** 2).sum())

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 from embedlab.errors import ExitCode, Interrupted, UsageError
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
-from tests.training.small_runs import length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
+from embedlab.training.meter import Meter
+from tests.training.small_runs import length_of_a_vector, mixed_stages, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
 
@@ -63,6 +65,29 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(number: signal.Signals,
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     assert status(run).state == "interrupted"
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
+
+
+@pytest.mark.parametrize("at", ["before a turn", "after a turn", "within a turn", "the end of the block", "the next block"])
+def test_a_run_that_mixes_signals_goes_on_where_it_stopped(
+    at: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = mixed_stages(tiny_encoder)
+    whole = train(recipe, "whole", dev_score=length_of_a_vector)
+    steps = [event for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step)]
+    end = max(event.step for event in steps if event.stage < 2)
+    step = {"before a turn": 3, "after a turn": 4, "within a turn": 6, "the end of the block": end, "the next block": end + 1}[at]
+    taken, count = Meter.add, iter(range(1, 1000))
+
+    def stop_there(meter: Meter, loss: Tensor, rows: int) -> None:
+        taken(meter, loss, rows)
+        if next(count) == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Meter, "add", stop_there)
+    with pytest.raises(Interrupted, match=f"after step {step} of"):
+        train(recipe, dev_score=length_of_a_vector)
+    monkeypatch.undo()
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
 
 
 def test_a_second_ctrl_c_does_not_wait(train: Train, tiny_encoder: Path) -> None:

@@ -16,7 +16,7 @@ from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.loop import Learner
+from embedlab.training.learner import Learner
 from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]

@@ -4,11 +4,10 @@ import numpy as np
 import polars as pl
 
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
+from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import CLASSES, NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
 from embedlab.schema import table
-
-__all__ = ["NEEDS", "SUMMARY", "Augment", "Options", "describe"]
 
 SUMMARY = "softmax over [u; v; |u−v|] of premise and hypothesis"
 
@@ -27,6 +26,11 @@ class Options:
 
     head: HeadKind = "linear"  # SBERT's; liao: "two-layer"
     augment: Augment | None = None  # absent: the rows as they are annotated
+
+
+def needs(_: Options) -> Needs:
+    """The columns of NLI pairs."""
+    return NEEDS
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -6,12 +6,11 @@ import numpy as np
 import polars as pl
 
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
+from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
 from embedlab.recipe import Positive, Share
 from embedlab.schema import table
-
-__all__ = ["NEEDS", "SUMMARY", "Options", "describe"]
 
 SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises drawn to what they entail"
 
@@ -26,6 +25,11 @@ class Options:
     negatives: Limit = "all"  # N−
     similarity: Literal["dot", "cosine"] = "dot"
     head: HeadKind = "two-layer"
+
+
+def needs(_: Options) -> Needs:
+    """The columns of NLI pairs."""
+    return NEEDS
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

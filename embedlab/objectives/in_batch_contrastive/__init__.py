@@ -1,0 +1,1 @@
+"""Contrast within the batch: each anchor picks its own positive (SimCSE)."""

@@ -1,0 +1,39 @@
+"""Parts of an encoder that a step must not move."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from embedlab.objectives.objective import Frozen
+
+
+@contextmanager
+def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
+    """Compute no gradient for PART of BACKBONE until the block ends; the optimizer then leaves it as it is, to the bit."""
+    parameters = [parameter for parameter in part_parameters(backbone, part) if parameter.requires_grad]
+    for parameter in parameters:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in parameters:
+            parameter.requires_grad_(True)
+
+
+def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Parameter]:
+    """The parameters of PART: none, the embedding layer (word, position and segment vectors and their norm), or all."""
+    match part:
+        case "nothing":
+            return []
+        case "embeddings":
+            return list(_embedding_layer(backbone).parameters())
+        case "encoder":
+            return list(backbone.parameters())
+
+
+def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:
+    """The child of BACKBONE that holds its word vectors, whatever its architecture calls it."""
+    words = backbone.get_input_embeddings()
+    return next(child for child in backbone.children() if any(module is words for module in child.modules()))

@@ -1,0 +1,77 @@
+"""Encoder and objectives as one module, and the gradient of a batch: with one graph, or a few sentences at a time."""
+
+from collections.abc import Iterator, Mapping
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.objective import Objective, View
+from embedlab.training.batching import Batch, Chunk
+from embedlab.training.checkpointing import random_tensors, restore_random
+from embedlab.training.dropout import dropout_rate
+
+
+class Learner(nn.Module):
+    """A batch in, its loss out; OBJECTIVES are those of the stages that are trained together, by their index."""
+
+    def __init__(self, encoder: TransformerEncoder, objectives: Mapping[int, Objective]) -> None:
+        super().__init__()
+        self.encoder = encoder.backbone
+        self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
+        self._embed = encoder.forward_tokens
+
+    def objective(self, batch: Batch) -> Objective:
+        """The objective that BATCH was made for."""
+        objective = self.objectives[str(batch.stage)]
+        assert isinstance(objective, Objective)
+        return objective
+
+    def passes(self, batch: Batch) -> Iterator[tuple[Chunk, View]]:
+        """What the encoder is given for BATCH: its chunks once for each view."""
+        return ((chunk, view) for view in self.objective(batch).views for chunk in batch.chunks)
+
+    def encode(self, chunk: Chunk, view: View) -> Tensor:
+        """The vectors of a chunk's sentences, encoded with the dropout of VIEW."""
+        with dropout_rate(self.encoder, view):
+            return self._embed(*chunk)
+
+    def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
+        """What the objective says of the batch's vectors."""
+        # A raw dot product of long vectors, or a temperature of 0.05, asks for more digits than bf16 has.
+        with torch.autocast(vectors.device.type, enabled=False):
+            loss: Tensor = self.objective(batch)(vectors.float(), batch.columns)
+        return loss
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Encode the batch's distinct sentences, then ask the objective."""
+        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
+
+
+def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) -> Tensor:
+    """The loss of BATCH, its gradient added to the parameters, with the graph of one chunk in memory at a time.
+
+    Gradient caching (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup"): encode
+    without a graph, take the loss's gradient for the vectors, then encode each chunk again and hand it its share.
+    Both times a chunk sees the same dropout.
+    """
+    device = batch.chunks[0][0].device
+    states, parts = [], []
+    with torch.no_grad(), accelerator.autocast():
+        for chunk, view in learner.passes(batch):
+            states.append(random_tensors(device))
+            parts.append(learner.encode(chunk, view))
+    vectors = torch.cat(parts).requires_grad_()
+    loss = learner.loss(vectors, batch)
+    loss.backward()
+    after = random_tensors(device)
+    assert vectors.grad is not None
+    shares = vectors.grad.split([len(part) for part in parts])
+    for (chunk, view), state, share in zip(learner.passes(batch), states, shares, strict=True):
+        restore_random(state, device)
+        with accelerator.autocast():
+            again = learner.encode(chunk, view)
+        again.backward(share)
+    restore_random(after, device)
+    return loss.detach()

@@ -1,0 +1,31 @@
+"""SimCSE's files: triplets and a million plain sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.data.sentences import read_whole_lines
+from embedlab.data.source import Source
+from embedlab.data.triplets import read_triplets
+from embedlab.errors import MissingError
+from tests.data.conftest import Write
+
+
+def test_a_triplet_is_an_anchor_a_positive_and_a_negative(write: Write) -> None:
+    path = write("t.csv", 'sent0,sent1,hard_neg\na,"b, too",c\n')
+    assert read_triplets([path]).frame.rows() == [("a", "b, too", "c")]
+    with pytest.raises(MissingError, match="no column 'hard_neg'"):
+        read_triplets([write("t.csv", "sent0,sent1\na,b\n")])
+    with pytest.raises(MissingError, match="line 3: an empty sentence"):
+        read_triplets([write("t.csv", "sent0,sent1,hard_neg\na,b,c\na,,c\n")])
+
+
+def test_blank_lines_are_no_sentences(write: Write) -> None:
+    rows = read_whole_lines([write("s.txt", "one\n\ntwo\twords\n")])
+    assert rows.frame["sentence"].to_list() == ["one", "two\twords"]
+    assert rows.skipped == {"blank line": 1}
+
+
+def test_the_real_triplets_are_partial(shared_data: Path) -> None:
+    with pytest.raises(MissingError, match="6,730 rows instead of 275,601"):
+        Source(folder=shared_data, offline=True).open("nli-triplets")

@@ -1,0 +1,132 @@
+"""The gradient of a batch: cached equals plain, views run with their dropout, frozen parts stay."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from accelerate import Accelerator
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.objective import build_objective
+from embedlab.training.batching import Batch, Collation, tokenise
+from embedlab.training.dropout import dropout_places, dropout_rate
+from embedlab.training.freezing import frozen, part_parameters
+from embedlab.training.learner import Learner, cached_backward
+from embedlab.training.order import batch_generator
+from embedlab.training.stage_data import open_stage
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
+
+ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
+
+
+def encoder_of(folder: Path) -> TransformerEncoder:
+    return load_transformer(str(folder), MACHINE, pooling="cls", max_tokens=32)
+
+
+def simcse_learner(folder: Path, micro_batch: int, positives: str) -> tuple[Learner, Batch]:
+    """A learner in training mode, dropout and head included, and one batch for it."""
+    dataset = "nli-triplets" if positives == "triplets" else "wiki-split"
+    stage = {
+        "data": {"datasets": [dataset], "rows": 24},
+        "objective": {"name": "in_batch_contrastive", "positives": positives, "projection": "one-layer"},
+        "optim": {"lr": 1e-3, "batch_size": 12, "micro_batch": micro_batch},
+    }
+    recipe = recipe_of(folder, stage)
+    data, encoder = open_stage(recipe, SAMPLE, seed=1, index=0), encoder_of(folder)
+    torch.manual_seed(0)
+    objective = build_objective(recipe.stages[0].objective, encoder.dim)
+    needs, tokens = objective_columns(positives), tokenise(encoder, data.rows.sentences.to_list())
+    collation = Collation(data=data, needs=needs, tokens=tokens, objective=objective, pad=0, chunk_cost=64)
+    learner = Learner(encoder, {0: objective})
+    learner.train()
+    return learner, collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0))
+
+
+def objective_columns(positives: str):  # noqa: ANN201 - the objective's own type
+    from embedlab.objectives.in_batch_contrastive.options import Options, needs
+
+    return needs(Options(positives=positives))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("positives", ["dropout", "triplets"])
+def test_the_cached_gradient_equals_the_plain_one(positives: str, tiny_encoder: Path) -> None:
+    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives=positives)
+    assert len(batch.chunks) > 2
+    assert max(len(ids) for ids, _ in batch.chunks) <= 5
+    torch.manual_seed(7)
+    plain = learner(batch)
+    plain.backward()
+    expected = {name: parameter.grad.clone() for name, parameter in learner.named_parameters() if parameter.grad is not None}
+    learner.zero_grad()
+    torch.manual_seed(7)
+    cached = cached_backward(learner, batch, Accelerator(cpu=True))
+    assert cached.item() == pytest.approx(plain.item(), abs=1e-6)
+    found = {name: parameter.grad for name, parameter in learner.named_parameters() if parameter.grad is not None}
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-5, atol=1e-5)
+
+
+def test_after_a_cached_step_the_generator_stands_where_a_plain_one_leaves_it(tiny_encoder: Path) -> None:
+    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives="dropout")
+    torch.manual_seed(7)
+    learner(batch)
+    expected = torch.get_rng_state()
+    torch.manual_seed(7)
+    cached_backward(learner, batch, Accelerator(cpu=True))
+    assert torch.get_rng_state().equal(expected)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_rate_reaches_every_dropout_and_is_taken_back(architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
+    encoder = encoder_of(tmp_path / "model")
+    encoder.backbone.train()
+    before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
+    assert len(before) >= 1 + 2 * 2  # after the embeddings; in each layer attention's own and one or two more
+    applied: list[float] = []
+    drop, attend = torch.nn.functional.dropout, torch.nn.functional.scaled_dot_product_attention
+
+    def record_dropout(values: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
+        applied.append(p)
+        return drop(values, p, training, inplace)
+
+    def record_attention(*args: torch.Tensor, dropout_p: float = 0.0, **options: object) -> torch.Tensor:
+        applied.append(dropout_p)
+        return attend(*args, dropout_p=dropout_p, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(torch.nn.functional, "dropout", record_dropout)
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", record_attention)
+    ids, mask = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
+    for rate in (0.2, 0.1, 0.0):
+        with dropout_rate(encoder.backbone, rate):
+            encoder.forward_tokens(ids, mask)
+        assert len(applied) == len(before)
+        assert set(applied) == {rate}
+        applied.clear()
+    assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
+    assert set(before) == {0.1}
+
+
+def test_a_rate_kept_as_a_plain_number_is_found() -> None:
+    layer = torch.nn.Linear(1, 1)
+    layer.attention_dropout = 0.3  # type: ignore[assignment]
+    with dropout_rate(layer, 0.0):
+        assert layer.attention_dropout == 0.0
+    assert layer.attention_dropout == 0.3
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_frozen_part_has_no_gradient_while_the_rest_has(architecture: str, tmp_path: Path) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
+    encoder = encoder_of(tmp_path / "model")
+    embeddings = part_parameters(encoder.backbone, "embeddings")
+    assert any(parameter is encoder.backbone.get_input_embeddings().weight for parameter in embeddings)
+    with frozen(encoder.backbone, "embeddings"):
+        encoder.forward_tokens(torch.tensor([[2, 5, 3]]), torch.ones(1, 3, dtype=torch.long)).square().sum().backward()
+    kept = {id(parameter) for parameter in embeddings}
+    for parameter in encoder.backbone.parameters():
+        assert (parameter.grad is None) == (id(parameter) in kept)
+        assert parameter.requires_grad

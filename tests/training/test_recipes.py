@@ -1,0 +1,46 @@
+"""Every shipped recipe on the sample world: two steps of each stage, and a loss that falls."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedlab.names import recipe_names
+from embedlab.recipe import Recipe, load_recipe
+from embedlab.runs import events
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+
+Train = Callable[..., RunFolder]
+
+
+def shortened(name: str, encoder: Path, *, rows: int, batch_size: int = 8, epochs: int = 1, **optim: object) -> Recipe:
+    """A recipe with few rows in each stage, so that it takes seconds."""
+    changes = ["evaluate.keep=last", "encoder.max_tokens=32"]
+    for index, stage in enumerate(load_recipe(name).stages):
+        own = {"batch_size": batch_size, "epochs": epochs, **({"turn": 1} if stage.optim.turn else {}), **optim}
+        changes += [f"stage.{index}.data.rows={rows // len(stage.data.datasets)}"]
+        changes += [f"stage.{index}.optim.{key}={value}" for key, value in own.items()]
+    return load_recipe(name, changes, encoder=str(encoder))
+
+
+def steps_of(run: RunFolder) -> list[events.Step]:
+    return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_takes_two_steps_a_stage(name: str, train: Train, tiny_encoder: Path) -> None:
+    recipe = shortened(name, tiny_encoder, rows=16)
+    run = train(recipe, name)
+    assert status(run).state == "finished"
+    assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))
+    assert steps_of(run)[-1].steps >= 2 * len(recipe.stages)
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipes_loss_falls_over_thirty_steps(name: str, train: Train, tiny_encoder: Path) -> None:
+    run = train(shortened(name, tiny_encoder, rows=160, batch_size=16, epochs=3, lr=2e-3, warmup=0.1), name)
+    for stage in {event.stage for event in steps_of(run)}:
+        losses = [event.loss for event in steps_of(run) if event.stage == stage]
+        third = max(1, len(losses) // 3)
+        assert sum(losses[-third:]) / third < sum(losses[:third]) / third
