@@ -65,12 +65,16 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_filter_sort_and_open_a_pair_in_a_real_terminal(terminal: Terminal) -> None:
     terminal.start()
     terminal.until(lambda text: "5,400 pairs" in text)
-    terminal.keys("/", "gold>4.5")
+    terminal.keys("/")
+    terminal.until(lambda text: "s Sort" not in text)
+    terminal.keys("gold>4.5")
     terminal.until(lambda text: "of 5,400 pairs" in text)
-    terminal.keys("Enter", "l", "l", "s")
+    terminal.keys("Enter")
+    terminal.until(lambda text: "s Sort" in text)
+    terminal.keys("l", "l", "s")
     text = terminal.until(lambda text: "of 5,400 pairs" in text and "gold▼" in text)
     assert "5.00" in text.splitlines()[3]
-    terminal.keys("Enter", "q")
+    terminal.keys("q")
     terminal.until(lambda text: "Pairs" not in text)
 
 
