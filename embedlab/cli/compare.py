@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from embedlab.cli.evaluate import Aggregate, By, TaskNames, chosen_datasets, data_notes, score
-from embedlab.cli.models import ModelNames
+from embedlab.cli.models import ModelNames, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.errors import ExitCode
@@ -66,8 +66,8 @@ def _columns(comparison: "Comparison", printed: "list[PublishedRow]") -> "list[C
 
     others = [name for name in comparison.models if name != comparison.reference]
     columns = [Column(key="slice", title=comparison.by), Column(key="pairs", title="pairs")]
-    columns += [Column(key=name, title=name, align="left") for name in comparison.models]
-    columns += [Column(key=f"{name}.delta", title=f"{name} − {comparison.reference}", align="left") for name in others]
+    columns += [Column(key=name, title=title_of(name), align="left") for name in comparison.models]
+    columns += [Column(key=f"{name}.delta", title=f"{title_of(name)} − {title_of(comparison.reference)}", align="left") for name in others]
     return columns + [Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed]
 
 

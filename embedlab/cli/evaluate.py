@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.models import ModelNames, resolve_model
+from embedlab.cli.models import ModelNames, resolve_model, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report
 from embedlab.errors import ExitCode
@@ -126,7 +126,9 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
 def _dataset_row(
     evaluations: Evaluations, model: "ModelColumns", keys: Sequence[str], metric: Metric, aggregate: Aggregate
 ) -> "dict[str, Value | Cell]":
-    row: dict[str, Value | Cell] = {"model": model.name, "aggregate": aggregate}
+    from embedlab.reports.tables import Cell
+
+    row: dict[str, Value | Cell] = {"model": Cell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
     for key in keys:
         row[key] = _cell(evaluations, model, key, metric, aggregate)
         if len(model.members) > 1:  # for machines, beside each mean
@@ -146,7 +148,7 @@ def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric
         rows.append({"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height, **cells})
         notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
-    columns += [Column(key=model.name, title=model.name, align="right") for model in scored.models]
+    columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
     return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes)
 
 

@@ -24,6 +24,12 @@ def model_option(*, several: bool) -> Any:
     return typer.Option("--model", "-m", metavar="MODEL", help=text, autocompletion=completion.models)
 
 
+def title_of(name: str) -> str:
+    """What a table's head calls a model: of a folder only its last part, of any other name all."""
+    is_folder = name.startswith((".", "/", "~"))
+    return name.rstrip("/").rpartition("/")[2] if is_folder else name
+
+
 def resolve_model(name: str, terminal: Terminal) -> "Model":
     """What a typed name stands for, its notes told."""
     from embedlab.encoders.catalog import resolve
