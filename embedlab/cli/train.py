@@ -72,7 +72,7 @@ def train(
         return _detach(chosen, todo, terminal)
     train_runs(chosen, todo, terminal, resume=resume, track=track)
     if todo:
-        _show_scores(chosen, name, terminal)
+        _show_scores(chosen, name if seeds is not None else runs[0].id, terminal)
     return None
 
 
