@@ -1,20 +1,54 @@
 """Dictionary definitions: any file with a word, a tab and its definition on each line.
 
-Columns: word, definition. A word stands once for each of its definitions.
+Columns: word, definition. A word stands once for each of its definitions. The splits are by word: about eight tenths of
+the words are in train, one tenth each in dev and test; "all" holds every row.
 """
 
 from collections.abc import Sequence
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
 
 from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
-from embedlab.data.text_file import read_fields
+from embedlab.data.text_file import bad_line, read_fields
+
+WordSplit = Literal["train", "dev", "test"]
+SPLITS = (*get_args(WordSplit), "all")
 
 
-def read_definitions(paths: Sequence[Path]) -> Rows:
-    """The definitions of one file, in its order."""
+def split_of(word: str) -> WordSplit:
+    """The split that a word is in, whatever file it stands in: by a hash, so that nothing need be remembered.
+
+    Upper and lower case are one word, as they are to an uncased encoder: no token is in two splits.
+    """
+    tenth = int.from_bytes(blake2b(word.casefold().encode(), digest_size=8).digest(), "big") % 10
+    return "train" if tenth < 8 else "dev" if tenth == 8 else "test"
+
+
+def read_definitions(paths: Sequence[Path], *, split: str = "all") -> Rows:
+    """The definitions of one file whose word is in SPLIT, in its order; an empty word or definition is an error at its line."""
     (path,) = paths
-    return Rows(frame=read_fields(path, (0, 1), line_shape="a word and its definition").select(word="0", definition="1"))
+    frame = read_fields(path, (0, 1), line_shape="a word and its definition").rename({"0": "word", "1": "definition"})
+    for column in ("word", "definition"):
+        empty = frame.filter(pl.col(column).str.strip_chars() == "")
+        if not empty.is_empty():
+            raise bad_line(path, empty["line"][0], f"an empty {column}")
+    return Rows(frame=of_split(frame.select("word", "definition"), split))
 
+
+def of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:
+    """The rows of FRAME whose word is in SPLIT."""
+    if split == "all":
+        return frame
+    words = frame["word"].unique()
+    return frame.filter(pl.col("word").is_in([word for word in words if split_of(word) == split]))
+
+
+_FILE = "OEWN/definitions.tsv"
+_ROWS = {"train": 147_913, "dev": 18_459, "test": 18_780, "all": 185_152}
 
 DATASETS = (
     Dataset(
@@ -22,6 +56,9 @@ DATASETS = (
         kind="definitions",
         summary="words and their definitions in the Open English WordNet",
         home="https://en-word.net",
-        splits={"train": Split(layouts=(Layout(files=("OEWN/definitions.tsv",), read=read_definitions),), expected=Expected(rows=185_152))},
+        splits={
+            split: Split(layouts=(Layout(files=(_FILE,), read=partial(read_definitions, split=split)),), expected=Expected(rows=rows))
+            for split, rows in _ROWS.items()
+        },
     ),
 )

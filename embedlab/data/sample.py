@@ -7,6 +7,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Kind, Rows
+from embedlab.data.definitions import of_split
 from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS, OPPOSITE
 from embedlab.data.scenes import (
     FUNCTION_WORDS,
@@ -65,7 +66,8 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
         raise MissingError(
             f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="leave --sample away and give --data DIR"
         )
-    return Rows(frame=pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row"))
+    frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
+    return Rows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
 
 
 def vocabulary() -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import Self
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial, sha256
-from embedlab.data.pair_file import is_pair_file, open_pair_file
+from embedlab.data.own_file import open_own_file
+from embedlab.data.pair_file import is_pair_file
 from embedlab.data.sample import sample_rows
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import members, unknown
@@ -50,13 +51,15 @@ class Source:
         """The source that the settings describe."""
         return cls(folder=settings.data, sample=settings.sample, offline=settings.offline, allow_partial=settings.allow_partial)
 
-    def open(self, name: str, split: str | None = None) -> Part:
-        """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's own pair file at the path NAME.
+    def open(self, name: str, split: str | None = None, *, kind: Kind = "sts") -> Part:
+        """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's own file at the path NAME.
+
+        KIND says what a user's own file holds.
 
         Rows that are fewer, more or otherwise balanced than the full corpus are refused unless partial data is allowed.
         """
         if is_pair_file(name):
-            return open_pair_file(Path(name))
+            return open_own_file(Path(name), kind, split)
         return self.open_split(dataset(name), split)
 
     def open_split(self, chosen: Dataset, split: str | None = None) -> Part:

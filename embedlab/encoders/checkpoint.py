@@ -13,6 +13,7 @@ from embedlab.encoders.layout import write_layout
 from embedlab.encoders.quiet import quiet_transformers
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
+from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder
 from embedlab.recipe import Pooling
@@ -50,10 +51,16 @@ def load_transformer(
     )
 
 
-def save_model(folder: Path, encoder: TransformerEncoder, *, card: str) -> None:
-    """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it."""
+def save_model(folder: Path, encoder: TransformerEncoder, *, card: str, word_head: MaskedWordHead | None = None) -> None:
+    """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
+
+    With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
+    """
     with quiet_transformers(), atomic_folder(folder) as place, writing_weights(folder):
-        encoder.backbone.save_pretrained(place)
+        if word_head is None:
+            encoder.backbone.save_pretrained(place)
+        else:
+            word_head.save(place, encoder.backbone)
         # What earlier calls left in the tokenizer is no part of the model.
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens

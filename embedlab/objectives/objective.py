@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.word_head import WordHead
 from embedlab.recipe import ObjectiveSection
 
 View = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
@@ -24,6 +25,11 @@ class Objective(nn.Module):
 
     views: tuple[View, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
     frozen: Frozen = "nothing"  # what of the encoder this objective must not move
+    notes: tuple[str, ...] = ()  # what a reader of the run should know of it
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.word_head: WordHead | None = None  # taken from the encoder and left as it is; saved with the model
 
     def attach(self, encoder: TransformerEncoder) -> None:
         """Take from the encoder at its start what the loss needs of it beside vectors; nothing, for most."""

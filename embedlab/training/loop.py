@@ -51,7 +51,7 @@ class Session:
     def heads(self) -> dict[str, Tensor]:
         """What the objectives learn, named "<stage>.<parameter>"; what they only use, as a pre-trained head, is in the starting encoder."""
         objectives = nn.ModuleList(self.objectives)
-        fixed = {name for name, parameter in objectives.named_parameters() if not parameter.requires_grad}
+        fixed = {name for name, parameter in objectives.named_parameters(remove_duplicate=False) if not parameter.requires_grad}
         return {name: tensor for name, tensor in objectives.state_dict().items() if name not in fixed}
 
 

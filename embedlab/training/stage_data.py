@@ -108,7 +108,7 @@ def _steps_in_turn(stage: Stage, leader: StageData, index: int) -> int:
 
 
 def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tuple[State, ...]]:
-    parts = [source.open(name, stage.data.split) for name in stage.data.datasets]
+    parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     frames = [part.frame.select(needs.columns).head(stage.data.rows or len(part.frame)) for part in parts]

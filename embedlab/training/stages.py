@@ -20,6 +20,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.objectives.needs import check_columns, objective_needs
 from embedlab.objectives.objective import Objective, build_objective
@@ -94,7 +95,7 @@ def train_run(
                 if snapshot is not None:
                     _restore(session, snapshot)
                 tell(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
-                for note in [*notes, *damaged]:
+                for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
                     tell(events.Note(text=note))
                 _train_blocks(session, stages, snapshot, watch)
                 _finish(session, run, recipe, seed, [state for data in stages for state in data.states])
@@ -138,7 +139,9 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states:
         )
     with disk_errors(run.path / HEADS):
         write_tensors(run.path / HEADS, session.heads)
-    save_model(run.model, session.encoder, card=model_card(recipe, seed, states))
+    heads = [objective.word_head for objective in session.objectives]
+    word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
+    save_model(run.model, session.encoder, card=model_card(recipe, seed, states), word_head=word_head)
     session.accelerator.end_training()
     session.tell(events.Finished(step=session.step))
 

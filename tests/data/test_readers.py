@@ -44,7 +44,7 @@ def test_sentences_of_several_files_follow_each_other(write: Write) -> None:
 def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path) -> None:
     source = Source(folder=shared_data, offline=True)
     wanted = {
-        ("definitions", "train"): 185_152,
+        ("definitions", "all"): 185_152,
         ("paraphrases", "dev"): 20_212,
         ("sentiment", "train"): 8544,
         ("sentiment", "dev"): 1101,

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from subprocess import run
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 import torch
 from torch import nn
 
+from embedlab.data import sample
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine
 from embedlab.names import objective_names, objective_options
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import build_objective
@@ -17,6 +21,7 @@ from embedlab.objectives.rows import index_rows
 from embedlab.recipe import ObjectiveSection
 
 OBJECTIVES = objective_names()
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
 
 def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
@@ -26,26 +31,30 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     if needs.together is not None:
         columns[needs.together] = [f"{needs.together} {index // 3}" for index in range(rows)]
     labels: Mapping[str, list[str]] = {column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()}
-    return pl.DataFrame(columns | labels)
+    words = {column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words}
+    return pl.DataFrame(columns | labels | words)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_the_loss_falls_and_every_parameter_moves(name: str) -> None:
+def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path) -> None:
     torch.manual_seed(0)
     options = objective_options(name)
     needs = options.needs(options.Options())
-    rows = index_rows(frame_for(needs), needs)
-    objective = build_objective(ObjectiveSection(name=name, options=options.Options()), 8)
-    vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), 8))
+    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    rows = index_rows(frame_for(needs), needs, encoder.word_ids)
+    objective = build_objective(ObjectiveSection(name=name, options=options.Options()), encoder.dim)
+    objective.attach(encoder)
+    vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), encoder.dim))
+    learnt = [vectors, *(parameter for parameter in objective.parameters() if parameter.requires_grad)]
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
-    optimizer = torch.optim.Adam([vectors, *objective.parameters()], lr=0.05)
+    optimizer = torch.optim.Adam(learnt, lr=0.05)
     losses = []
     for _ in range(10):
         loss = objective(vectors, batch)
         optimizer.zero_grad()
         loss.backward()
-        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in (vectors, *objective.parameters()))
+        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in learnt)
         optimizer.step()
         losses.append(loss.item())
     assert np.isfinite(losses).all()

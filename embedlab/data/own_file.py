@@ -1,0 +1,45 @@
+"""A user's own file wherever a dataset name is: read as the kind of data that is asked for."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from embedlab.data.dataset import Kind, Part, Rows, State
+from embedlab.data.definitions import SPLITS, read_definitions
+from embedlab.data.manifest import sha256
+from embedlab.data.pair_file import open_pair_file
+from embedlab.data.sentences import read_whole_lines
+from embedlab.data.triplets import read_triplets
+from embedlab.errors import MissingError, UsageError
+
+
+def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> Part:
+    """The rows of the file at PATH: definitions, plain sentences or triplets where that KIND is asked for, otherwise pairs.
+
+    Definitions are parted by word into SPLIT (default: all); other files are one whole.
+    """
+    readers: dict[Kind, Callable[[], Rows]] = {
+        "definitions": lambda: read_definitions([path], split=_word_split(split)),
+        "sentences": lambda: read_whole_lines([path]),
+        "triplets": lambda: read_triplets([path]),
+    }
+    if kind not in readers:
+        return open_pair_file(path)
+    if not path.is_file():
+        raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
+    rows = readers[kind]()
+    state = State(
+        name=str(path),
+        split=_word_split(split) if kind == "definitions" else "all",
+        rows=len(rows.frame),
+        expected_rows=None,
+        origin="file",
+        sha256={str(path): sha256(path)},
+        skipped=rows.skipped,
+    )
+    return Part(frame=rows.frame, state=state)
+
+
+def _word_split(split: str | None) -> str:
+    if split is not None and split not in SPLITS:
+        raise UsageError(f"definitions have no split {split!r}", hint=f"their splits: {', '.join(SPLITS)}")
+    return split or "all"

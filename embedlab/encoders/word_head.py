@@ -1,0 +1,130 @@
+"""The head that tells words by a vector: a pre-trained masked-language-model head, or the encoder's own word vectors."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.errors import UsageError
+
+WordHeadKind = Literal["mlm", "tied"]
+
+
+class WordHead(nn.Module):
+    """Logits over the whole vocabulary from vectors; (vectors, dim) in, (vectors, words) out. Nothing in it learns."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """The logits."""
+        raise NotImplementedError
+
+
+class MaskedWordHead(WordHead):
+    """The complete masked-language-model head of MODEL, transform and decoder, whatever its architecture calls them."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__()
+        # The model's own forward leads from its encoder's output to the logits: only the encoder is replaced.
+        setattr(model, model.base_model_prefix, _Given())
+        self.model = model.requires_grad_(False)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """The logits, as if each vector were that of one masked token."""
+        ids = torch.zeros(len(vectors), 1, dtype=torch.long, device=vectors.device)
+        self._given.output = vectors.unsqueeze(1)
+        logits: Tensor = self.model(input_ids=ids).logits
+        return logits.squeeze(1)
+
+    def save(self, folder: Path, backbone: PreTrainedModel) -> None:
+        """Write BACKBONE together with this head as one masked language model."""
+        model, given = self.model, self._given
+        decoder, words = model.get_output_embeddings(), _word_vectors(backbone)
+        own = dict(decoder.named_parameters(recurse=False))
+        # The decoder is the word vectors, written once, unless another signal has moved those since.
+        is_tied = own["weight"].shape == words.shape and bool(torch.equal(own["weight"], words))
+        apart = {name: nn.Parameter(value.clone()) for name, value in own.items()}  # shared tensors would be written once
+        model.config.tie_word_embeddings = is_tied
+        setattr(model, model.base_model_prefix, backbone)
+        _set(decoder, own | {"weight": words} if is_tied else apart)
+        try:
+            model.save_pretrained(folder)
+        finally:
+            setattr(model, model.base_model_prefix, given)
+            _set(decoder, own)
+
+    @property
+    def _given(self) -> "_Given":
+        given = getattr(self.model, self.model.base_model_prefix)
+        assert isinstance(given, _Given)
+        return given
+
+
+class TiedWordHead(WordHead):
+    """Dot products with the encoder's own word vectors as they stand."""
+
+    def __init__(self, words: nn.Module) -> None:
+        super().__init__()
+        self._words = (words,)  # in a tuple, so that they stay the encoder's parameters
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """The logits."""
+        weight = self._words[0].weight
+        assert isinstance(weight, Tensor)
+        return vectors @ weight.detach().T
+
+
+class _Given(nn.Module):
+    """Stands where the encoder was and gives what it is told to."""
+
+    output: Tensor
+
+    def forward(self, *_: object, **__: object) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=self.output)
+
+
+def _set(module: nn.Module, parameters: Mapping[str, nn.Parameter]) -> None:
+    for name, parameter in parameters.items():
+        setattr(module, name, parameter)
+
+
+def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> WordHead:
+    """The word head of the folder that ENCODER was loaded from; a folder that has none is a UsageError."""
+    if kind == "tied":
+        return _tied(encoder)
+    folder = str(encoder.backbone.name_or_path)
+    try:
+        with quiet_transformers():
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, dtype="float32", output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise _no_head(encoder) from error
+    if any(not name.startswith(f"{model.base_model_prefix}.") for name in info["missing_keys"]):
+        raise _no_head(encoder)
+    return MaskedWordHead(model).to(encoder.machine.device)
+
+
+def _tied(encoder: TransformerEncoder) -> TiedWordHead:
+    width = _word_vectors(encoder.backbone).shape[1]
+    if width != encoder.dim:
+        raise UsageError(f"{encoder.name!r} has word vectors of {width} and sentence vectors of {encoder.dim} numbers: no tied head fits")
+    return TiedWordHead(encoder.backbone.get_input_embeddings())
+
+
+def _word_vectors(backbone: PreTrainedModel) -> nn.Parameter:
+    weight = backbone.get_input_embeddings().weight
+    assert isinstance(weight, nn.Parameter)
+    return weight
+
+
+def _no_head(encoder: TransformerEncoder) -> UsageError:
+    return UsageError(
+        f"{encoder.name!r} has no masked-language-model head",
+        hint="start from an encoder that has one, or predict words by its own word vectors: --set stage.N.objective.head=tied",
+    )

@@ -1,0 +1,1 @@
+"""Predicting a word by its definition (DefSent)."""

@@ -1,0 +1,40 @@
+"""Prediction of a word by its definition: DefSent."""
+
+from collections.abc import Mapping
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.word_head import load_word_head
+from embedlab.objectives.definition_to_word.options import Options
+from embedlab.objectives.objective import Objective
+
+
+class DefinitionToWord(Objective):
+    """Cross-entropy of the defined word over the whole vocabulary.
+
+    Formula: −log softmax(head(definition))[word], mean over the batch; head is the complete pre-trained
+    masked-language-model head, transform and decoder. Head and embedding layer stay as they are, to the bit.
+    Columns: definition, word (exactly one known token).
+    Source: Tsukagoshi et al. 2021 (DefSent) and tsukagoshi §2.
+    Differs from the paper in: nothing known. Where another signal moved the word vectors before, the decoder is still
+    the pre-trained one. `head` "tied" is ours, for encoders that were published without a head.
+    """
+
+    frozen = "embeddings"
+
+    def __init__(self, options: Options, dim: int) -> None:
+        super().__init__()
+        self.options = options
+
+    def attach(self, encoder: TransformerEncoder) -> None:
+        """Take the encoder's head; one that has none is refused."""
+        self.word_head = load_word_head(encoder, self.options.head)
+        if self.options.head == "tied":
+            self.notes = ("words are predicted by the encoder's own word vectors, not by a pre-trained head",)
+
+    def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
+        """The mean over the batch's definitions."""
+        assert self.word_head is not None
+        return F.cross_entropy(self.word_head(vectors[columns["definition"]]), columns["word"])

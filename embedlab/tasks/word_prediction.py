@@ -1,0 +1,95 @@
+"""The task `word_prediction`: how well a definition's vector finds its word among the whole vocabulary."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import torch
+from numpy.typing import NDArray
+
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Watch
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.word_head import WordHead, WordHeadKind, load_word_head
+from embedlab.errors import MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.store import RunFolder
+from embedlab.tasks.marks import evaluation_marks
+
+SUMMARY = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
+
+CUT = 10  # ranks beyond this count as not found; DefSent's MRR@10
+TOPS = (1, 3, 10)
+ROWS_AT_ONCE = 512  # logits of 30,000 words each: 60 MB
+
+Ranks = NDArray[np.int64]
+
+
+def evaluate_words(
+    encoder: TransformerEncoder, source: Source, *, dataset: str = "definitions", split: str = "test", watch: Watch | None = None
+) -> Evaluation:
+    """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the encoder.
+
+    DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run that was trained with
+    head "tied" is judged by its own word vectors. An encoder without a head is a UsageError.
+    """
+    part = source.open(dataset, split, kind="definitions")
+    words = encoder.word_ids(part.frame["word"].to_list())
+    rows = part.frame.filter(pl.Series(words >= 0))
+    if rows.is_empty():
+        raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="take a larger file of definitions")
+    vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), watch))
+    ranks = word_ranks(load_word_head(encoder, _head_of(encoder)), vectors.to(encoder.machine.device), words[words >= 0])
+    return _evaluation(encoder, part, ranks, left_out=len(part.frame) - len(rows))
+
+
+@torch.inference_mode()
+def word_ranks(head: WordHead, vectors: torch.Tensor, words: NDArray[np.int64]) -> Ranks:
+    """The place of each vector's own word among all words by their logits, 1 = first; words that tie with it come before it."""
+    ranks = np.empty(len(words), np.int64)
+    for start in range(0, len(words), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        own = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
+        logits = head(vectors[part])
+        ranks[part] = (logits >= logits.gather(1, own)).sum(dim=1).cpu().numpy()
+    return ranks
+
+
+def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
+    """Mean of 1/rank, 0 for ranks beyond CUT."""
+    return float(np.where(ranks <= cut, 1 / ranks, 0.0).mean())
+
+
+def _head_of(encoder: TransformerEncoder) -> WordHeadKind:
+    """The kind of head that a run was trained with; "mlm" for what is no run."""
+    folder = Path(str(encoder.backbone.name_or_path)).parent
+    if not (folder / "recipe.toml").is_file():
+        return "mlm"
+    options = [stage.objective.options for stage in RunFolder(folder).recipe().stages if stage.objective.name == "definition_to_word"]
+    return options[-1].head if options else "mlm"
+
+
+def _evaluation(encoder: TransformerEncoder, part: Part, ranks: Ranks, *, left_out: int) -> Evaluation:
+    values = {f"mrr@{CUT}": mean_reciprocal_rank(ranks), **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS}}
+    facts, state = encoder.facts, part.state
+    skipped = (f"{left_out} definitions left out: their word is not one known token",) if left_out else ()
+    return Evaluation(
+        task="word_prediction",
+        model=encoder.name,
+        fingerprint=encoder.fingerprint,
+        precision=facts.precision,
+        pooling=facts.pooling,
+        max_tokens=facts.max_tokens,
+        truncated=facts.truncated,
+        data=(asdict(state),),
+        marks=evaluation_marks((state,)),
+        notes=(*facts.notes, *skipped),
+        scores=tuple(
+            Score(
+                by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split
+            )
+            for metric, value in values.items()
+        ),
+    )

@@ -1,0 +1,52 @@
+"""Ranks of words against a loop, and the whole task on the sample world."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from embedlab.data.source import Source
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine
+from embedlab.encoders.word_head import TiedWordHead
+from embedlab.errors import MissingError
+from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
+
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+
+
+def test_ranks_are_those_of_a_sorted_list() -> None:
+    words = torch.nn.Embedding(50, 8)
+    vectors, targets = torch.randn(700, 8), np.random.default_rng(0).integers(50, size=700)
+    ranks = word_ranks(TiedWordHead(words), vectors, targets)
+    logits = vectors @ words.weight.T
+    expected = [logits[row].argsort(descending=True).tolist().index(target) + 1 for row, target in enumerate(targets)]
+    assert ranks.tolist() == expected
+
+
+def test_ranks_beyond_ten_count_nothing() -> None:
+    assert mean_reciprocal_rank(np.array([1, 2, 10, 11])) == pytest.approx((1 + 0.5 + 0.1) / 4)
+
+
+def test_words_that_all_tie_are_not_found() -> None:
+    words = torch.nn.Embedding(50, 8)
+    assert word_ranks(TiedWordHead(words), torch.zeros(1, 8), np.array([3])).tolist() == [50]
+
+
+def test_the_task_reports_its_four_numbers(tiny_encoder: Path) -> None:
+    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    found = evaluate_words(encoder, Source(sample=True))
+    assert [score.metric for score in found.scores] == ["mrr@10", "top-1", "top-3", "top-10"]
+    assert found.marks == ("sample",)
+    assert {score.split for score in found.scores} == {"test"}
+    values = [score.value for score in found.scores]
+    assert values[1] <= values[2] <= values[3]
+    assert values[1] <= values[0] <= values[3]
+
+
+def test_a_file_whose_words_are_no_tokens_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text("zyzzyva\ta weevil\n")
+    with pytest.raises(MissingError, match="is one token"):
+        evaluate_words(load_transformer(str(tiny_encoder), MACHINE), Source(), dataset=str(path), split="all")

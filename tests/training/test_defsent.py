@@ -1,0 +1,107 @@
+"""DefSent: what stays, what moves, which words are targets, and its turn among other signals."""
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.word_head import load_word_head
+from embedlab.errors import UsageError
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder
+from embedlab.training.stage_data import open_stage
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
+
+Train = Callable[..., RunFolder]
+
+
+def definitions(rows: int = 48, **optim: Any) -> dict[str, Any]:
+    return {
+        "data": {"datasets": ["definitions"], "rows": rows},
+        "objective": {"name": "definition_to_word"},
+        "optim": {"lr": 1e-3, "batch_size": 16, "weight_decay": 0.01, **optim},
+    }
+
+
+def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, definitions()))
+    before, after = load_file(tiny_encoder / "model.safetensors"), load_file(run.model / "model.safetensors")
+    assert before.keys() == after.keys()
+    moved = {name for name in before if not before[name].equal(after[name])}
+    assert moved == {name for name in before if ".encoder." in name}
+    assert load_file(run.path / "heads.safetensors") == {}
+
+
+def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "words.tsv"
+    file.write_text("dog\ta pet\nzyzzyva\ta weevil\nDog\ta hound\n猫\ta cat\ncat\ta feline\nhot dog\ta snack\n")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    recipe = recipe_of(tiny_encoder, definitions() | {"data": {"datasets": [str(file)], "split": "all"}})
+    rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
+    assert rows.frame["word"].to_list() == ["dog", "Dog", "cat"]
+    assert rows.left_out == 3
+    assert encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist()) == ["dog", "dog", "cat"]
+    assert len(open_stage(recipe, SAMPLE, 1, 0).rows) == 6  # a dry run has no encoder to ask
+
+
+def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(tiny_encoder: Path) -> None:
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(BPE(vocab={"Ġ": 0, "a": 1, "b": 2, "Ġa": 3, "Ġab": 4}, merges=[("Ġ", "a"), ("Ġa", "b")]))
+    made.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder.tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
+    assert encoder.word_ids(["ab", "a", "b"]).tolist() == [4, 3, -1]
+
+
+def test_another_signal_before_it_leaves_the_head_as_it_was(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=32), definitions()))
+    vectors = torch.randn(3, 64)
+    heads = [load_word_head(load_transformer(str(folder), MACHINE, pooling="mean")) for folder in (tiny_encoder, run.model)]
+    torch.testing.assert_close(heads[0](vectors), heads[1](vectors), rtol=0, atol=0)
+
+
+def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)))
+    told = [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+    ends = np.array([0, *(event.step for event in told)])
+    kinds = np.repeat([event.stage for event in told], np.diff(ends))
+    lengths = [(kind, len(list(steps))) for kind, steps in groupby(kinds.tolist())]
+    assert lengths[:4] == [(0, 19), (1, 1), (0, 19), (1, 1)]
+    assert all(length == (19, 1)[kind] for kind, length in lengths[:-1])
+
+
+def test_a_definition_step_between_others_does_not_move_the_word_vectors(train: Train, tiny_encoder: Path) -> None:
+    alone = train(
+        recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"turn": 1, "warmup": 0.0}), definitions(turn=50, lr=1e-12)), "alone"
+    )
+    before, after = (load_file(folder / "model.safetensors") for folder in (tiny_encoder, alone.model))
+    assert not before["bert.embeddings.word_embeddings.weight"].equal(after["bert.embeddings.word_embeddings.weight"])
+    plain = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=16, optim={"warmup": 0.0})), "plain")
+    expected = load_file(plain.model / "model.safetensors")["embeddings.word_embeddings.weight"]
+    assert after["bert.embeddings.word_embeddings.weight"].equal(expected)
+
+
+def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, pooling="mean"), card="")
+    with pytest.raises(UsageError, match="has no masked-language-model head"):
+        train(recipe_of(tmp_path / "bare", definitions()))
+    assert not (tmp_path / "runs").exists()
+    tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
+    run = train(recipe_of(tmp_path / "bare", tied))
+    told = [event.text for event in events.follow(run.events_file)[0] if isinstance(event, events.Note)]
+    assert any("own word vectors" in text for text in told)
+
+
+def test_resuming_finds_the_head_again(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, definitions(), every=0.4)
+    assert saved_bytes(train(recipe, "once")) == saved_bytes(train(recipe, "twice"))
