@@ -18,6 +18,8 @@ from torch import Tensor
 from embedlab.encoders.encoder import Watch
 from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, Rows, bytes_per_fit, count_correct
 
+_COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
+
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
@@ -43,7 +45,7 @@ def fit_classifiers(
     with_ones = torch.cat([problem.features, ones], dim=1)
     weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
     dev, done = np.empty(len(fits)), 0
-    for numbers in bunches(fits, schedule.batch, bytes_per_fit(problem), memory_bytes):
+    for numbers in bunches(fits, schedule.batch, bytes_per_fit(problem, _COPIES), memory_bytes):
         training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
         for finished in training.run():
             done += finished

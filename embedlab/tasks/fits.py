@@ -79,10 +79,10 @@ class Fitted:
         return predict(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
 
 
-def bytes_per_fit(problem: Problem) -> int:
-    """What a fit takes while it is solved: weights, the best of them, gradient, two moments and a copy, and its minibatches."""
+def bytes_per_fit(problem: Problem, copies: int) -> int:
+    """What a fit takes while it is solved: COPIES of its weights (gradient, moments, the best …) and a number for each row."""
     rows, dim = problem.features.shape
-    return 6 * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    return copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
 
 
 def predict(problem: Problem, weights: Tensor, rows: Rows) -> Tensor:

@@ -4,7 +4,7 @@ Minimises for each fit: mean cross-entropy over its rows + l2/2 · |W|², the bi
 with C = 1 / (rows · l2), for two classes 2 / (rows · l2), since it then keeps one column where we keep two.
 
 The features are rotated to their principal axes, which leaves the penalty as it is. There the curvature has a diagonal upper bound
-(Böhning 1992: half the Gram matrix), so accelerated gradient descent with a step per axis needs no line search.
+(Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, with the fits side by side.
 """
 
 import numpy as np
@@ -14,8 +14,13 @@ from torch import Tensor
 from embedlab.encoders.encoder import Watch
 from embedlab.tasks.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, bytes_per_fit, count_correct
 
-TOLERANCE = 1e-7  # of the mean loss: where the next step of a fit promises a smaller gain
-MAX_STEPS = 5_000
+TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
+MAX_STEPS = 2_000
+
+_REMEMBERED = 10  # steps that tell L-BFGS of the curvature
+_COPIES = 2 * _REMEMBERED + 8  # of a fit's weights
+_SUFFICIENT = 1e-4  # share of the promised gain that a step must bring (Armijo)
+_SHORTEST = 2.0**-12  # a shorter step means that the loss is at its floor in this precision
 
 
 def fit_exactly(
@@ -24,7 +29,7 @@ def fit_exactly(
     """The optimum of each fit and its dev accuracy; WATCH is told the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
     rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
-    at_once = max(1, memory_bytes // bytes_per_fit(problem))
+    at_once = max(1, memory_bytes // bytes_per_fit(problem, _COPIES))
     parts = np.split(np.arange(len(fits)), range(at_once, len(fits), at_once))
     solved = torch.cat([_Descent(problem, rotated, scales, fits.take(part)).run(tolerance, watch) for part in parts], dim=2)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
@@ -44,56 +49,109 @@ def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class _Descent:
-    """Nesterov's accelerated gradient descent of some fits, each restarted where its own steps turn uphill."""
+    """L-BFGS of some fits, each with its own steps; a step that gains too little is halved while the other fits go on."""
 
     def __init__(self, problem: Problem, rotated: Tensor, scales: Tensor, fits: Fits) -> None:
-        self.problem, self.rotated, self.fits = problem, rotated, fits
+        self.problem, self.rotated = problem, rotated
         sizes = rotated.new_tensor([len(fits.folds[fold].train) for fold in fits.fold])
-        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()  # (dim + 1, fits)
+        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()  # (dim + 1, running fits)
         self.decay[-1] = 0
         self.curvature = scales[:, None] / (2 * sizes) + self.decay
-        self.members = torch.zeros(len(rotated), len(fits.folds), dtype=torch.bool)
+        members = np.zeros((len(rotated), len(fits.folds)), np.bool_)
         for number, fold in enumerate(fits.folds):
-            self.members[torch.from_numpy(fold.train), number] = True
-        self.members = self.members.to(rotated.device)
+            members[fold.train, number] = True
+        self.members = torch.from_numpy(members).to(rotated.device)
         self.share = 1 / sizes
         self.fold = torch.from_numpy(fits.fold).to(rotated.device)
 
     def run(self, tolerance: float, watch: Watch | None) -> Tensor:
         """The optima; (dim + 1, classes, fits)."""
-        shape = (self.rotated.shape[1], self.problem.classes, len(self.fits))
-        solved = self.rotated.new_zeros(shape)
-        running = torch.arange(len(self.fits), device=self.rotated.device)
-        here, ahead, speed = solved.clone(), solved.clone(), self.rotated.new_ones(len(self.fits))
+        count = len(self.fold)
+        solved = self.rotated.new_zeros(self.rotated.shape[1], self.problem.classes, count)
+        running, here, length = torch.arange(count, device=solved.device), solved.clone(), solved.new_ones(count)
+        memory = _Memory(self.curvature)
+        loss, gradient = self._evaluate(here)
         for _ in range(MAX_STEPS):
-            gradient = self._gradient(ahead, running)
-            step = gradient / self.curvature[:, None, running]
-            gain = (gradient * step).sum((0, 1))
-            there = ahead - step
-            uphill = (gradient * (there - here)).sum((0, 1)) > 0
-            speed = torch.where(uphill, torch.ones_like(speed), speed)
-            faster = (1 + (1 + 4 * speed**2).sqrt()) / 2
-            ahead = there + torch.where(uphill, torch.zeros_like(speed), (speed - 1) / faster) * (there - here)
-            here, speed = there, faster
-            keep = gain > tolerance
-            if not keep.all():
+            step = -length * memory.multiply(gradient)
+            promised = -_dot(gradient, step)
+            is_going = (promised > 2 * tolerance * length) & (length > _SHORTEST)
+            if not is_going.all():
                 solved[:, :, running] = here
-                running, here, ahead, speed = running[keep], here[:, :, keep], ahead[:, :, keep], speed[keep]
+                running, here, length = running[is_going], here[:, :, is_going], length[is_going]
+                loss, gradient, step, promised = loss[is_going], gradient[:, :, is_going], step[:, :, is_going], promised[is_going]
+                memory.keep(is_going)
+                self._keep(is_going)
                 if watch is not None:
-                    watch(len(self.fits) - len(running), len(self.fits))
+                    watch(count - len(running), count)
             if not len(running):
                 break
+            there_loss, there_gradient = self._evaluate(here + step)
+            noise = 8 * torch.finfo(loss.dtype).eps * loss
+            is_gain = there_loss <= loss - _SUFFICIENT * promised + noise
+            memory.add(step * is_gain, (there_gradient - gradient) * is_gain)
+            here = here + step * is_gain
+            loss, gradient = torch.where(is_gain, there_loss, loss), torch.where(is_gain, there_gradient, gradient)
+            length = torch.where(is_gain, torch.ones_like(length), length / 2)
         solved[:, :, running] = here
         return solved
 
-    def _gradient(self, weights: Tensor, running: Tensor) -> Tensor:
-        gradient = weights * self.decay[:, None, running]
+    def _keep(self, kept: Tensor) -> None:
+        self.decay, self.curvature = self.decay[:, kept], self.curvature[:, kept]
+        self.share, self.fold = self.share[kept], self.fold[kept]
+
+    def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of each fit, and its gradient."""
+        decayed = weights * self.decay[:, None]
+        loss, gradient = _dot(weights, decayed) / 2, decayed.clone()
         flat = gradient.view(len(weights), -1)
         for start in range(0, len(self.rotated), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            features = self.rotated[rows]
-            errors = torch.softmax((features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1)
-            errors[torch.arange(len(features), device=features.device), self.problem.labels[rows]] -= 1
-            errors *= (self.members[rows][:, self.fold[running]] * self.share[running])[:, None]
+            features, labels = self.rotated[rows], self.problem.labels[rows]
+            numbers = torch.arange(len(features), device=features.device)
+            share = self.members[rows][:, self.fold] * self.share
+            logs = torch.log_softmax((features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1)
+            loss -= (logs[numbers, labels] * share).sum(0)
+            errors = logs.exp_()
+            errors[numbers, labels] -= 1
+            errors *= share[:, None]
             flat.addmm_(features.T, errors.flatten(1))
-        return gradient
+        return loss, gradient
+
+
+class _Memory:
+    """What the last steps of some fits tell of the inverse curvature (Nocedal 1980)."""
+
+    def __init__(self, bound: Tensor) -> None:
+        self.bound = bound[:, None]  # of the curvature, before anything is known
+        self.scale = torch.ones_like(bound[0])
+        self.steps: list[tuple[Tensor, Tensor, Tensor]] = []  # step, change of the gradient, 1 / their product; 0 where there was none
+
+    def add(self, step: Tensor, change: Tensor) -> None:
+        """Remember a step of each fit; a step of zeros tells nothing."""
+        product = _dot(step, change)
+        is_known = product > 0
+        inverse = torch.where(is_known, 1 / product, torch.zeros_like(product))
+        self.scale = torch.where(is_known, product / _dot(change, change / self.bound), self.scale)
+        self.steps = [*self.steps, (step, change, inverse)][-_REMEMBERED:]
+
+    def multiply(self, gradient: Tensor) -> Tensor:
+        """The gradient times the inverse curvature."""
+        product, parts = gradient.clone(), []
+        for step, change, inverse in reversed(self.steps):
+            part = inverse * _dot(step, product)
+            product -= part * change
+            parts.append(part)
+        product *= self.scale / self.bound
+        for (step, change, inverse), part in zip(self.steps, reversed(parts), strict=True):
+            product += (part - inverse * _dot(change, product)) * step
+        return product
+
+    def keep(self, kept: Tensor) -> None:
+        """Forget the other fits."""
+        self.bound, self.scale = self.bound[:, :, kept], self.scale[kept]
+        self.steps = [(step[:, :, kept], change[:, :, kept], inverse[kept]) for step, change, inverse in self.steps]
+
+
+def _dot(first: Tensor, second: Tensor) -> Tensor:
+    """The product of each fit's weights; (fits,)."""
+    return torch.einsum("dcf,dcf->f", first, second)
