@@ -41,7 +41,9 @@ class Answer:
 
 def answer(data: PairData, question: Question, *, resamples: int, watch: Callable[[int, int], None] | None = None) -> Answer:
     """Compare the models of DATA; without resamples the scores alone, at once."""
-    table = data.table.with_row_index("row")
+    members = [member for model in data.models for member in model.members]
+    # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
+    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = question.reference if question.reference in {model.name for model in data.models} else None
     comparison = compare(
         table, data.models, by=question.by, aggregate=question.aggregate, reference=reference, resamples=resamples, watch=watch
