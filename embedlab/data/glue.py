@@ -1,0 +1,150 @@
+"""GLUE's classification tasks in the folders that GLUE hands out: train and dev, the splits with labels.
+
+Columns: sentence, label; of pairs: sentence1, sentence2, label. STS-B is the dataset `sts-benchmark`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
+from embedlab.data.text_file import bad_line, read_fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Where a task's file has its sentences and label: names in a header line, or positions where there is none."""
+
+    sentences: tuple[str | int, ...]
+    label: str | int
+
+
+def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> Rows:
+    """The rows of a tab-separated file; a label that is none of LABELS is an error at its line."""
+    (path,) = paths
+    wanted = [*columns.sentences, columns.label]
+    frame = read_fields(path, wanted, line_shape=", ".join(map(str, wanted)))
+    names = ["sentence"] if len(columns.sentences) == 1 else ["sentence1", "sentence2"]
+    # One selection, not a renaming: QNLI's second text is called "sentence" in the file.
+    rows = frame.select(
+        "line",
+        *(pl.col(str(theirs)).str.strip_chars().alias(ours) for theirs, ours in zip(columns.sentences, names, strict=True)),
+        pl.col(str(columns.label)).str.strip_chars().alias("label"),
+    )
+    wrong = rows.filter(~pl.col("label").is_in(labels))
+    if not wrong.is_empty():
+        raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is none of {', '.join(labels)}")
+    return Rows(frame=rows.select(*names, "label"))
+
+
+Counts = Mapping[str, int] | int  # rows of each class, or rows where the balance could not be checked
+_BINARY = ("0", "1")
+_ENTAILMENT = ("entailment", "not_entailment")
+
+
+def _task(
+    name: str, folder: str, summary: str, columns: Columns, labels: Sequence[str], files: Mapping[str, str], **counts: Counts
+) -> Dataset:
+    def split(file: str, count: Counts) -> Split:
+        read = partial(read_glue, columns=columns, labels=labels)
+        rows, classes = (count, None) if isinstance(count, int) else (sum(count.values()), count)
+        return Split(layouts=(Layout(files=(f"GLUE/{folder}/{file}",), read=read),), expected=Expected(rows=rows, classes=classes))
+
+    return Dataset(
+        name=name,
+        kind="classification" if len(columns.sentences) == 1 else "pair-classification",
+        summary=summary,
+        home="https://gluebenchmark.com/tasks",
+        splits={split_name: split(file, counts[split_name.replace("-", "_")]) for split_name, file in files.items()},
+    )
+
+
+_FILES = {"train": "train.tsv", "dev": "dev.tsv"}
+_PAIR = Columns(sentences=("sentence1", "sentence2"), label="label")
+
+DATASETS = (
+    _task(
+        "glue-cola",
+        "CoLA",
+        "sentences of linguists, acceptable or not (Warstadt 2019)",
+        Columns(sentences=(3,), label=1),
+        _BINARY,
+        _FILES,
+        train={"0": 2_528, "1": 6_023},
+        dev={"0": 322, "1": 721},
+    ),
+    _task(
+        "glue-sst2",
+        "SST-2",
+        "phrases of film reviews, negative or positive, as GLUE has them (Socher 2013)",
+        Columns(sentences=("sentence",), label="label"),
+        _BINARY,
+        _FILES,
+        train={"0": 29_780, "1": 37_569},
+        dev={"0": 428, "1": 444},
+    ),
+    _task(
+        "glue-mrpc",
+        "MRPC",
+        "news sentences, paraphrases or not, as GLUE parts them (Dolan 2005)",
+        Columns(sentences=("#1 String", "#2 String"), label="Quality"),
+        _BINARY,
+        _FILES,
+        train={"0": 1_194, "1": 2_474},
+        dev={"0": 129, "1": 279},
+    ),
+    _task(
+        "glue-rte",
+        "RTE",
+        "news texts and statements, entailed or not",
+        _PAIR,
+        _ENTAILMENT,
+        _FILES,
+        train={"entailment": 1_249, "not_entailment": 1_241},
+        dev={"entailment": 146, "not_entailment": 131},
+    ),
+    _task(
+        "glue-wnli",
+        "WNLI",
+        "Winograd schemas as inference (Levesque 2011)",
+        _PAIR,
+        _BINARY,
+        _FILES,
+        train={"0": 323, "1": 312},
+        dev={"0": 40, "1": 31},
+    ),
+    _task(
+        "glue-qnli",
+        "QNLI",
+        "questions and sentences that answer them or not (Rajpurkar 2016)",
+        Columns(sentences=("question", "sentence"), label="label"),
+        _ENTAILMENT,
+        _FILES,
+        train=104_743,
+        dev={"entailment": 2_702, "not_entailment": 2_761},
+    ),
+    _task(
+        "glue-qqp",
+        "QQP",
+        "Quora question pairs that ask the same or not, as GLUE parts them",
+        Columns(sentences=("question1", "question2"), label="is_duplicate"),
+        _BINARY,
+        _FILES,
+        train=363_846,
+        dev=40_430,
+    ),
+    _task(
+        "glue-mnli",
+        "MNLI",
+        "MultiNLI as GLUE has it (Williams 2018)",
+        Columns(sentences=("sentence1", "sentence2"), label="gold_label"),
+        ("entailment", "neutral", "contradiction"),
+        {"train": "train.tsv", "dev-matched": "dev_matched.tsv", "dev-mismatched": "dev_mismatched.tsv"},
+        train=392_702,
+        dev_matched=9_815,
+        dev_mismatched=9_832,
+    ),
+)
