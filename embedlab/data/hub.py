@@ -2,6 +2,8 @@
 
 from functools import cache
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import polars as pl
 
@@ -32,11 +34,13 @@ def read_hub(hub: HubSource, kind: Kind) -> Rows:
 def is_reachable() -> bool:
     """Whether the hub answers; asked once, because its client tries for half a minute before each dataset."""
     from huggingface_hub import constants
-    from huggingface_hub.utils import get_session
 
     try:
-        get_session().head(constants.ENDPOINT, timeout=5)
-    except Exception:  # whatever its HTTP client raises, the hub did not answer
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=5):
+            pass
+    except HTTPError:
+        return True  # a refusal is an answer
+    except OSError:
         return False
     return True
 
