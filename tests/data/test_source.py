@@ -144,7 +144,8 @@ def test_offline_never_asks_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         Source(offline=True).open("snli")
 
 
-def test_an_unreachable_hub_is_one_clear_error(tmp_path: Path) -> None:
+def test_what_the_hub_refuses_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.data.hub.is_reachable", lambda: True)
     hub = HubSource(repository=str(tmp_path / "nothing"), revision="0" * 40, split="train", columns={})
     found = replace(dataset("snli"), splits={"train": replace(dataset("snli").splits["train"], hub=hub)})
     with pytest.raises(MissingError, match=r"cannot get '.*nothing' \(train\) at revision 00000000") as caught:
