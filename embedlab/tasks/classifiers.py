@@ -8,6 +8,7 @@ in that shuffle: one window of rows, one matrix product for all fits, and a mask
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -17,8 +18,10 @@ from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
 from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, Rows, bytes_per_fit, count_correct
+from embedlab.tasks.side_by_side import run_side_by_side
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
+_FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,22 +41,37 @@ def fit_classifiers(
 ) -> Fitted:
     """The weights of each fit at its best check, and their dev accuracy; WATCH is told the finished fits.
 
-    Fits are trained in bunches that need at most MEMORY_BYTES; how they are bunched changes no result.
+    Fits are trained in bunches that need at most MEMORY_BYTES together; how they are bunched changes no result.
     """
     rows, dim = problem.features.shape
     ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
     with_ones = torch.cat([problem.features, ones], dim=1)
     weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
-    dev, done = np.empty(len(fits)), 0
-    for numbers in bunches(fits, schedule.batch, bytes_per_fit(problem, _COPIES), memory_bytes):
+    correct, done = np.empty(len(fits)), 0
+
+    def train(numbers: Rows) -> Iterator[int]:
         training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
-        for finished in training.run():
-            done += finished
-            if watch is not None:
-                watch(done, len(fits))
+        yield from training.run()
         weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
-        dev[numbers] = training.best_correct / [len(fits.folds[fold].dev) for fold in fits.fold[numbers]]
-    return Fitted(weights=weights, dev=dev)
+        correct[numbers] = training.best_correct
+
+    def tell(finished: int) -> None:
+        nonlocal done
+        done += finished
+        if watch is not None:
+            watch(done, len(fits))
+
+    workers = torch.get_num_threads() if weights.device.type == "cpu" else 1
+    at_once = min(
+        memory_bytes // workers // bytes_per_fit(problem, _COPIES), max(-(-len(fits) // workers), _FEWEST_COLUMNS // problem.classes)
+    )
+    bunches = list(bunch_fits(fits, schedule.batch, max(1, at_once)))
+    if weights.device.type == "cpu":
+        run_side_by_side(train, bunches, tell)
+    else:
+        for finished in chain.from_iterable(map(train, bunches)):
+            tell(finished)
+    return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
 
 
 def start_weights(dim: int, classes: int, seed: int) -> Tensor:
@@ -67,13 +85,12 @@ def shuffle_rows(rows: int, seed: int, number: int) -> Rows:
     return np.random.default_rng([seed, number]).permutation(rows)
 
 
-def bunches(fits: Fits, batch: int, bytes_per_fit: int, memory_bytes: int) -> Iterator[Rows]:
-    """Numbers of fits that train together: they take equally many steps a pass, and no more memory than there is."""
+def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[Rows]:
+    """Numbers of at most AT_ONCE fits that train together: they take equally many steps a pass."""
     steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
-    at_once = max(1, memory_bytes // bytes_per_fit)
     for count in np.unique(steps):
         numbers = np.flatnonzero(steps == count)
-        yield from np.split(numbers, range(at_once, len(numbers), at_once))
+        yield from np.array_split(numbers, -(-len(numbers) // at_once))
 
 
 class _Training:
