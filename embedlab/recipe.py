@@ -20,6 +20,8 @@ from embedlab.schema import Table, build, known_keys, read_toml, table, unbuild
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
 Schedule = Literal["linear", "constant"]
 
+TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
+
 Share = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
 Count = Annotated[int, Ge(1)]
@@ -110,7 +112,8 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     """
     path = recipe_path(name)
     values = read_toml(path)
-    for override in overrides:
+    # A task brings its own settings; whatever else is set holds against them, in whichever order it was typed.
+    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
         set_value(values, override)
     if encoder is not None:
         values.setdefault("encoder", {})["model"] = encoder
@@ -119,7 +122,7 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     """Check a recipe's table; WHERE names its file in errors."""
-    known = ["summary", "encoder", "stage", "evaluate"]
+    known = ["summary", "encoder", "stage", "evaluate", "tasks"]
     for key in values:
         if key not in known:
             error = unknown("key", key, known)
@@ -171,6 +174,8 @@ def set_value(values: Table, override: str) -> None:
     key, separator, text = override.partition("=")
     if not separator or not key:
         raise UsageError(f"--set takes KEY=VALUE, not {override!r}", hint="for example --set optim.lr=1e-5")
+    if key == TASK:
+        return _choose_task(values, text)
     steps = key.split(".")
     if steps[0] in {"data", "objective", "optim"}:
         if len(values.get("stage", [])) != 1:
@@ -189,6 +194,18 @@ def set_value(values: Table, override: str) -> None:
     if not isinstance(target, dict):
         raise UsageError(f"--set {key}: {'.'.join(steps[:-1])!r} is not a table")
     target[steps[-1]] = _parse_value(text)
+    return None
+
+
+def _choose_task(values: Table, name: str) -> None:
+    """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
+    tasks: Table = values.get("tasks", {})
+    if name not in tasks:
+        raise unknown("task", name, tasks) if tasks else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from")
+    for key, value in tasks[name].items():
+        prefixes = [""] if key.startswith("stage.") else [f"stage.{index}." for index in range(len(values["stage"]))]
+        for prefix in prefixes:
+            set_value(values, f"{prefix}{key}={json.dumps(value)}")
 
 
 def _parse_value(text: str) -> Any:

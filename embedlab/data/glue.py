@@ -133,8 +133,8 @@ DATASETS = (
         Columns(sentences=("question1", "question2"), label="is_duplicate"),
         _BINARY,
         _FILES,
-        train=363_846,
-        dev=40_430,
+        train={"0": 229_468, "1": 134_378},
+        dev={"0": 25_545, "1": 14_885},
     ),
     _task(
         "glue-mnli",
@@ -143,8 +143,8 @@ DATASETS = (
         Columns(sentences=("sentence1", "sentence2"), label="gold_label"),
         ("entailment", "neutral", "contradiction"),
         {"train": "train.tsv", "dev-matched": "dev_matched.tsv", "dev-mismatched": "dev_mismatched.tsv"},
-        train=392_702,
-        dev_matched=9_815,
-        dev_mismatched=9_832,
+        train={"entailment": 130_899, "neutral": 130_900, "contradiction": 130_903},
+        dev_matched={"entailment": 3_479, "neutral": 3_123, "contradiction": 3_213},
+        dev_mismatched={"entailment": 3_463, "neutral": 3_129, "contradiction": 3_240},
     ),
 )

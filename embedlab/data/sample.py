@@ -60,6 +60,8 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
     rng = Random(f"{dataset.name}/{split}/{seed}")
     if dataset.kind == "sts":
         rows = _sts_rows(rng, dataset, split)
+    elif dataset.name.startswith("glue-"):
+        rows = _glue_rows(rng, dataset, 2000 if split == "train" else 300)
     elif dataset.kind in _GENERATORS:
         rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
     else:
@@ -160,6 +162,23 @@ def _triplet_rows(rng: Random, premises: int) -> Iterable[Row]:
     for _ in range(premises):
         scene = broaden(random_scene(rng), rng)
         yield word_scene(scene, rng), word_scene(generalise(scene, rng), rng), word_scene(_contradict(scene, rng), rng)
+
+
+def _glue_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
+    """Sentences in their order or shuffled; pairs that entail or not, or as NLI has them where there are three classes."""
+    labels = next(tuple(split.expected.classes) for split in dataset.splits.values() if split.expected and split.expected.classes)
+    for _ in range(rows):
+        if dataset.kind == "classification":
+            label = rng.choice(labels)
+            words = word_scene(random_scene(rng), rng).split()
+            yield " ".join(words if label == labels[1] else rng.sample(words, len(words))), label
+        else:
+            kind = rng.choice(("entailment", "neutral", "contradiction"))
+            scene = broaden(random_scene(rng), rng)
+            changed = _hypothesis(scene, kind, rng) or _contradict(scene, rng)
+            two = "entailment" if "entailment" in labels else "1", "not_entailment" if "entailment" in labels else "0"
+            label = kind if len(labels) == 3 else two[kind != "entailment"]
+            yield word_scene(scene, rng), word_scene(changed, rng), label
 
 
 _DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")

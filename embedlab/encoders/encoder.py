@@ -13,6 +13,8 @@ Watch = Callable[[int, int], None]
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
 
+JOINT = "\x1f"  # between two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
+
 ROWS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
 
 

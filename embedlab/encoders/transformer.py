@@ -9,7 +9,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.recipe import Pooling
@@ -63,15 +63,18 @@ class TransformerEncoder:
 
     def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Pooled float32 vectors of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
-        tokens = self.backbone(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        segments = self._segments(input_ids, attention_mask)
+        tokens = self.backbone(input_ids=input_ids, attention_mask=attention_mask, **segments).last_hidden_state
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 
     def token_ids(self, sentences: Sequence[str]) -> TokenRows:
-        """The token ids of each sentence, special tokens included, cut at max_tokens."""
+        """The token ids of each sentence, special tokens included, cut at max_tokens; with JOINT in them each is two texts."""
         if not sentences:
             return gather_rows([], np.zeros(0, np.bool_))
+        texts = [sentence.split(JOINT) for sentence in sentences]
         encoded = self.tokenizer(
-            list(sentences),
+            [text[0] for text in texts],
+            [text[1] for text in texts] if len(texts[0]) > 1 else None,
             truncation=True,
             max_length=self.max_tokens,
             return_overflowing_tokens=True,
@@ -82,6 +85,13 @@ class TransformerEncoder:
         owner = np.asarray(encoded["overflow_to_sample_mapping"])
         _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
         return gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1)
+
+    def _segments(self, ids: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        """Which of two joint texts a token belongs to, for the architectures that tell: the second begins after the first separator."""
+        if getattr(self.backbone.config, "type_vocab_size", 0) < 2 or self.tokenizer.sep_token_id is None:
+            return {}
+        ends = (ids == self.tokenizer.sep_token_id).long()
+        return {"token_type_ids": ((ends.cumsum(dim=1) - ends) > 0).long() * mask}
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The token of each word where it is exactly one and known, otherwise −1."""

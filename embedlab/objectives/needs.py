@@ -18,7 +18,13 @@ class Needs:
     sentences: tuple[str, ...]  # columns of sentences to encode
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
+    joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
     together: str | None = None  # rows with the same sentence in this column are never parted
+
+    @property
+    def encoded(self) -> tuple[str, ...]:
+        """The columns of what is encoded."""
+        return ("joint",) if self.joint else self.sentences
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.encoders.encoder import JOINT
 from embedlab.errors import UsageError
 from embedlab.objectives.needs import Needs
 
@@ -39,9 +40,11 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
     total = len(frame)
     for column in needs.words:
         frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(pl.col(f"{column} id") >= 0)
-    texts = [frame[column].rename("sentence") for column in needs.sentences]
+    if needs.joint:
+        frame = frame.with_columns(pl.concat_str(needs.sentences, separator=JOINT).alias("joint"))
+    texts = [frame[column].rename("sentence") for column in needs.encoded]
     distinct = pl.concat(texts).unique(maintain_order=True)
-    columns = {column: _places(text, distinct) for column, text in zip(needs.sentences, texts, strict=True)}
+    columns = {column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)}
     columns |= {column: _class_index(frame[column], classes) for column, classes in needs.classes.items()}
     columns |= {column: frame[f"{column} id"].to_numpy(writable=True) for column in needs.words}
     return Rows(frame=frame.select(needs.columns), sentences=distinct, columns=columns, left_out=total - len(frame))

@@ -73,12 +73,12 @@ class Collation:
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
         """The batch of these ROWS."""
         columns = {name: column[rows] for name, column in self.data.rows.columns.items()}
-        texts = np.stack([columns[name] for name in self.needs.sentences])
+        texts = np.stack([columns[name] for name in self.needs.encoded])
         distinct, places = np.unique(texts, return_inverse=True)
         lengths = self.tokens.lengths[distinct]
         by_length = np.argsort(lengths, kind="stable")
         place = np.argsort(by_length)
-        columns |= dict(zip(self.needs.sentences, place[places.reshape(texts.shape)], strict=True))
+        columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)  # type: ignore[arg-type]
         ends = chunk_ends(lengths[by_length], self.chunk_cost, self.chunk_limit)
         chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(distinct[by_length], ends[:-1]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.data.source import Source
+from embedlab.data.source import Source, dataset_names
 from embedlab.errors import MissingError
 
 
@@ -42,6 +42,16 @@ def test_a_task_without_its_file_says_which(tmp_path: Path) -> None:
 
 def test_the_real_tasks_are_whole(shared_data: Path) -> None:
     source = Source(folder=shared_data, offline=True)
-    found = {name: [source.open(f"glue-{name}", split).state.rows for split in ("train", "dev")] for name in ("cola", "sst2", "mrpc", "rte", "wnli")}
+    found = {
+        name: [source.open(f"glue-{name}", split).state.rows for split in ("train", "dev")]
+        for name in ("cola", "sst2", "mrpc", "rte", "wnli")
+    }
     assert found == {"cola": [8_551, 1_043], "sst2": [67_349, 872], "mrpc": [3_668, 408], "rte": [2_490, 277], "wnli": [635, 71]}
     assert source.open("glue-qnli", "dev").state.rows == 5_463
+
+
+def test_the_sample_world_has_every_task_with_all_its_labels() -> None:
+    for name in [name for name in dataset_names() if name.startswith("glue-")]:
+        frame = Source(sample=True).open(name).frame
+        assert frame["label"].n_unique() == (3 if name == "glue-mnli" else 2)
+        assert frame.null_count().sum_horizontal().item() == 0

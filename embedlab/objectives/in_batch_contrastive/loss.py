@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from embedlab.objectives.in_batch_contrastive.options import Options, Projection
 from embedlab.objectives.objective import Objective
+from embedlab.objectives.views import views_of_rows
 
 
 def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) -> Tensor:
@@ -36,7 +37,7 @@ class InBatchContrastive(Objective):
 
     Formula: −log( exp(cos(a_i, p_i)/τ) / Σ_j [exp(cos(a_i, p_j)/τ) + exp(cos(a_i, n_j)/τ)] ), mean over anchors; with
     `positives` "dropout" there is no n, and p_i is a_i's sentence encoded a second time.
-    Columns: sentence; or anchor, positive, negative.
+    Columns: sentence; sentence1, sentence2; or anchor, positive, negative.
     Source: Gao et al. 2021 (SimCSE), eq. 1, 4 and 5; the projection "two-layer" is chen's.
     Differs from the paper in: a sentence that stands in several rows of a batch is encoded once a pass. SimCSE's own
     supervised models keep the projection when they are evaluated; here it is always thrown away (their table 6: 86.2 either
@@ -53,8 +54,7 @@ class InBatchContrastive(Objective):
         """The mean over the batch's anchors."""
         vectors = self.projection(vectors)
         if self.options.positives == "dropout":
-            first, second = vectors.chunk(2)
-            anchors, candidates = first[columns["sentence"]], second[columns["sentence"]]
+            anchors, candidates = views_of_rows(vectors, columns, 2)
         else:
             anchors = vectors[columns["anchor"]]
             candidates = vectors[torch.cat([columns["positive"], columns["negative"]])]

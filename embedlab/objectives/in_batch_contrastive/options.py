@@ -19,18 +19,22 @@ class Options:
     """What a recipe may say of this objective."""
 
     positives: Literal["dropout", "triplets"] = "dropout"  # the sentence itself, encoded again; or the positive of a triplet
+    joint: bool = False  # with "dropout": pairs, encoded together, in place of sentences
     temperature: Positive = 0.05  # τ, on cosines; Gao 2021 §3
     projection: Projection = "none"
 
 
 def needs(options: Options) -> Needs:
-    """Plain sentences, or triplets."""
-    return Needs(sentences=("sentence",) if options.positives == "dropout" else ("anchor", "positive", "negative"))
+    """Plain sentences, pairs that are encoded together, or triplets."""
+    if options.positives == "triplets":
+        return Needs(sentences=("anchor", "positive", "negative"))
+    return Needs(sentences=("sentence1", "sentence2"), joint=True) if options.joint else Needs(sentences=("sentence",))
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
     """One anchor of a batch in words, as (role, sentence)."""
     row = frame.row(int(rng.integers(len(frame))), named=True)
-    if options.positives == "dropout":
-        return [("anchor", row["sentence"]), ("positive", row["sentence"])]
-    return [(role, row[role]) for role in ("anchor", "positive", "negative")]
+    if options.positives == "triplets":
+        return list(row.items())
+    text = " | ".join(row.values())
+    return [("anchor", text), ("positive", text)]

@@ -1,0 +1,1 @@
+"""Contrast between classes over dropout views (SupCL-Seq)."""

@@ -1,0 +1,35 @@
+"""Options of the classification of texts."""
+
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+from annotated_types import Len
+
+from embedlab.objectives.labelled import describe_labelled, labelled_needs
+from embedlab.objectives.needs import Needs
+from embedlab.recipe import Share
+from embedlab.schema import table
+
+SUMMARY = "a linear layer tells the class of a text, with the encoder or on top of a frozen one"
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    classes: Annotated[tuple[str, ...], Len(2)] = ("0", "1")  # the labels
+    joint: bool = False  # pairs, encoded together
+    frozen: bool = False  # only the linear layer learns, on vectors without dropout
+    dropout: tuple[Share, ...] = ()  # one view for each rate, "dropout augmented"; empty: the encoder's own rates once
+    head_dropout: Share = 0.1  # before the linear layer; BERT's own
+
+
+def needs(options: Options) -> Needs:
+    """Labelled sentences or pairs."""
+    return labelled_needs(options.classes, joint=options.joint)
+
+
+def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row of a batch in words, as (column, text)."""
+    return describe_labelled(frame, rng)

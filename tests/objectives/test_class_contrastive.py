@@ -1,0 +1,63 @@
+"""The class-contrastive loss against a loop, at its edges, and the views that it asks for."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss
+from embedlab.objectives.class_contrastive.options import Options, needs
+from embedlab.objectives.classification.loss import Classification
+from embedlab.objectives.classification.options import Options as ClassificationOptions
+
+
+def by_loop(vectors: Tensor, labels: list[int], tau: float) -> float:
+    """Khosla's eq. 2 word by word."""
+    unit = [vector / vector.norm() for vector in vectors]
+    anchors = []
+    for i, own in enumerate(labels):
+        positives = [j for j, label in enumerate(labels) if label == own and j != i]
+        if not positives:
+            continue
+        total = sum(math.exp((unit[i] @ unit[j]).item() / tau) for j in range(len(labels)) if j != i)
+        anchors.append(-sum(math.log(math.exp((unit[i] @ unit[j]).item() / tau) / total) for j in positives) / len(positives))
+    return sum(anchors) / len(anchors)
+
+
+@pytest.mark.parametrize("tau", [0.05, 0.5])
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 0, 1, 2], [0, 1, 1, 1], [0, 0]])
+def test_the_loss_equals_the_loop(labels: list[int], tau: float) -> None:
+    vectors = torch.randn(len(labels), 6, dtype=torch.float64)
+    found = class_contrastive_loss(vectors, torch.tensor(labels), temperature=tau)
+    assert found.item() == pytest.approx(by_loop(vectors, labels, tau), abs=1e-9)
+
+
+def test_one_view_of_each_class_is_finite() -> None:
+    vectors = torch.randn(3, 6, requires_grad=True)
+    loss = class_contrastive_loss(vectors, torch.tensor([0, 1, 2]), temperature=0.05)
+    loss.backward()
+    assert loss.item() == 0
+    assert vectors.grad is not None
+    assert vectors.grad.isfinite().all()
+
+
+def test_every_rate_is_a_view_and_all_views_of_a_class_are_positives() -> None:
+    objective = ClassContrastive(Options(dropout=(0.2, 0.1)), 8)
+    assert objective.views == (0.2, 0.1)
+    vectors, rows, labels = torch.randn(10, 8), torch.tensor([4, 0, 2]), torch.tensor([1, 0, 1])
+    expected = class_contrastive_loss(torch.cat([vectors[rows], vectors[5 + rows]]), labels.repeat(2), temperature=0.05)
+    assert objective(vectors, {"sentence": rows, "label": labels}).item() == pytest.approx(expected.item())
+
+
+def test_a_joint_pair_is_one_text() -> None:
+    asked = needs(Options(joint=True))
+    assert asked.columns == ("sentence1", "sentence2", "label")
+    assert asked.encoded == ("joint",)
+
+
+def test_a_frozen_classifier_sees_its_encoder_once_without_dropout() -> None:
+    frozen, plain = (Classification(ClassificationOptions(frozen=value), 8) for value in (True, False))
+    assert (frozen.frozen, frozen.views) == ("encoder", (0.0,))
+    assert (plain.frozen, plain.views) == ("nothing", (None,))
+    assert Classification(ClassificationOptions(dropout=(0.0, 0.3)), 8).views == (0.0, 0.3)

@@ -1,0 +1,61 @@
+"""GLUE's metrics against scikit-learn, and a trained classifier on its validation split."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+from embedlab.data.source import Source
+from embedlab.encoders.device import Machine
+from embedlab.errors import MissingError, UsageError
+from embedlab.recipe import load_recipe
+from embedlab.runs.store import RunFolder
+from embedlab.tasks.glue import accuracy, evaluate_glue, f1, matthews
+from embedlab.training.stages import train_run
+
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+SAMPLE = Source(sample=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_metrics_equal_scikit_learn(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold, predicted = rng.integers(2, size=(2, 40))
+    assert matthews(gold, predicted) == pytest.approx(matthews_corrcoef(gold, predicted))
+    assert f1(gold, predicted) == pytest.approx(f1_score(gold, predicted))
+    assert accuracy(gold, predicted) == (gold == predicted).mean()
+
+
+def test_a_constant_prediction_has_no_correlation() -> None:
+    assert matthews(np.array([0, 1, 1]), np.array([1, 1, 1])) == 0.0
+
+
+def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFolder:
+    run = RunFolder.of(tmp_path / "runs", recipe, 1)
+    chosen = load_recipe(recipe, ["encoder.max_tokens=32", "stage.0.data.rows=640", *changes], encoder=str(encoder))
+    train_run(chosen, SAMPLE, MACHINE, run, 1)
+    return run
+
+
+def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
+    run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean")
+    found = evaluate_glue(run, SAMPLE, MACHINE)
+    assert [score.metric for score in found.scores] == ["matthews", "accuracy"]
+    assert found.marks == ("sample",)
+    assert {score.setting for score in found.scores} == {"validation"}
+    assert found.scores[1].items == 300
+
+
+def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:
+    run = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=mnli", "stage.0.data.rows=32")
+    assert [score.split for score in evaluate_glue(run, SAMPLE, MACHINE).scores] == ["dev-matched", "dev-mismatched"]
+
+
+def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
+    run = trained(tmp_path, tiny_encoder, "simcse", "stage.0.data.rows=16", "stage.0.optim.batch_size=8", "evaluate.keep=last")
+    with pytest.raises(UsageError, match="no classifier"):
+        evaluate_glue(run, SAMPLE, MACHINE)
+    with pytest.raises(MissingError, match="not finished"):
+        evaluate_glue(RunFolder.of(tmp_path / "runs", "other", 1), SAMPLE, MACHINE)

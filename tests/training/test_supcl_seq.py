@@ -1,0 +1,100 @@
+"""SupCL-Seq: the frozen stage, the rates that run, pairs encoded together, and the settings of each task."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.encoder import JOINT
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.errors import UsageError
+from embedlab.names import recipe_path
+from embedlab.recipe import load_recipe
+from embedlab.runs.store import RunFolder
+from embedlab.schema import read_toml
+from embedlab.training import learner
+from embedlab.training.checkpointing import Checkpoints, Snapshot
+from tests.training.small_runs import MACHINE, recipe_of
+
+Train = Callable[..., RunFolder]
+FAMILY = ("supcl-seq", "glue-finetune", "glue-dropout-augmented", "glue-simcse")
+
+
+def labelled(name: str, task: str = "glue-rte", rows: int = 32, lr: float = 1e-3, **options: object) -> dict[str, object]:
+    classes = ["entailment", "not_entailment"]
+    objective = {"name": name, "classes": classes, "joint": True, **options}
+    return {"data": {"datasets": [task], "rows": rows}, "objective": objective, "optim": {"lr": lr, "batch_size": 16}}
+
+
+def test_the_linear_stage_leaves_the_encoder_as_it_is(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
+    before, after = load_file(tiny_encoder / "model.safetensors"), load_file(run.model / "model.safetensors")
+    assert all(tensor.equal(before[f"bert.{name}"]) for name, tensor in after.items())
+    assert set(load_file(run.path / "heads.safetensors")) == {"0.head.weight", "0.head.bias"}
+
+
+def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float | None] = []
+    change = learner.dropout_rate
+
+    def record(model: torch.nn.Module, rate: float | None):  # noqa: ANN202 - a context manager
+        rates.append(rate)
+        return change(model, rate)
+
+    monkeypatch.setattr(learner, "dropout_rate", record)
+    train(recipe_of(tiny_encoder, labelled("class_contrastive", rows=16, dropout=[0.2, 0.1])))
+    assert list(dict.fromkeys(rates)) == [0.2, 0.1]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_path: Path) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "dog", "sleeps"], architecture=architecture)
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, pooling="cls")
+    first, second = ["a man", "a dog sleeps"], ["a man sleeps", "a"]
+    batch = encoder.tokenizer(first, second, padding=True, return_token_type_ids=True, return_tensors="pt")
+    if getattr(encoder.backbone.config, "type_vocab_size", 0) < 2:
+        batch.pop("token_type_ids", None)
+    with torch.no_grad():
+        expected = encoder.backbone.eval()(**batch).last_hidden_state[:, 0]
+    found = encoder.encode([JOINT.join(pair) for pair in zip(first, second, strict=True)])
+    torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_task_brings_its_settings_and_what_is_set_beside_it_holds(name: str) -> None:
+    for task in read_toml(recipe_path(name))["tasks"]:
+        chosen = load_recipe(name, [f"data.task={task}"])
+        assert {stage.data.datasets for stage in chosen.stages} == {(f"glue-{task.removesuffix('-five-views')}",)}
+    plain = load_recipe(name)
+    assert load_recipe(name, ["data.task=cola"]).hash == plain.hash
+    assert load_recipe(name, ["stage.0.optim.lr=1e-3", "data.task=rte"]).stages[0].optim.lr == 1e-3
+
+
+def test_the_settings_of_supcl_seq_are_those_of_table_4() -> None:
+    chosen = load_recipe("supcl-seq", ["data.task=rte"])
+    first, second = chosen.stages
+    assert (first.optim.lr, first.optim.batch_size, first.optim.epochs) == (1e-4, 48, 5)
+    assert first.objective.options.dropout == (0.0, 0.1, 0.2)
+    assert first.objective.options.joint
+    assert second.objective.options.frozen
+    assert second.objective.options.classes == ("entailment", "not_entailment")
+    assert load_recipe("supcl-seq", ["data.task=mnli"]).stages[0].objective.options.dropout == (0.1, 0.1)
+
+
+def test_an_unknown_task_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="no task named 'rtf'") as error:
+        load_recipe("supcl-seq", ["data.task=rtf"])
+    assert "'rte'" in error.value.hint
+    with pytest.raises(UsageError, match="has no \\[tasks\\]"):
+        load_recipe("sbert", ["data.task=rte"])
+
+
+def test_a_checkpoint_within_a_frozen_stage_has_no_optimizer_state_of_the_encoder(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
+    kept = Checkpoints(run.checkpoints)
+    state = Snapshot.read(kept.path(kept.steps()[-1])).optimizer
+    assert state
+    assert not [name for name in state if name.startswith("encoder.")]
