@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from embedlab.names import members, recipe_names
+from embedlab.names import recipe_names, task_names
 from embedlab.settings import load_settings
 
 
@@ -18,7 +18,7 @@ def recipes(incomplete: str) -> list[str]:
 
 def tasks(incomplete: str) -> list[str]:
     """Evaluation tasks by name."""
-    return _starting(incomplete, members("tasks"))
+    return _starting(incomplete, task_names())
 
 
 def runs(incomplete: str) -> list[str]:

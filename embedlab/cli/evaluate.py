@@ -10,7 +10,9 @@ from embedlab.cli import completion
 from embedlab.cli.models import ModelNames, resolve_model, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report
+from embedlab.cli.suites import evaluate_task
 from embedlab.errors import ExitCode
+from embedlab.names import task_names, unknown
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
 
-Suite = Literal["sts"]
 By = Literal["dataset", "source", "dice"]
 Aggregate = Literal["all", "mean", "wmean"]
 Metric = Literal["spearman", "pearson"]
@@ -38,7 +39,7 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def evaluate(
     models: ModelNames,
-    suite: Annotated[Suite, typer.Option("--suite", help="The tasks to evaluate on.")] = "sts",
+    suite: Annotated[str, typer.Option("--suite", metavar="TASK", help="What to evaluate.", autocompletion=completion.tasks)] = "sts",
     task: TaskNames = None,
     by: Annotated[By, typer.Option("--by", help="What a number stands for.")] = "dataset",
     aggregate: Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")] = None,
@@ -52,6 +53,8 @@ def evaluate(
     are those of all STS-B pairs, unless --task names others. A run with several seeds shows mean ± standard deviation. Everything
     measured is kept in the run's folder, or in the cache.
     """
+    if suite != "sts":
+        return _evaluate_other(models, suite, terminal)
     datasets = chosen_datasets(task, by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
@@ -63,6 +66,14 @@ def evaluate(
     else:
         terminal.show(_slice_table(scored, evaluations, by, metric))
     if not is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+    return None
+
+
+def _evaluate_other(models: Sequence[str], suite: str, terminal: Terminal) -> None:
+    if suite not in task_names():
+        raise unknown("task", suite, task_names())
+    if not evaluate_task(models, suite, terminal):
         raise typer.Exit(ExitCode.MISSING)
 
 
@@ -103,13 +114,19 @@ def keep(scored: "ScoredPairs", evaluations: Evaluations) -> None:
 
 def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
     """What `train` shows at its end: the models on a recipe's tasks."""
-    if "sts" in tasks:
-        scored, is_whole = score(names, terminal)
-        evaluations = evaluate_members(scored)
-        keep(scored, evaluations)
-        terminal.show(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
-        if not is_whole:
-            raise typer.Exit(ExitCode.MISSING)
+    is_whole = True
+    for task in tasks:
+        is_whole &= _show_sts(names, terminal) if task == "sts" else evaluate_task(names, task, terminal)
+    if not is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def _show_sts(names: Sequence[str], terminal: Terminal) -> bool:
+    scored, is_whole = score(names, terminal, fifths=True)
+    evaluations = evaluate_members(scored)
+    keep(scored, evaluations)
+    terminal.show(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
+    return is_whole
 
 
 def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.errors import UsageError
-from embedlab.names import members, nearest, unknown
+from embedlab.names import nearest, task_names, unknown
 from embedlab.paths import recipes_folder
 from embedlab.recipe import Count
 from embedlab.schema import build, read_toml, table
@@ -80,8 +80,8 @@ def load_grid(name: str) -> Grid:
         axes = {RECIPE_AXIS: tuple(Choice(label=base, values={}) for base in bases), **axes}
     _refuse_repeats(bases, values.seeds, axes, where)
     for task in values.tasks or ():
-        if task not in members("tasks"):
-            raise UsageError(f"{where}: no task named {task!r}", hint=unknown("task", task, members("tasks")).hint)
+        if task not in task_names():
+            raise UsageError(f"{where}: no task named {task!r}", hint=unknown("task", task, task_names()).hint)
     return Grid(
         name=path.stem,
         where=where,

@@ -7,9 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
+from embedlab.encoders.loading import load_encoder
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.settings import Settings
+from embedlab.tasks.judged import Judged
 from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.sts import open_parts
 
 SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
 
@@ -135,6 +142,14 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, watch: Callabl
         notes=facts.notes,
         scores=tuple(scores),
     )
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:
+    """The geometry of the vectors of every STS dataset that is there."""
+    parts, missing = open_parts(Source.from_settings(settings))
+    computer = machine(settings)
+    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    return Judged(evaluation=evaluate_geometry(encoder, parts, watch=watches), missing=tuple(missing))
 
 
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,13 +13,16 @@ from safetensors.torch import load_file
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset
+from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine
+from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
 
 SUMMARY = "GLUE on its validation splits: Matthews correlation, F1 and accuracy of a trained classifier"
@@ -69,6 +73,14 @@ def evaluate_glue(run: RunFolder, source: Source, machine: Machine) -> Evaluatio
         gold = np.array([options.classes.index(label) for label in part.frame["label"]])
         scores += _scores(name, part, gold, logits.argmax(dim=1).numpy())
     return _evaluation(encoder, parts, scores)
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+    """The GLUE task that a run has learnt; any other model has no classifier to judge."""
+    if spec.kind != "run":
+        raise UsageError(f"{spec.name!r} is no run: GLUE judges trained classifiers", hint="train one: embedlab train glue-finetune")
+    run = RunFolder(Path(spec.location).parent)
+    return Judged(evaluation=evaluate_glue(run, Source.from_settings(settings), machine(settings)))
 
 
 def _classifier(run: RunFolder) -> tuple[int, Any, str]:

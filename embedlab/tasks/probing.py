@@ -4,10 +4,15 @@ import torch
 
 from embedlab.data.probing import SENTEVAL, suite
 from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.loading import load_encoder
 from embedlab.names import unknown
+from embedlab.settings import Settings
 from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
 from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.judged import Judged
 from embedlab.tasks.protocols import SettingName
 
 SUMMARY = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
@@ -39,3 +44,12 @@ def evaluate_probing(
     scores = [score for result in results for score in accuracies(result, setting)]
     scores += average(title, asked, results, setting)
     return Evaluated(evaluation=evaluation(name, encoder, opened, results, setting, scores), results=results)
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+    """SentEval's ten probing tasks, those of them that are there, in the literature's setting."""
+    opened = open_probing(Source.from_settings(settings))
+    computer = machine(settings)
+    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    found = evaluate_probing(encoder, opened, device=computer.device, watches=watches)
+    return Judged(evaluation=found.evaluation, missing=tuple(opened.missing.values()))

@@ -7,12 +7,17 @@ import numpy as np
 import torch
 
 from embedlab.data.source import Source, dataset
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.loading import load_encoder
 from embedlab.errors import UsageError
 from embedlab.names import unknown
 from embedlab.runs.evaluations import Score
+from embedlab.settings import Settings
 from embedlab.tasks.classification import Evaluated, Opened, Result, Watches, accuracies, average, classify, evaluation, open_tasks
 from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.judged import Judged
 from embedlab.tasks.protocols import SettingName
 
 SUMMARY = "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E"
@@ -55,6 +60,15 @@ def f1(result: Result) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
     found, real = result.outcome.predicted == 1, result.gold == 1
     return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+    """All transfer tasks that are there, in the literature's setting."""
+    opened = open_transfer(Source.from_settings(settings))
+    computer = machine(settings)
+    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    found = evaluate_transfer(encoder, opened, device=computer.device, watches=watches)
+    return Judged(evaluation=found.evaluation, missing=tuple(opened.missing.values()))
 
 
 def _scores(results: Sequence[Result], opened: Opened, setting: SettingName) -> Iterator[Score]:

@@ -10,12 +10,17 @@ from numpy.typing import NDArray
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Watch
+from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead, WordHeadKind, load_word_head
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
 
 SUMMARY = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
@@ -60,6 +65,12 @@ def word_ranks(head: WordHead, vectors: torch.Tensor, words: NDArray[np.int64]) 
 def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
     """Mean of 1/rank, 0 for ranks beyond CUT."""
     return float(np.where(ranks <= cut, 1 / ranks, 0.0).mean())
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+    """The words of the definitions that no training has seen."""
+    encoder = load_trainable(spec, machine(settings), offline=settings.offline)
+    return Judged(evaluation=evaluate_words(encoder, Source.from_settings(settings), watch=watches("definitions")))
 
 
 def _head_of(encoder: TransformerEncoder) -> WordHeadKind:
