@@ -143,6 +143,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states:
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
     save_model(run.model, session.encoder, card=model_card(recipe, seed, states), word_head=word_head)
     session.accelerator.end_training()
+    session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up
     session.tell(events.Finished(step=session.step))
 
 
