@@ -1,6 +1,12 @@
 """The program: its commands, and how it ends."""
 
-from collections.abc import Sequence
+import errno
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -26,7 +32,7 @@ from embedlab.cli import (
     tui,
 )
 from embedlab.cli.output import report, to_stderr
-from embedlab.errors import EmbedlabError, ExitCode, UsageError
+from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is missing or unusable "
@@ -63,18 +69,48 @@ def _program(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback."""
+    with _stop_signals():
+        try:
+            return app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
+        except EmbedlabError as error:
+            report(error)
+            return error.exit_code
+        except typer.TyperException as error:
+            return _usage_error(error)
+        except (typer.Abort, KeyboardInterrupt):
+            to_stderr("embedlab: interrupted")
+            return ExitCode.INTERRUPTED
+        except OSError as error:
+            return _full_disk(error)
+
+
+@contextmanager
+def _stop_signals() -> Iterator[None]:
+    """Make SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Interrupted(f"stopped by {signal.Signals(number).name}", hint="what was saved before is kept")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    for number in caught:
+        signal.signal(number, stop)
     try:
-        return app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
-    except EmbedlabError as error:
-        report(error)
-        return error.exit_code
-    except typer.TyperException as error:
-        return _usage_error(error)
-    except typer.Abort:
-        return ExitCode.INTERRUPTED
-    except KeyboardInterrupt:
-        to_stderr("embedlab: interrupted")
-        return ExitCode.INTERRUPTED
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _full_disk(error: OSError) -> ExitCode:
+    """Say that the answer could not be written; any other system error is a bug."""
+    if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        raise error
+    report(MissingError("no space left to write the answer", hint="free some space, or send it elsewhere"))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes stdout once more when it ends
+    return ExitCode.MISSING
 
 
 def _usage_error(error: typer.TyperException) -> ExitCode:

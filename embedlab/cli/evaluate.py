@@ -1,6 +1,7 @@
 """`embedlab evaluate`: a model's numbers on the tasks."""
 
 from collections.abc import Callable, Sequence
+from math import isnan, nan
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,9 +10,9 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.models import ModelNames, resolve_model, title_of
 from embedlab.cli.options import common, examples
-from embedlab.cli.output import Terminal, report
+from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import evaluate_task
-from embedlab.errors import ExitCode
+from embedlab.errors import ExitCode, MissingError, UsageError
 from embedlab.names import task_names, unknown
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def evaluate(
     are those of all STS-B pairs, unless --task names others. A run with several seeds shows mean ± standard deviation. Everything
     measured is kept in the run's folder, or in the cache.
     """
+    if aggregate is not None and by != "dataset":
+        raise UsageError(f"--aggregate is for datasets: a {by} is correlated at once", hint="leave --aggregate out, or take --by dataset")
     if suite != "sts":
         return _evaluate_other(models, suite, terminal)
     datasets = chosen_datasets(task, by)
@@ -107,9 +110,12 @@ def evaluate_members(scored: "ScoredPairs") -> Evaluations:
 
 
 def keep(scored: "ScoredPairs", evaluations: Evaluations) -> None:
-    """Write every member's evaluation to where its scores are kept."""
+    """Write every member's evaluation to where its scores are kept; a disk that refuses costs the file, not the answer."""
     for member, evaluation in evaluations.items():
-        evaluation.save(scored.places[member].evaluations)
+        try:
+            evaluation.save(scored.places[member].evaluations)
+        except MissingError as error:
+            to_stderr(f"embedlab: warning: {member} is not kept: {error.message}")
 
 
 def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
@@ -147,9 +153,10 @@ def _dataset_row(
 
     row: dict[str, Value | Cell] = {"model": Cell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
     for key in keys:
-        row[key] = _cell(evaluations, model, key, metric, aggregate)
+        values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
+        row[key] = _cell(values)
         if len(model.members) > 1:  # for machines, beside each mean
-            row[f"{key}.sd"] = stdev(_values(evaluations, model, key, metric, aggregate))
+            row[f"{key}.sd"] = _sd(values)
     return row
 
 
@@ -161,7 +168,7 @@ def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric
     rows: list[dict[str, Value | Cell]] = []
     notes = list(_notes(scored))
     for part in suite_slices(scored.table, by):
-        cells = {model.name: _cell(evaluations, model, part.key, metric, "all") for model in scored.models}
+        cells = {model.name: _cell(_values(evaluations, model, (by,), part.key, metric, "all")) for model in scored.models}
         rows.append({"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height, **cells})
         notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
@@ -173,23 +180,30 @@ def _slices(evaluations: Evaluations, by: str) -> list[str]:
     return list(dict.fromkeys(score.slice for evaluation in evaluations.values() for score in evaluation.scores if score.by == by))
 
 
-def _values(evaluations: Evaluations, model: "ModelColumns", key: str, metric: Metric, aggregate: Aggregate) -> list[float]:
-    """The score x 100 of each member."""
+def _values(
+    evaluations: Evaluations, model: "ModelColumns", by: Sequence[str], key: str, metric: Metric, aggregate: Aggregate
+) -> list[float]:
+    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
     return [
         100 * score.value
         for member in model.members
         for score in evaluations[member].scores
-        if (score.slice, score.metric, score.setting) == (key, metric, aggregate)
+        if score.by in by and (score.slice, score.metric, score.setting) == (key, metric, aggregate)
     ]
 
 
-def _cell(evaluations: Evaluations, model: "ModelColumns", key: str, metric: Metric, aggregate: Aggregate) -> "Cell":
+def _cell(values: Sequence[float]) -> "Cell":
+    """Mean ± standard deviation over the members; a score that is undefined for one of them is absent."""
     from embedlab.reports.tables import ABSENT, Cell
 
-    values = _values(evaluations, model, key, metric, aggregate)
-    mean = fmean(values)
-    spread = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
+    mean, sd = fmean(values), _sd(values)
+    spread = f" ± {sd:.2f}" if sd == sd else ""
     return Cell(value=mean, text=f"{mean:.2f}{spread}" if mean == mean else ABSENT)
+
+
+def _sd(values: Sequence[float]) -> float:
+    """Standard deviation (n − 1); nan for a single value, or where one is nan."""
+    return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
 
 
 def _title(scored: "ScoredPairs", metric: Metric) -> str:

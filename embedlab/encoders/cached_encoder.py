@@ -1,6 +1,7 @@
 """A transformer encoder that computes no vector twice, in this process or another."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
 from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
+from embedlab.errors import MissingError
 
 
 class CachedEncoder:
@@ -52,7 +54,8 @@ class CachedEncoder:
             rows = new[start : start + SENTENCES_AT_ONCE]
             told = shifted(watch, done + start, len(unique))
             vectors[rows], cut[rows] = self._encoder.embed([unique[row] for row in rows], told)
-            self._cache.store(keys[rows], vectors[rows], cut[rows])
+            with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
+                self._cache.store(keys[rows], vectors[rows], cut[rows])
         if watch is not None and not len(new):
             watch(done, len(unique))
         self._encoder.note_truncated(unique[row] for row in np.flatnonzero(cut))

@@ -29,8 +29,10 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     the processor multiplies it in hardware. A device that is not there is a MissingError.
     """
     device = _device(settings.device)
-    if settings.threads is not None:
-        torch.set_num_threads(settings.threads)
+    # The sample world's matrices are so small that several threads mostly wait for each other.
+    threads = settings.threads or (1 if settings.sample else None)
+    if threads is not None:
+        torch.set_num_threads(threads)
     precision = settings.precision
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"

@@ -151,7 +151,11 @@ def _complete(
     newer = ScoreFile(scores=scores, facts=_facts(place, scorer, truncated_before=int(kept.facts.get("truncated", 0))))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")
-    return merge_scores(place.scores_file, newer)
+    try:
+        return merge_scores(place.scores_file, newer)
+    except MissingError as error:
+        note(f"{place.spec.name}: its scores are not kept: {error.message}")
+        return kept.merged(newer)
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:

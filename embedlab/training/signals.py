@@ -27,7 +27,8 @@ def stop_requests() -> Iterator[StopRequest]:
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # What is ignored on purpose, as SIGHUP is under nohup, stays so.
+    caught = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, request.receive) for number in caught}
     try:
         yield request

@@ -1,0 +1,83 @@
+"""How a command ends when its answer is undefined, its disk is full, or it is told to stop."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from embedlab.cli.app import app, main
+
+HEADER = "sentence1\tsentence2\tscore\n"
+
+
+def evaluated(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[dict[str, object]]:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", str(file), "--json", *words], catch_exceptions=False)
+    assert answer.exit_code == 0
+    rows: list[dict[str, object]] = json.loads(answer.stdout)["rows"]
+    return rows
+
+
+def test_a_file_without_sources_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text(HEADER + "a b c\ta b d\t3\nx y\tx z w\t1\np q\tp q\t5\n")
+    rows = evaluated(file, tmp_path, monkeypatch)
+    assert [row[str(file)] for row in rows] == [100.0, None, None]
+    assert not any(key.endswith(".sd") for key in rows[0])
+
+
+@pytest.mark.parametrize("lines", ["a b\ta b\t3\n", "a b\ta b\t3\nc d\tc e\t3\n"])
+def test_an_undefined_correlation_is_absent_and_no_crash(lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text(HEADER + lines)
+    assert evaluated(file, tmp_path, monkeypatch, "--aggregate", "all")[0][str(file)] is None
+
+
+def test_an_aggregation_of_fifths_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "dice", "--sample", "--by", "dice", "--aggregate", "wmean"]) == 2
+    assert "--aggregate is for datasets" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_one_clear_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([sys.executable, "-m", "embedlab", "recipes"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("embedlab: error: no space left to write the answer")
+
+
+def test_sigterm_outside_training_ends_with_130_and_a_word(tmp_path: Path, tiny_encoder: Path) -> None:
+    words = ["evaluate", str(tiny_encoder), "--suite", "geometry", "--sample"]
+    environment = {**os.environ, "EMBEDLAB_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen([sys.executable, "-X", "importtime", "-m", "embedlab", *words], stderr=subprocess.PIPE, env=environment)
+    assert process.stderr is not None
+    for line in process.stderr:  # until the command's own heavy imports: the program stands then, and its handlers
+        if b"numpy" in line:
+            break
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    rest = process.stderr.read()
+    assert process.wait(timeout=60) == 130
+    assert b"embedlab: stopped by SIGTERM" in rest
+
+
+def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the cache folder should be")
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(blocked))
+    monkeypatch.setattr("embedlab.tasks.sts.merge_scores", _full)
+    answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["rows"][0]["sts12"] > 0
+
+
+def _full(*_: object) -> None:
+    from embedlab.errors import MissingError
+
+    raise MissingError("no space left to write 'scores.parquet'")
