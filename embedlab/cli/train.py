@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -11,7 +12,7 @@ from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, Tick
 from embedlab.errors import UsageError
-from embedlab.settings import Settings
+from embedlab.settings import Precision, Settings
 
 if TYPE_CHECKING:
     from embedlab.recipe import Recipe
@@ -58,21 +59,20 @@ def train(
     settings = terminal.settings
     chosen = load_recipe(recipe, set_ or (), encoder=starting_encoder(encoder, settings, build=not dry_run))
     check_columns(chosen)
-    if dry_run:
-        return _show_plan(chosen, seed or 1, terminal)
-    name = name or chosen.name
+    label = name if name is not None else chosen.name
     numbers = range(1, seeds + 1) if seeds is not None else [seed if seed is not None else 1]
-    runs = [RunFolder.of(settings.runs_folder, name, number) for number in numbers]
+    runs = [RunFolder.of(settings.runs_folder, label, number) for number in numbers]
+    if dry_run:
+        return _show_plan(chosen, numbers[0], terminal)
     if resume and seed is None and seeds is None:
-        runs = [_newest_unfinished(settings.runs_folder, name)]
+        runs = [_newest_unfinished(settings.runs_folder, label)]
         if not set_ and encoder is None:
-            chosen = runs[0].recipe()
+            chosen = _stored_recipe(runs[0], chosen, is_named=name is not None)
     todo = [run for run in runs if not is_finished(run, chosen, terminal)]
     if detach and todo:
         return _detach(chosen, todo, terminal)
     train_runs(chosen, todo, terminal, resume=resume, track=track)
-    if todo:
-        _show_scores(chosen, name if seeds is not None else runs[0].id, terminal)
+    _show_scores(chosen, label if seeds is not None else runs[0].id, terminal)
     return None
 
 
@@ -92,13 +92,24 @@ def train_runs(
 
     settings = terminal.settings
     source = Source.from_settings(settings)
-    computer = machine(settings, training=True)
-    terminal.note(f"on {computer.device} in {computer.precision}, {computer.threads} threads")
+    default = machine(settings, training=True)
     judge = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
+    told = ""
     for run in runs:
+        computer = machine(_as_before(run, settings, default.threads) if resume else settings, training=True)
+        if (where := f"on {computer.device} in {computer.precision}, {computer.threads} threads") != told:
+            terminal.note(told := where)
         with terminal.progress(run.id) as tick:
             report = follow(run.id, terminal, tick)
             train_run(recipe, source, computer, run, run.seed, resume=resume, dev_score=judge, report=report, watch=tick, track=track)
+
+
+def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:
+    """SETTINGS with the precision and the threads that RUN was begun with, where nobody asks for others."""
+    before = run.environment() if run.environment_file.exists() else None
+    precision = before.precision if before is not None and settings.precision == "auto" else settings.precision
+    threads = settings.threads or (before.threads if before is not None else threads)
+    return replace(settings, precision=cast("Precision", precision), threads=threads)
 
 
 def follow(label: str, terminal: Terminal, tick: Tick) -> "Callable[[Event], None]":
@@ -156,8 +167,31 @@ def _newest_unfinished(folder: Path, name: str) -> "RunFolder":
 
     unfinished = [(found.last_s or 0.0, run) for run in find_runs(folder) if run.name == name and (found := status(run)).is_unfinished]
     if not unfinished:
+        _refuse_running(folder, name)
         raise UsageError(f"no unfinished run named {name!r} in {str(folder)!r}", hint="`embedlab runs ls` shows the state of all runs")
     return max(unfinished, key=lambda item: item[0])[1]
+
+
+def _refuse_running(folder: Path, name: str) -> None:
+    from embedlab.runs.store import find_runs
+
+    for run in find_runs(folder):
+        if run.name == name and run.holder() is not None:
+            hint = f"watch it with `embedlab runs show {run.id}`, stop it with `embedlab runs cancel {run.id}`"
+            raise UsageError(f"run {run.id!r} is running", hint=hint)
+
+
+def _stored_recipe(run: "RunFolder", typed: "Recipe", *, is_named: bool) -> "Recipe":
+    """The recipe RUN was begun with; under a name of the user's own it must be the typed one, but for settings within it."""
+    stored = run.recipe()
+    if is_named and _gist(stored) != _gist(typed):
+        run.refuse_other(typed)
+    return stored
+
+
+def _gist(recipe: "Recipe") -> tuple[object, ...]:
+    """What tells recipes apart, whatever their numbers are set to."""
+    return recipe.summary, *((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
 
 
 def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:

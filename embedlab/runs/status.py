@@ -1,7 +1,7 @@
 """What a run is doing, from one cheap read of its folder."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,8 @@ ENDINGS: dict[type[events.Event], State] = {
     events.Interrupted: "interrupted",
     events.Cancelled: "cancelled",
 }
+
+STEPPED = (events.Step, events.Checkpoint, events.Interrupted, events.Finished)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +51,19 @@ def status(run: RunFolder, now: float | None = None) -> Status:
     dev = [event for event in recent if isinstance(event, events.Dev)]
     return Status(
         state=_state(recent, alive=alive, now=time.time() if now is None else now),
-        step=next((event for event in reversed(recent) if isinstance(event, events.Step)), None),
+        step=_newest_step(recent),
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
         message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), ""),
     )
+
+
+def _newest_step(recent: list[events.Event]) -> events.Step | None:
+    """The last step told, moved to where a later checkpoint or ending says the run is."""
+    told = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
+    newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
+    return None if told is None or newest is None else replace(told, step=newest)
 
 
 def _before_the_first_event(log: Path, now: float) -> Status:

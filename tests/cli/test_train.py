@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from embedlab.cli.train import _as_before
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -47,8 +49,8 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert {row["aggregate"] for row in first.rows} == {"all", "mean", "wmean"}
     assert "[sample]" in first.json["title"]
     assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
-    again = quick()
-    assert (again.code, again.out) == (0, "")
+    again = quick("--json")
+    assert (again.code, again.json["title"], len(again.rows)) == (0, first.json["title"], len(first.rows))
     assert "finished already: skipped" in again.err
     other = quick("--set", "optim.lr=0.5")
     assert other.code == 2
@@ -74,6 +76,35 @@ def test_dry_run_prints_a_recipe_that_can_be_trained_and_an_example(embedlab: Em
     assert "#   anchor " in answer.out
     assert "#   positive " in answer.out
     assert not Path("runs-sample").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "", "dice"])
+def test_a_dry_run_checks_the_name_too(embedlab: Embedlab, name: str) -> None:
+    answer = embedlab("train", "snli-ce", "--sample", "--dry-run", "--name", name)
+    assert (answer.code, answer.out) == (2, "")
+    assert "cannot name a run" in answer.err
+
+
+def test_resume_refuses_a_run_of_another_recipe(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    finished_run.events_file.unlink()
+    answer = embedlab("train", "snli-supcl", "--name", "mine", "--resume")
+    assert answer.code == 2
+    assert "run 'mine@1' was made by another recipe" in answer.err
+
+
+def test_resume_says_that_a_run_is_running(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    with finished_run.lock():
+        answer = embedlab("train", "snli-ce", "--name", "mine", "--resume")
+    assert answer.code == 2
+    assert "run 'mine@1' is running" in answer.err
+    assert "embedlab runs cancel mine@1" in answer.err
+
+
+@pytest.mark.parametrize(("typed", "threads"), [(Settings(), 1), (Settings(threads=3), 3)])
+def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Settings, threads: int) -> None:
+    settings = _as_before(finished_run, typed, 8)
+    assert (settings.precision, settings.threads) == ("float32", threads)
+    assert _as_before(RunFolder(finished_run.path.with_name("seed-2")), Settings(), 8).threads == 8
 
 
 @pytest.mark.parametrize(

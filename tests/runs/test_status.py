@@ -58,6 +58,21 @@ def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
     assert (facts.dev.score, facts.best_dev.score, facts.last_s) == (60.0, 70.0, 5.0)
 
 
+@pytest.mark.parametrize(
+    ("later", "step"),
+    [
+        ([events.Checkpoint(step=4)], 4),
+        ([events.Checkpoint(step=4), events.Interrupted(step=5)], 5),
+        ([events.Finished(step=9), events.Note(text="x")], 9),
+    ],
+)
+def test_the_step_is_where_the_run_got_to(run: RunFolder, later: list[events.Event], step: int) -> None:
+    say(run, STARTED, STEP, *later)
+    found = status(run).step
+    assert found is not None
+    assert (found.step, found.loss) == (step, STEP.loss)
+
+
 def test_why_a_run_failed_is_told(run: RunFolder) -> None:
     say(run, STARTED, events.Failed(message="the loss is not finite"))
     assert status(run).message == "the loss is not finite"
