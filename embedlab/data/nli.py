@@ -7,6 +7,7 @@ label "-"; they are left out and counted.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -42,6 +43,18 @@ def read_tsv(paths: Sequence[Path]) -> Rows:
     return _labelled(path, read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label"))
 
 
+def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The JSON object that the LINE of a file holds; anything else is an error at its number."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error
+    if not isinstance(row, dict):
+        raise bad_line(path, number, "not a JSON object")
+    return row
+
+
 def _labelled(path: Path, frame: pl.DataFrame) -> Rows:
     """The pairs with a label; a label that is none of the three is an error at its line."""
     wrong = frame.filter(~pl.col("gold_label").is_in([*NLI_LABELS, "-"]))
@@ -58,12 +71,7 @@ def _labelled(path: Path, frame: pl.DataFrame) -> Rows:
 def _jsonl_fault(path: Path) -> MissingError:
     """What is wrong with a file that polars could not read, found line by line."""
     for number, line in enumerate(read_lines(path), 1):
-        try:
-            row = json.loads(line) if line.strip() else {}
-        except json.JSONDecodeError as error:
-            return bad_line(path, number, f"broken JSON: {error.msg} at character {error.pos + 1}")
-        if not isinstance(row, dict):
-            return bad_line(path, number, "not a JSON object")
+        row = json_object(path, number, line) if line.strip() else {}
         absent = [key for key in _FIELDS if not isinstance(row.get(key), str)]
         if absent:
             return bad_line(path, number, f"no text under {absent[0]!r}" if line.strip() else "blank line")

@@ -3,16 +3,21 @@
 Columns: sentence1, sentence2, score and, if wanted, source. The score may be on any scale; a pair without one is left out and counted.
 """
 
+import csv
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Part, State
 from embedlab.data.manifest import sha256
-from embedlab.data.text_file import read_text
+from embedlab.data.nli import json_object
+from embedlab.data.text_file import bad_line, read_lines, read_text
 from embedlab.errors import MissingError
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+_PLACE = "line of the file"  # a column of our own beside the user's
 _REQUIRED = ("sentence1", "sentence2", "score")
 
 
@@ -22,21 +27,19 @@ def is_pair_file(name: str) -> bool:
 
 
 def open_pair_file(path: Path) -> Part:
-    """The pairs of the file at PATH; faults are told with the row, counted from 1 without the header."""
+    """The pairs of the file at PATH; faults are told with the line of the file, or the row of a parquet file, counted from 1."""
     frame = _read(path)
+    found = [name for name in frame.columns if name != _PLACE]
     absent = [name for name in _REQUIRED if name not in frame.columns]
     if absent:
-        raise MissingError(
-            f"{path} has no column {absent[0]!r}: found {', '.join(frame.columns)}", hint=f"name its columns {', '.join(_REQUIRED)}"
-        )
+        raise MissingError(f"{path} has no column {absent[0]!r}: found {', '.join(found)}", hint=f"name its columns {', '.join(_REQUIRED)}")
     if frame.is_empty():
         raise MissingError(f"{path} holds no pairs", hint="give one pair a row")
-    rows = frame.with_row_index("row", offset=1)
     for name in ("sentence1", "sentence2"):
-        _refuse(path, rows, pl.col(name).cast(pl.String).fill_null("").str.strip_chars() == "", f"{name} is empty", name)
+        _refuse(path, frame, pl.col(name).cast(pl.String).fill_null("").str.strip_chars() == "", f"{name} is empty", name)
     score = pl.col("score").cast(pl.String).str.strip_chars().replace("", None)
     gold = score.cast(pl.Float64, strict=False)
-    _refuse(path, rows, score.is_not_null() & ~gold.is_finite().fill_null(False), "score is not a number", "score")
+    _refuse(path, frame, score.is_not_null() & ~gold.is_finite().fill_null(False), "score is not a number", "score")
     source = pl.col("source") if "source" in frame.columns else pl.lit(None)
     pairs = frame.select("sentence1", "sentence2", gold.alias("gold"), source.alias("source")).cast(dict(COLUMNS["sts"]))  # type: ignore[arg-type]
     scored = pairs.drop_nulls("gold")
@@ -59,13 +62,13 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         match path.suffix.lower():
             case ".parquet":
-                return pl.read_parquet(path)
+                return pl.read_parquet(path).with_row_index(_PLACE, offset=1)
             case ".jsonl":
-                return pl.read_ndjson(read_text(path).encode(), infer_schema_length=None)
+                return _read_jsonl(path)
             case ".csv":
-                return pl.read_csv(read_text(path).encode(), infer_schema=False)
+                return _table(path, list(_csv_rows(path)))
             case ".tsv":  # quotes are text here, as in the corpora
-                return pl.read_csv(read_text(path).encode(), infer_schema=False, separator="\t", quote_char=None)
+                return _table(path, [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)])
     except pl.exceptions.PolarsError as error:
         raise MissingError(
             f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}", hint="correct the file"
@@ -73,7 +76,50 @@ def _read(path: Path) -> pl.DataFrame:
     raise MissingError(f"{path}: pairs cannot be read from {path.suffix!r} files", hint=f"give one that ends in {', '.join(_SUFFIXES)}")
 
 
+def _read_jsonl(path: Path) -> pl.DataFrame:
+    """The objects of a file, one a line; polars names no line, so a file it cannot read is read again line by line."""
+    lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
+    strange = next(((number, line) for number, line in lines if not line.lstrip().startswith("{")), None)
+    if strange is not None:
+        json_object(path, *strange)
+    try:
+        frame = pl.read_ndjson("\n".join(line for _, line in lines).encode(), infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        for number, line in lines:
+            json_object(path, number, line)
+        raise
+    return frame.with_columns(pl.Series(_PLACE, [number for number, _ in lines], dtype=pl.UInt32))
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row and the line it begins at: a quoted field may span several."""
+    reader = csv.reader(io.StringIO(read_text(path), newline="\n"), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise bad_line(path, line, f"not readable as CSV: {error}") from error
+
+
+def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:
+    """The ROWS below a header as text, each with its line; fields that a row lacks at its end are blank."""
+    while len(rows) > 1 and not any(rows[-1][1]):
+        rows = rows[:-1]
+    header = [name.strip() for name in rows[0][1]]
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise bad_line(path, rows[0][0], f"column {twice!r} is there twice")
+    for line, row in rows[1:]:
+        if len(row) > len(header):
+            raise bad_line(path, line, f"{len(row)} fields: the header has {len(header)}")
+    padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
+    columns = {name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None) for at, name in enumerate(header)}
+    return pl.DataFrame({**columns, _PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
+
+
 def _refuse(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str) -> None:
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():
-        raise MissingError(f"{path}, row {wrong['row'][0]}: {fault}: {wrong[column][0]!r}", hint="correct the row")
+        place = "row" if path.suffix.lower() == ".parquet" else "line"
+        raise MissingError(f"{path}, {place} {wrong[_PLACE][0]}: {fault}: {wrong[column][0]!r}", hint=f"correct the {place}")

@@ -29,6 +29,7 @@ def test_pairs_without_an_agreed_label_are_skipped_and_counted(write: Write) -> 
     ("content", "fault"),
     [
         (line("neutral") + '\n{"gold_label": "neutral", "sentence1": "a",\n', "line 2: broken JSON"),
+        ('{"gold_label": "neu', "line 1: broken JSON at character 16: Unterminated string"),
         (line("neutral") + "\n[1, 2]\n", "line 2: not a JSON object"),
         (line("neutral") + '\n{"gold_label": "neutral", "sentence1": "a"}\n', "line 2: no text under 'sentence2'"),
         (line("neutral") + "\n" + line("maybe"), "line 2: label 'maybe' is none of entailment"),

@@ -8,6 +8,7 @@ from embedlab.data.source import Source
 from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
+JSON_PAIR = '{"sentence1": "a", "sentence2": "b", "score": 1}'
 FRAME = pl.DataFrame({"sentence1": ["a, b", "c"], "sentence2": ["d", 'e "f"'], "score": [1.0, 4.5], "source": ["x", "y"]})
 WRITERS: dict[str, Callable[[Path], object]] = {
     "pairs.csv": FRAME.write_csv,
@@ -36,18 +37,26 @@ def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) 
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [
-        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n", "row 2: score is not a number: 'high'"),
-        ("p.csv", "sentence1,sentence2,score\na,b,inf\n", "row 1: score is not a number: 'inf'"),
-        ("p.csv", "sentence1,sentence2,score\na,b,1\n,b,1\n", "row 2: sentence1 is empty"),
+        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\nc\td\thigh\n", "line 3: score is not a number: 'high'"),
+        ("p.csv", "sentence1,sentence2,score\na,b,inf\n", "line 2: score is not a number: 'inf'"),
+        ("p.csv", "sentence1,sentence2,score\na,b,1\n,b,1\n", "line 3: sentence1 is empty"),
+        ("p.csv", 'sentence1,sentence2,score\n"a\nb",c,1\n,b,1\n', "line 4: sentence1 is empty"),
+        ("p.csv", "sentence1,sentence2,score\na,b,1\na, b,c,1\n", "line 3: 4 fields: the header has 3"),
+        ("p.csv", 'sentence1,sentence2,score\na,b,1\n"a,b,1\n', "line 3: not readable as CSV"),
+        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\t\n", "line 2: 4 fields: the header has 3"),
+        ("p.tsv", "sentence1\tsentence2\tscore\n\na\tb\t1\n", "line 2: sentence1 is empty"),
+        ("p.jsonl", JSON_PAIR + "\n[1]\n", "line 2: not a JSON object"),
+        ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR[:-1] + "\n", "line 3: broken JSON at character"),
+        ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR.replace(": 1", ': "high"') + "\n", "line 3: score is not a number: 'high'"),
         ("p.csv", "sentence1,score\na,1\n", "has no column 'sentence2': found sentence1, score"),
         ("p.csv", "sentence1,sentence2,score\n", "holds no pairs"),
         ("p.tsv", b"sentence1\tsentence2\tscore\n\xff\tb\t1\n", "line 2: byte 0xff is not UTF-8"),
-        ("p.jsonl", '{"sentence1": "a",\n', "is not a readable jsonl file"),
+        ("p.jsonl", '{"sentence1": "a",\n', "line 1: broken JSON"),
         ("p.parquet", "no parquet", "is not a readable parquet file"),
         ("p.tsv", "", "is empty"),
     ],
 )
-def test_a_fault_is_told_with_file_and_row(write: Write, name: str, content: str | bytes, fault: str) -> None:
+def test_a_fault_is_told_with_file_and_line(write: Write, name: str, content: str | bytes, fault: str) -> None:
     path = write(name, content)
     with pytest.raises(MissingError) as caught:
         Source().open(str(path))
