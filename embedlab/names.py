@@ -11,20 +11,26 @@ from types import ModuleType
 from embedlab.errors import UsageError
 from embedlab.paths import PACKAGE, recipes_folder
 
+_LISTED = 12  # names in a hint
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that looks most like NAME, or None when none is close."""
+    """The known name that looks most like NAME, first of all the shortest that begins with it; None when none is close."""
     known = list(known)
-    exact_ignoring_case = [candidate for candidate in known if candidate.lower() == name.lower()]
-    return next(iter(exact_ignoring_case or difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
+    typed = name.lower()
+    exact_ignoring_case = [candidate for candidate in known if candidate.lower() == typed]
+    longer = sorted((candidate for candidate in known if len(typed) > 1 and candidate.lower().startswith(typed)), key=len)
+    return next(iter(exact_ignoring_case or longer or difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
     """The error for a NAME that is no KIND ("recipe", "task" …); LISTING says where all of them can be seen."""
     known = sorted(known)
     guess = nearest(name, known)
-    hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known[:12])}" if known else ""
-    return UsageError(f"no {kind} named {name!r}", hint=f"{hint} {listing}".strip())
+    if guess:
+        return UsageError(f"no {kind} named {name!r}", hint=f"did you mean {guess!r}? {listing}".strip())
+    some = f"known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}" if known else ""
+    return UsageError(f"no {kind} named {name!r}", hint="; ".join(filter(None, (some, listing))))
 
 
 def recipe_names() -> list[str]:

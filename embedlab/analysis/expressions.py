@@ -5,6 +5,7 @@ dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any 
 word "a phrase" in either sentence, whatever the case
 /regex/         matches either sentence, whatever the case
 -term           does not hold
+and             may stand between terms and changes nothing
 
 A comparison with a score that a pair does not have does not hold; its negation does.
 """
@@ -114,8 +115,8 @@ class _Term:
 
     def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
         guess = nearest(field, known)
-        hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}"
-        return self.error(f"unknown field {field!r}", group=group, hint=f'{hint} To search for the text, quote it: "{self.match[0]}"')
+        hint = f"did you mean {guess!r}? To" if guess else f"known: {', '.join(known)}; to"
+        return self.error(f"unknown field {field!r}", group=group, hint=f'{hint} search for the text, quote it: "{self.match[0]}"')
 
 
 def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
@@ -123,8 +124,22 @@ def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
 
     What is wrong with TEXT is a UsageError that says at which column of it.
     """
-    terms = [_Term(match=match, line=text, columns=columns).compiled() for match in _matches(text)]
-    return pl.all_horizontal(terms) if terms else pl.lit(value=True)
+    terms = [_Term(match=match, line=text, columns=columns) for match in _matches(text)]
+    holds = [term.compiled() for term in _without_joining_words(terms)]
+    return pl.all_horizontal(holds) if holds else pl.lit(value=True)
+
+
+def _without_joining_words(terms: list[_Term]) -> list[_Term]:
+    """TERMS without the bare word "and" between two of them; "or", and an "and" that joins nothing, are refused."""
+    kept = []
+    for at, term in enumerate(terms):
+        word = term.match[0]
+        is_joining = term.match["word"] is not None and word.lower() in {"and", "or"}
+        if is_joining and (word.lower() == "or" or at in {0, len(terms) - 1}):
+            raise term.error(f"{word!r} joins no terms", hint=f'terms are joined by AND; to search for the text, quote it: "{word}"')
+        if not is_joining:
+            kept.append(term)
+    return kept
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

@@ -34,8 +34,13 @@ def pairs(
     ] = None,
     where: Annotated[str, typer.Option("--where", metavar="EXPR", help="Only pairs for which all of its terms hold.")] = "",
     sort: Annotated[
-        str, typer.Option("--sort", metavar="KEY", help="gap, dice, gold, a model or error(MODEL), largest first; -KEY: smallest first.")
-    ] = "gap",
+        str | None,
+        typer.Option(
+            "--sort",
+            metavar="KEY",
+            help="gap (default; with one model: its error), dice, gold, a model or error(MODEL), largest first; -KEY: smallest first.",
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to show.")] = 20,
     *,
     terminal: Terminal,
@@ -57,6 +62,7 @@ def pairs(
     ranked = with_rank_errors(scored.table, scored.models)
     names = [model.name for model in scored.models]
     kept = ranked.filter(compile_expression(where, _columns_of(names)))
+    sort = sort or ("gap" if len(names) > 1 else f"error({names[0]})")
     key, is_ascending = (sort[1:], True) if sort.startswith("-") else (sort, False)
     sortable = [column for column in _columns_of(names) if column not in TEXTS]
     if key not in sortable:
@@ -64,7 +70,7 @@ def pairs(
     shown = kept.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True).head(limit)
     terminal.show(
         Table(
-            title=" ".join([f"{shown.height} of {kept.height} pairs", *(f"[{mark}]" for mark in scored.marks)]),
+            title=" ".join([_count(shown.height, kept.height, ranked.height), *(f"[{mark}]" for mark in scored.marks)]),
             columns=_columns(names),
             rows=shown.select(_columns_of(names)).to_dicts(),
             notes=data_notes(scored),
@@ -72,6 +78,13 @@ def pairs(
     )
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
+
+
+def _count(shown: int, matching: int, total: int) -> str:
+    """How many pairs are shown, of those that match and of all."""
+    if matching == total:
+        return f"{shown} of {total} pairs"
+    return f"{matching} of {total} pairs match" + (f", {shown} shown" if shown < matching else "")
 
 
 def _columns_of(names: "Sequence[str]") -> list[str]:

@@ -12,6 +12,8 @@ from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from embedlab.reports.tables import Value
     from embedlab.runs.events import Event
     from embedlab.runs.store import RunFolder
@@ -89,7 +91,7 @@ def _circumstances(run: "RunFolder") -> "dict[str, Value]":
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
-    parts = [f"{part.get('name')} {part.get('split')}: {part.get('rows')} rows" for part in environment.data]
+    parts = [f"{part.get('name')} {part.get('split')}: {_rows(part)} rows" for part in environment.data]
     return {
         "summary": recipe.summary,
         "recipe": recipe.hash,
@@ -104,6 +106,10 @@ def _circumstances(run: "RunFolder") -> "dict[str, Value]":
         "commit": environment.commit,
         "embedlab": environment.embedlab,
     }
+
+
+def _rows(part: "Mapping[str, object]") -> str:
+    return f"{part['used']} of {part.get('rows')}" if "used" in part else str(part.get("rows"))
 
 
 @app.command(epilog=examples("embedlab runs log snli-supcl", "embedlab runs log snli-supcl@1 --follow"))

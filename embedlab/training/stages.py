@@ -191,9 +191,14 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
 
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData]) -> Environment:
-    states = [state for data in stages for state in data.states]
-    data = [_plain(vars(state)) for state in states]
+    data = [_part(state, stage.stage.data.rows) for stage in stages for state in stage.states]
     return environment(seed=seed, device=str(machine.device), precision=machine.precision, threads=machine.threads, data=data)
+
+
+def _part(state: State, limit: int | None) -> dict[str, Any]:
+    """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows than there are."""
+    part = _plain(vars(state))
+    return part if limit is None or limit >= state.rows else {**part, "used": limit}
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,6 +89,9 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
     kept = embedlab(*call, "--where", "gold>3 -football").rows
     assert {row["pair"] for row in kept} == {0, 1}
     assert embedlab(*call, "--where", "glod>3").code == 2
+    assert embedlab(*call, "--where", "gold>3 and -football", "--limit", "1").json["title"].startswith("2 of 5 pairs match, 1 shown")
+    assert embedlab(*call, "--where", "gold>9").json["title"].startswith("0 of 5 pairs match")
+    assert embedlab(*call).rows == embedlab(*call, "--sort", "error(dice)").rows
     assert "did you mean 'gold'?" in embedlab(*call, "--where", "glod>3").err
     assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
 

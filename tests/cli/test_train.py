@@ -49,6 +49,8 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert {row["aggregate"] for row in first.rows} == {"all", "mean", "wmean"}
     assert "[sample]" in first.json["title"]
     assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
+    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "snli-ce", "--sample", "--json").rows}
+    assert facts["data"].startswith("snli train: 96 of ")
     again = quick("--json")
     assert (again.code, again.json["title"], len(again.rows)) == (0, first.json["title"], len(first.rows))
     assert "finished already: skipped" in again.err
