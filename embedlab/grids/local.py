@@ -36,7 +36,10 @@ def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None
                 hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
             )
         plan.save(folder.plan_file)
-    done = {(cell.variant.run, cell.seed) for cell in plan.cells if is_complete(plan, cell)}
+    complete = [cell for cell in plan.cells if is_complete(plan, cell)]
+    for cell in complete:  # a worker that was killed between a cell's end and this left them
+        drop_checkpoints(plan.run(cell))
+    done = {(cell.variant.run, cell.seed) for cell in complete}
     with Queue(folder.queue_file) as queue:
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
 
