@@ -1,5 +1,6 @@
 """`embedlab data`: which corpora are known, whether they are here and whole, and what they share."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -79,19 +80,27 @@ def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
             tick(done, len(splits))
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
     terminal.show(Table(title="Datasets checked", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows))
-    if any(row["state"] == "unusable" for row in rows):
+    if any(row["state"] in {"unusable", "truncated", "odd"} for row in rows):
         raise typer.Exit(ExitCode.MISSING)
 
 
 def _checked(source: "Source", dataset: "Dataset", split: str) -> dict[str, Any]:
+    """What a split holds, compared with the published corpus."""
+    from embedlab.data.manifest import differences
+
     row: dict[str, Any] = {"dataset": dataset.name, "split": split}
     try:
-        state = source.open_split(dataset, split).state
+        part = replace(source, allow_partial=True).open_split(dataset, split)
     except EmbedlabError as error:
         return row | {"state": "unusable", "note": error.message}
+    state, expected = part.state, dataset.splits[split].expected
+    row |= {"rows": state.rows, "expected": state.expected_rows}
+    if state.partial and not source.allow_partial and expected is not None:
+        odd = "truncated" if state.rows < expected.rows else "odd"
+        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(dataset.kind, part.frame, expected))}"}
     kind = "sample" if state.sample else "partial" if state.partial else "whole" if state.expected_rows is not None else "not counted"
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
-    return row | {"rows": state.rows, "expected": state.expected_rows, "state": kind, "skipped": skipped, "note": state.revision or ""}
+    return row | {"state": kind, "skipped": skipped, "note": state.revision or ""}
 
 
 @app.command(

@@ -83,7 +83,16 @@ class Source:
     def _layout(self, split: Split, folder: Path) -> Layout | None:
         if not folder.is_dir():
             raise MissingError(f"no data folder {str(folder)!r}", hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
-        return next((layout for layout in split.layouts if all((folder / file).is_file() for file in layout.files)), None)
+        incomplete: list[str] = []  # the first missing file of each layout that was begun and is preferred to the one found
+        for layout in split.layouts:
+            absent = [file for file in layout.files if not (folder / file).is_file()]
+            if not absent:
+                if incomplete:
+                    raise _incomplete(folder / incomplete[0], folder / layout.files[0])
+                return layout
+            if len(absent) < len(layout.files):
+                incomplete.append(absent[0])
+        return None
 
     def _from_folder(self, chosen: Dataset, split: str, layout: Layout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
@@ -119,3 +128,11 @@ class Source:
         preferred = chosen.splits[split].layouts[0].files
         absent = next(file for file in preferred if not (self.folder / file).is_file())
         return MissingError(f"{label} is missing: no file {absent!r} in {str(self.folder)!r}", hint=f"{get}--data DIR")
+
+
+def _incomplete(absent: Path, other: Path) -> MissingError:
+    """The error for a corpus of which a file is ABSENT, while OTHER begins a copy of it in another layout."""
+    return MissingError(
+        f"no file {str(absent)!r}, though others of its layout are there: it is not silently replaced by {other.name!r} and the like",
+        hint=f"restore the file, or remove the rest of its layout from {str(absent.parent)!r}",
+    )

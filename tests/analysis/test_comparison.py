@@ -166,8 +166,8 @@ def test_progress_is_told_slice_by_slice(scored: pl.DataFrame) -> None:
 
 
 def test_bad_questions_are_usage_errors(scored: pl.DataFrame) -> None:
-    with pytest.raises(UsageError, match="no model named 'gud'") as caught:
-        compare(scored, [GOOD, BAD], reference="gud")
+    with pytest.raises(UsageError, match="no model named 'goood'") as caught:
+        compare(scored, [GOOD, BAD], reference="goood")
     assert "'good'" in caught.value.hint
     with pytest.raises(UsageError, match="'good' is named twice"):
         compare(scored, [GOOD, GOOD])

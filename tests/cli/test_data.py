@@ -42,7 +42,8 @@ def test_damaged_corpora_are_named_and_end_with_3(embedlab: Embedlab, tmp_path: 
     answer = embedlab("data", "check", "--data", "data", "--json")
     assert answer.code == 3
     (row,) = [row for row in answer.rows if (row["dataset"], row["split"]) == (name, split)]
-    assert row["state"] == "unusable"
+    assert row["state"] == ("truncated" if message == "truncated" else "unusable")
+    assert (row["rows"], row["expected"]) == ((1, 9842) if message == "truncated" else (None, None))
     assert message in row["note"]
     if name == "sts12":
         evaluated = embedlab("evaluate", "dice", "--task", "sts12", "--data", "data")

@@ -38,6 +38,17 @@ def test_a_missing_file_is_named_with_its_folder_and_the_way_to_get_it(tmp_path:
     assert "--data DIR" in caught.value.hint
 
 
+def test_a_corpus_that_lacks_a_file_is_not_replaced_by_its_other_layout(write: Write, tmp_path: Path) -> None:
+    for part in ("input", "gs"):
+        write(f"STS/STS13-en-test/STS.{part}.ALL.txt", "a\tb\n" if part == "input" else "1\n")
+    source = Source(folder=tmp_path / "data", offline=True, allow_partial=True)
+    assert source.open("sts13").state.rows == 1
+    write("STS/STS13-en-test/STS.input.FNWN.txt", "a\tb\n")
+    with pytest.raises(MissingError, match=r"no file '.*STS13-en-test/STS\.gs\.FNWN\.txt'") as caught:
+        source.open("sts13")
+    assert "restore the file, or remove" in caught.value.hint
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"no data folder '.*nowhere'"):
         Source(folder=tmp_path / "nowhere", offline=True).open("snli")
