@@ -42,7 +42,7 @@ class DataSection:
 
     datasets: tuple[str, ...]  # dataset names or the user's own files, concatenated
     split: str = "train"
-    rows: Count | None = None  # the first this many rows of each dataset; absent = all
+    rows: Count | None = None  # a sample of this many rows of each dataset, the same for every seed; absent = all
 
 
 @table

@@ -111,8 +111,22 @@ def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tup
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
-    frames = [part.frame.select(needs.columns).head(stage.data.rows or len(part.frame)) for part in parts]
+    key = needs.together or needs.columns[0]
+    frames = [_drawn(part.frame.select(needs.columns), stage.data.rows, key) for part in parts]
     return pl.concat(frames), tuple(part.state for part in parts)
+
+
+def _drawn(frame: pl.DataFrame, rows: int | None, key: str) -> pl.DataFrame:
+    """So many ROWS of a dataset, in its order: rows of an equal KEY together, the keys drawn by chance.
+
+    The first rows of a file are no sample of it: dictionaries are sorted by word, corpora by genre or difficulty.
+    The draw is the same for every seed of a run, so that seeds differ by training alone.
+    """
+    if rows is None or rows >= len(frame):
+        return frame
+    keys = frame[key].rank("dense").to_numpy() - 1
+    chance = np.random.default_rng(0).permutation(keys.max() + 1)
+    return frame[np.sort(np.argsort(chance[keys], kind="stable")[:rows])]
 
 
 def _names(datasets: Sequence[str]) -> str:
