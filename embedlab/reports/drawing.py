@@ -1,0 +1,231 @@
+"""Plots as SVG text that stands in a page: in the page's colours, light or dark, and in its font."""
+
+import hashlib
+import io
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH_IN = 5.6  # the SVG scales with the page; at this width its letters can be read on a phone
+FONT = 10
+MARKERS = "os^Dv"
+SERIES_COLOURS = 6
+DENSE = 2_000  # points a panel; of more, so many are drawn at random
+OVERLAYS = 6  # layers that a panel's points are drawn in: where more of them overlap it is darker
+
+# Colours that nothing else has stand for those of the page, which knows whether it is light or dark.
+INK, FAINT, LINE, PAPER = "#010101", "#020202", "#030303", "#040404"
+SERIES = [f"#05{number:02x}05" for number in range(1, SERIES_COLOURS + 1)]
+VARIABLES = {INK: "--ink", FAINT: "--faint", LINE: "--line", PAPER: "--paper"} | {
+    colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)
+}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",  # letters stay letters: small, sharp, to be searched and read aloud
+    "svg.hashsalt": "embedlab",  # equal plots give equal text
+    "text.parse_math": False,  # a name may hold a dollar sign
+    "font.size": FONT,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+}
+
+Titles = dict[str, str]  # id of a drawn group → what a reader sees who points at it
+
+
+def draw(plot: Plot) -> str:
+    """The plot as an SVG element, without its title, for a page that sets the variables of `page.css`."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        titles: Titles = {}
+        match plot:
+            case Dots():
+                figure = _draw_dots(plot, titles)
+            case Lines():
+                figure = _draw_lines(plot, titles)
+            case Scatter():
+                figure = _draw_scatter(plot)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return _as_part_of_a_page(text.getvalue(), plot.title, titles)
+
+
+def _figure(height_in: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def _draw_dots(plot: Dots, titles: Titles) -> "Figure":
+    """A row a label from top to bottom, the series of a row below each other."""
+    row_in = max(0.3, 0.14 * len(plot.series) + 0.12)
+    figure = _figure(0.75 + 0.2 * _legend_rows(plot.series) + row_in * len(plot.labels))
+    axes = figure.subplots()
+    rows = range(len(plot.labels))
+    offsets = np.linspace(-0.3, 0.3, len(plot.series)).tolist() if len(plot.series) > 1 else [0.0]
+    for number, (series, offset) in enumerate(zip(plot.series, offsets, strict=True)):
+        look = _look(number)
+        for row, value, low, high in zip(rows, series.values, *_ends(series), strict=True):
+            mark = f"mark-{number}-{row}"
+            titles[mark] = f"{plot.labels[row]}, {series.name}: {_said(value, low, high)}"
+            axes.plot([low, high], [row + offset] * 2, color=look["color"], linewidth=1.6, solid_capstyle="butt")
+            axes.plot([value], [row + offset], **look, linestyle="none", gid=mark)
+    axes.set(yticks=rows, yticklabels=plot.labels, xlabel=plot.axis)
+    axes.set_ylim(len(plot.labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+    if plot.zero:
+        axes.axvline(0, color=FAINT, linewidth=1)
+    _add_legend(figure, axes, plot.series)
+    return figure
+
+
+def _draw_lines(plot: Lines, titles: Titles) -> "Figure":
+    """The labels from left to right."""
+    figure = _figure(3.2 + 0.2 * _legend_rows(plot.series))
+    axes = figure.subplots()
+    places = range(len(plot.labels))
+    for number, series in enumerate(plot.series):
+        look = _look(number)
+        low, high = _ends(series)
+        axes.fill_between(places, low, high, color=look["color"], alpha=0.12, linewidth=0)
+        axes.plot(places, series.values, color=look["color"], linewidth=1.6)
+        for place, value, *ends in zip(places, series.values, low, high, strict=True):
+            mark = f"mark-{number}-{place}"
+            titles[mark] = f"{plot.labels[place]}, {series.name}: {_said(value, *ends)}"
+            axes.plot([place], [value], **look, linestyle="none", gid=mark)
+    axes.set(xticks=places, xticklabels=plot.labels, xlabel=plot.along, ylabel=plot.axis)
+    axes.grid(axis="y")
+    _add_legend(figure, axes, plot.series)
+    return figure
+
+
+def _draw_scatter(plot: Scatter) -> "Figure":
+    """The panels side by side, with one scale for all."""
+    columns = min(len(plot.panels), 2)
+    rows = math.ceil(len(plot.panels) / columns)
+    figure = _figure((WIDTH_IN / columns + 0.3) * rows)
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for number, (axes, points) in enumerate(itertools.zip_longest(grid.flat, plot.panels)):
+        if points is None:
+            axes.remove()
+            continue
+        _add_points(axes, points, SERIES[number % SERIES_COLOURS])
+        axes.set_title(points.name, fontsize=FONT)
+        axes.grid()
+        if plot.diagonal:
+            low, high = axes.dataLim.min.min(), axes.dataLim.max.max()
+            axes.plot([low, high], [low, high], color=FAINT, linewidth=1)
+    figure.supxlabel(plot.x_axis, fontsize=FONT, color=FAINT)
+    figure.supylabel(plot.y_axis, fontsize=FONT, color=FAINT)
+    return figure
+
+
+def _add_points(axes: "Axes", points: Points, colour: str) -> None:
+    """Points as the round ends of lines without length: a tenth of the text that a mark each takes."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    found = np.column_stack([points.x, points.y]).astype(float)
+    found = found[np.isfinite(found).all(axis=1)]
+    order = np.random.default_rng(0).permutation(len(found))[:DENSE]
+    is_few = len(order) < 100
+    for layer in np.array_split(order, OVERLAYS):
+        if len(layer):
+            path = Path(found[layer].repeat(2, axis=0), [Path.MOVETO, Path.LINETO] * len(layer))
+            axes.add_patch(PathPatch(path, edgecolor=colour, alpha=0.8 if is_few else 0.35, linewidth=5 if is_few else 3, capstyle="round"))
+    if len(found):
+        axes.update_datalim(found)
+    axes.autoscale_view()
+
+
+def _look(number: int) -> dict[str, Any]:
+    """How a series looks: by colour and by shape, for readers who see no colours and for paper."""
+    colour = SERIES[number % SERIES_COLOURS]
+    return {"color": colour, "marker": MARKERS[(number + number // SERIES_COLOURS) % len(MARKERS)], "markersize": 5, "markeredgewidth": 0}
+
+
+def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
+    """The ends of the intervals; those of a series without intervals are its values."""
+    return series.low or series.values, series.high or series.values
+
+
+def _said(value: float, low: float, high: float) -> str:
+    return f"{value:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low < high else "")
+
+
+def _legend_rows(series: Sequence[Series]) -> int:
+    return math.ceil(len(series) / _legend_columns(series)) if len(series) > 1 else 0
+
+
+def _legend_columns(series: Sequence[Series]) -> int:
+    """As many as fit beside each other."""
+    return max(1, min(4, int(70 / (6 + max(len(one.name) for one in series)))))
+
+
+def _add_legend(figure: "Figure", axes: "Axes", series: Sequence[Series]) -> None:
+    if len(series) < 2:
+        return
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **_look(number), linewidth=1.6, label=one.name) for number, one in enumerate(series)]
+    figure.legend(handles=handles, loc="outside upper left", ncols=_legend_columns(series), handlelength=1.6, columnspacing=1.4)
+
+
+def _as_part_of_a_page(svg: str, title: str, titles: Mapping[str, str]) -> str:
+    """What Matplotlib wrote, as an element of a page that has other such elements and colours of its own."""
+    root = ElementTree.fromstring(svg)
+    prefix = f"plot-{hashlib.sha256(svg.encode()).hexdigest()[:8]}"
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _local(child.tag) in {"metadata", "style"}:  # a style here would hold for the whole page
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        if (said := titles.get(element.get("id", ""))) is not None:
+            _put_title(element, said)
+        element.attrib = {_local(name): _own(value, prefix) for name, value in element.attrib.items()}
+        if "id" in element.attrib:
+            element.attrib["id"] = f"{prefix}-{element.attrib['id']}"
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": title}
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _put_title(element: ElementTree.Element, text: str) -> None:
+    title = ElementTree.Element("title")
+    title.text = text
+    element.insert(0, title)
+
+
+def _local(name: str) -> str:
+    """A name without its namespace: a page of HTML has none."""
+    return name.rpartition("}")[2]
+
+
+def _own(value: str, prefix: str) -> str:
+    """An attribute's value with this plot's ids, the page's colours and font, and no more digits than can be seen."""
+    value = re.sub(r"^#(?=[a-zA-Z])|(?<=url\()#", f"#{prefix}-", value)
+    value = re.sub(r"#[0-9a-f]{6}\b", lambda found: f"var({VARIABLES[found[0]]})" if found[0] in VARIABLES else found[0], value)
+    value = re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value)
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)

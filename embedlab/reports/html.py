@@ -1,0 +1,122 @@
+"""A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of any width and for paper."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from embedlab.errors import UsageError
+from embedlab.paths import write_atomic
+from embedlab.reports.drawing import draw
+from embedlab.reports.plots import Plot
+from embedlab.reports.tables import Table
+
+# Nothing may be loaded, whatever a name or a note in the tables says.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+GENERATOR = '<meta name="generator" content="embedlab">'  # by which a page of ours is known again
+KNOWN_WITHIN = 1_000  # bytes from the start of the file
+CONTENTS_FROM = 4  # sections that need a list of contents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a page: paragraphs, then a table, then plots."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    table: Table | None = None
+    plots: tuple[Plot, ...] = ()
+
+
+def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> str:
+    """The whole page as HTML; FACTS (the command, versions, the state of the data, the date) stand below its title."""
+    style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
+    parts = [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        GENERATOR,
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{escape(title)}</title>",
+        f"<style>\n{style}</style>",
+        "</head>",
+        "<body>",
+        f"<header>\n<h1>{escape(title)}</h1>",
+        *_facts(facts),
+        "</header>",
+        *(_contents(sections) if len(sections) >= CONTENTS_FROM else ()),
+        "<main>",
+        *(line for number, section in enumerate(sections, start=1) for line in _section(section, number)),
+        "</main>",
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def write_page(path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> None:
+    """Write the page to PATH in one step, in the place of an older page there; `check_page_path` says what is refused."""
+    check_page_path(path)
+    write_atomic(path, page(title, sections, facts=facts))
+
+
+def check_page_path(path: Path) -> None:
+    """Refuse a PATH where a page cannot go, or would replace something else, before long work begins."""
+    if path.is_dir():
+        raise UsageError(f"--html is {str(path)!r}, a folder", hint=f"for example --html {path / 'page.html'}")
+    if not path.parent.is_dir():
+        raise UsageError(f"--html is {str(path)!r}, but there is no folder {str(path.parent)!r}", hint=f"mkdir -p {path.parent}")
+    if path.exists() and GENERATOR.encode() not in path.read_bytes()[:KNOWN_WITHIN]:
+        raise UsageError(f"--html is {str(path)!r}, which is no page of embedlab", hint="choose another name, or remove that file")
+
+
+def _facts(facts: Mapping[str, str]) -> Iterator[str]:
+    yield '<dl class="facts">'
+    yield from (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    yield "</dl>"
+
+
+def _contents(sections: Sequence[Section]) -> Iterator[str]:
+    yield '<nav aria-label="Contents"><ul>'
+    yield from (f'<li><a href="#section-{number}">{escape(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
+    yield "</ul></nav>"
+
+
+def _section(section: Section, number: int) -> Iterator[str]:
+    yield f'<section id="section-{number}">'
+    yield f"<h2>{escape(section.title)}</h2>"
+    yield from (f"<p>{escape(paragraph)}</p>" for paragraph in section.text)
+    if section.table is not None:
+        yield from _table(section.table)
+    if section.plots:
+        yield '<div class="plots">'
+        yield from (f"<figure>\n<figcaption>{escape(plot.title)}</figcaption>\n{draw(plot)}\n</figure>" for plot in section.plots)
+        yield "</div>"
+    yield "</section>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    """The table as people read it, in a frame that scrolls sideways where the screen is narrow; its notes below."""
+    if table.columns:
+        sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
+        header, *body = table.texts()
+        yield f'<div class="table" role="region" tabindex="0" aria-label="{escape(table.title or "table")}"><table>'
+        yield f"<caption>{escape(table.title)}</caption>" if table.title else ""
+        yield "<thead>" + _row(header, sides, 'th scope="col"') + "</thead>"
+        yield "<tbody>"
+        yield from (_row(texts, sides, "td") for texts in body)
+        yield "</tbody></table></div>"
+    if table.notes:
+        yield '<ul class="notes">'
+        yield from (f"<li>{escape(note)}</li>" for note in table.notes)
+        yield "</ul>"
+
+
+def _row(texts: Sequence[str], sides: Sequence[str], tag: str) -> str:
+    name = tag.partition(" ")[0]
+    cells = (f"<{tag}{side}>{escape(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
+    return f"<tr>{''.join(cells)}</tr>"
