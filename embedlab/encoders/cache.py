@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from embedlab.encoders.encoder import Vectors
 from embedlab.paths import write_atomic
 
 Keys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
+Places = NDArray[np.intp]
 
 PARTS = ("vectors", "cut", "keys")  # keys last: they make a segment
 MOST_SEGMENTS = 32  # small ones of an encoder, before they are merged into one
-SMALL_BYTES = 32 * 2**20
+SMALL_BYTES = 4 * 2**20
 STALE_S = 3_600  # a part without keys may be another process's work in progress for this long
 
 
@@ -34,6 +36,16 @@ def sentence_keys(sentences: Sequence[str]) -> Keys:
     """A 128-bit hash of each sentence."""
     digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Segment:
+    """Memory-mapped vectors of some sentences; what is mapped stays readable after its files are gone."""
+
+    name: str
+    keys: Keys  # in order of their first half
+    vectors: Vectors
+    cut: NDArray[np.bool_]
 
 
 class EmbeddingCache:
@@ -49,13 +61,16 @@ class EmbeddingCache:
         """Which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were cut."""
         known = np.zeros(len(keys), np.bool_)
         vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
-        for _, own_keys, own_vectors, own_cut in self._segments():
-            places = np.searchsorted(own_keys[:, 0], keys[:, 0]).clip(max=len(own_keys) - 1)
-            hit = np.flatnonzero(~known & (own_keys[places] == keys).all(axis=1))
-            vectors[hit], cut[hit], known[hit] = own_vectors[places[hit]], own_cut[places[hit]], True
-        if self._folder.is_dir():
-            os.utime(self._folder)  # recently used
+        for hit, places, segment in self._hits(keys, known):
+            vectors[hit], cut[hit] = segment.vectors[places], segment.cut[places]
         return known, vectors, cut
+
+    def knows(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which KEYS are known."""
+        known = np.zeros(len(keys), np.bool_)
+        for _ in self._hits(keys, known):
+            pass
+        return known
 
     def store(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Keep these vectors, and drop what was not used for longest where all is over the limit."""
@@ -65,7 +80,17 @@ class EmbeddingCache:
             self._merge()
             self._trim()
 
-    def _segments(self) -> Iterator[tuple[str, Keys, Vectors, NDArray[np.bool_]]]:
+    def _hits(self, keys: Keys, known: NDArray[np.bool_]) -> Iterator[tuple[Places, Places, "Segment"]]:
+        """Which of KEYS each segment has and where, those that an earlier one has left out; KNOWN is filled on the way."""
+        if self._folder.is_dir():
+            os.utime(self._folder)  # recently used
+        for segment in self._segments():
+            places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
+            hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
+            known[hit] = True
+            yield hit, places[hit], segment
+
+    def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
             try:
                 vectors, cut, keys = (np.load(self._part(name, part), mmap_mode="r") for part in PARTS)
@@ -75,7 +100,7 @@ class EmbeddingCache:
             if keys.shape != (len(vectors), 2) or cut.shape != (len(vectors),) or vectors.shape[1:] != (self._dim,) or not len(keys):
                 self._remove(name)
                 continue
-            yield name, keys, vectors, cut
+            yield Segment(name=name, keys=keys, vectors=vectors, cut=cut)
 
     def _write(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
@@ -91,25 +116,32 @@ class EmbeddingCache:
         small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
         if len(small) <= MOST_SEGMENTS:
             return
-        found = [(keys, vectors, cut) for name, keys, vectors, cut in self._segments() if name in small]
+        found = [segment for segment in self._segments() if segment.name in small]
         if not found:
             return  # another process was faster
-        keys, vectors, cut = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        keys = np.concatenate([segment.keys for segment in found])
+        vectors, cut = np.concatenate([segment.vectors for segment in found]), np.concatenate([segment.cut for segment in found])
         first = np.unique(keys, axis=0, return_index=True)[1]
         self._write(keys[first], vectors[first], cut[first])
         for name in small:
             self._remove(name)
 
     def _trim(self) -> None:
-        """Drop the encoders that were not used for longest until the rest is under the limit."""
+        """Drop the encoders that were not used for longest, this one's oldest segments last, until the rest is under the limit."""
         self._remove_leftovers()
-        folders = sorted((path for path in self._root.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
-        sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in folders}
-        for path in folders:
+        others = (path for path in self._root.iterdir() if path.is_dir() and path != self._folder)
+        oldest_first = sorted(others, key=lambda path: path.stat().st_mtime)
+        own = sorted(self._names(), key=lambda name: self._part(name, "keys").stat().st_mtime)
+        sizes = {path: _size(path) for path in [self._folder, *oldest_first]}
+        for path in oldest_first:
             if sum(sizes.values()) <= self._limit_bytes:
                 return
             shutil.rmtree(path, ignore_errors=True)
             del sizes[path]
+        for name in own:
+            if _size(self._folder) <= self._limit_bytes:
+                return
+            self._remove(name)
 
     def _remove_leftovers(self) -> None:
         """Parts that a killed process left without keys."""
@@ -127,3 +159,8 @@ class EmbeddingCache:
 
     def _part(self, name: str, part: str) -> Path:
         return self._folder / f"{name}.{part}.npy"
+
+
+def _size(folder: Path) -> int:
+    """The bytes of a folder's files."""
+    return sum(file.stat().st_size for file in folder.iterdir())

@@ -1,66 +1,88 @@
 """A transformer encoder that computes no vector twice, in this process or another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.encoders.cache import EmbeddingCache, Keys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
-from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
 from embedlab.errors import MissingError
+
+if TYPE_CHECKING:
+    from embedlab.encoders.transformer import TransformerEncoder
+
+SENTENCES_AT_ONCE = 16_384  # computed and kept together, so that work which is interrupted is not lost
 
 
 class CachedEncoder:
-    """The vectors of ENCODER, from the cache where they are known; what is new is stored as it is computed.
+    """The vectors of an encoder, from the cache where they are known; what is new is stored as it is computed.
 
-    For an encoder as it was loaded: one that is being trained has other vectors than its fingerprint says.
+    The encoder itself is LOADed when the first sentence is new. It is used as it was loaded: one that is being trained has
+    other vectors than its fingerprint says.
     """
 
-    def __init__(self, encoder: TransformerEncoder, cache: EmbeddingCache) -> None:
-        self._encoder = encoder
+    def __init__(
+        self, *, name: str, fingerprint: str, dim: int, facts: EncoderFacts, load: "Callable[[], TransformerEncoder]", cache: EmbeddingCache
+    ) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self.dim = dim
+        self._facts = facts
+        self._load = load
         self._cache = cache
-
-    @property
-    def name(self) -> str:
-        """The model name it was asked for by."""
-        return self._encoder.name
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of what was loaded."""
-        return self._encoder.fingerprint
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self._encoder.dim
+        self._truncated: set[str] = set()
 
     @property
     def facts(self) -> EncoderFacts:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
-        return self._encoder.facts
+        return replace(self._facts, truncated=len(self._truncated))
 
     def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         keys = sentence_keys(unique)
         known, vectors, cut = self._cache.find(keys)
-        new = np.flatnonzero(~known)
-        done = len(unique) - len(new)
-        # In pieces, so that work which is interrupted is not lost.
-        for start in range(0, len(new), SENTENCES_AT_ONCE):
-            rows = new[start : start + SENTENCES_AT_ONCE]
-            told = shifted(watch, done + start, len(unique))
-            vectors[rows], cut[rows] = self._encoder.embed([unique[row] for row in rows], told)
-            with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
-                self._cache.store(keys[rows], vectors[rows], cut[rows])
-        if watch is not None and not len(new):
-            watch(done, len(unique))
-        self._encoder.note_truncated(unique[row] for row in np.flatnonzero(cut))
+        for rows, new_vectors, new_cut in self._compute(unique, keys, known, watch):
+            vectors[rows], cut[rows] = new_vectors, new_cut
+        self._truncated.update(unique[row] for row in np.flatnonzero(cut))
         return vectors[index]
+
+    def keep(self, sentences: Sequence[str], watch: Watch | None = None) -> None:
+        """Put the vectors of these sentences into the cache, without holding them: those that are new are computed, longest first."""
+        unique, _ = distinct(sentences)
+        keys = sentence_keys(unique)
+        for _ in self._compute(unique, keys, self._cache.knows(keys), watch):
+            pass
 
     def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
         return score_by_cosine(self, first, second, watch)
+
+    @cached_property
+    def _encoder(self) -> "TransformerEncoder":
+        encoder = self._load()
+        if encoder.fingerprint != self.fingerprint:
+            raise MissingError(f"{self.name!r} was changed while it was in use", hint="type the command again")
+        return encoder
+
+    def _compute(
+        self, unique: Sequence[str], keys: Keys, known: NDArray[np.bool_], watch: Watch | None
+    ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
+        """The rows that are not KNOWN, piece by piece, with their vectors and whether they were cut; each piece is kept."""
+        new = np.flatnonzero(~known)
+        done = len(unique) - len(new)
+        # Sentences of one length together: a piece of them needs hardly any padding.
+        new = new[np.argsort([-len(unique[row]) for row in new], kind="stable")]
+        for start in range(0, len(new), SENTENCES_AT_ONCE):
+            rows = new[start : start + SENTENCES_AT_ONCE]
+            vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(watch, done + start, len(unique)))
+            with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
+                self._cache.store(keys[rows], vectors, cut)
+            yield rows, vectors, cut
+        if watch is not None and not len(new):
+            watch(done, len(unique))

@@ -64,6 +64,15 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def hidden_size(folder: Path) -> int:
+    """The length of the vectors of the transformer in FOLDER, in whichever words its architecture states it."""
+    config = read_config(folder)
+    stated = next((config[key] for key in ("hidden_size", "dim", "d_model", "n_embd") if key in config), None)
+    if stated is None:
+        raise MissingError(f"{str(folder / 'config.json')!r} states no hidden_size", hint="is it a whole transformers folder?")
+    return int(stated)
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a model folder, in name order; empty where there are only pickled weights or none."""
     return sorted(folder.glob("model*.safetensors"))

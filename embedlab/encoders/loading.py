@@ -1,20 +1,25 @@
 """From what a model name stands for to something that scores pairs."""
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder, PairScorer
+from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.expression import COMBINATION_NAMES
-from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.encoders.fingerprint import folder_fingerprint, spec_fingerprint
+from embedlab.encoders.folder import hidden_size, read_usage
+from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_vectors import load_word_vectors
 from embedlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from embedlab.encoders.transformer import TransformerEncoder
 
 GIB = 2**30
 
@@ -40,17 +45,36 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
     if spec.kind in COMBINATION_NAMES:
         parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
         return CombinedEncoder(name=spec.name, kind=spec.kind, parts=parts)
-    encoder = load_trainable(spec, machine, offline=offline)
     if cache is None or cache_gib == 0:
-        return encoder
-    limit = int(cache_gib * GIB)
-    return CachedEncoder(encoder, EmbeddingCache(cache / "embeddings", encoder.fingerprint, dim=encoder.dim, limit_bytes=limit))
+        return load_trainable(spec, machine, offline=offline)
+    return load_cached(spec, machine, cache, cache_gib, offline=offline)
 
 
-def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> TransformerEncoder:
+def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
+    """The transformer of SPEC over the cache in the folder CACHE; its weights are read when it meets a sentence that is new."""
+    location = Path(spec.location)
+    folder = location if location.is_dir() else hub_folder(spec.location, spec.revision, offline=offline)
+    usage = read_usage(folder, pooling=spec.pooling)
+    fingerprint = folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=machine.precision)
+    dim, limit = hidden_size(folder), int(cache_gib * GIB)
+    notes = (*usage.notes, *([spec.note] if spec.note else []))
+    return CachedEncoder(
+        name=spec.name,
+        fingerprint=fingerprint,
+        dim=dim,
+        facts=EncoderFacts(pooling=usage.pooling, precision=machine.precision, max_tokens=usage.max_tokens, notes=notes),
+        load=partial(load_trainable, spec, machine, offline=offline),
+        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit),
+    )
+
+
+def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> "TransformerEncoder":
     """The transformer of SPEC itself, without a cache; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):
         raise UsageError(f"{spec.name!r} is no transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
+    # Only here are torch's models needed (2 s): vectors that the cache knows come without them.
+    from embedlab.encoders.checkpoint import load_transformer
+
     return load_transformer(
         spec.location,
         machine,
