@@ -9,6 +9,7 @@ from embedlab.cli.evaluate import Aggregate, By, TaskNames, chosen_datasets, dat
 from embedlab.cli.models import ModelNames, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
+from embedlab.cli.page_facts import HtmlFile
 from embedlab.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
     "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
+    "embedlab compare sbert defsent --html sbert-defsent.html",
 )
 
 
@@ -30,6 +32,7 @@ def compare(
     by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = "dataset",
     aggregate: Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")] = "all",
     published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
+    html: HtmlFile = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -38,6 +41,10 @@ def compare(
     Models that share a letter in a row cannot be told apart. * marks a difference that stands after Holm's correction over the
     table. What is not scored yet is scored first.
     """
+    if html is not None:
+        from embedlab.reports.html import check_page_path
+
+        check_page_path(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(task, by), fifths=by == "dice")
 
     from embedlab.analysis.comparison import compare as compare_models
@@ -47,6 +54,10 @@ def compare(
         comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, watch=tick)
     printed = [row for name in comparison.models if published and (row := published_row(name)) is not None]
     terminal.show(comparison_table(comparison, scored, printed))
+    if html is not None:
+        from embedlab.cli.compare_page import View, write_comparison
+
+        write_comparison(html, View(comparison=comparison, scored=scored), printed, task, terminal)
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
 

@@ -83,16 +83,21 @@ def _draw_dots(plot: Dots, titles: Titles) -> "Figure":
     figure = _figure(0.75 + 0.2 * _legend_rows(plot.series) + row_in * len(plot.labels))
     axes = figure.subplots()
     rows = range(len(plot.labels))
-    offsets = np.linspace(-0.3, 0.3, len(plot.series)).tolist() if len(plot.series) > 1 else [0.0]
+    reach = min(0.32, 0.1 * (len(plot.series) - 1))  # of a row's half: its series stand closer to each other than to the next row's
+    offsets = np.linspace(-reach, reach, len(plot.series)).tolist()
+    for row in rows[::2]:
+        axes.axhspan(row - 0.5, row + 0.5, color=LINE, alpha=0.25, linewidth=0)
     for number, (series, offset) in enumerate(zip(plot.series, offsets, strict=True)):
         look = _look(number)
         for row, value, low, high in zip(rows, series.values, *_ends(series), strict=True):
+            if math.isnan(value):
+                continue
             mark = f"mark-{number}-{row}"
             titles[mark] = f"{plot.labels[row]}, {series.name}: {_said(value, low, high)}"
             axes.plot([low, high], [row + offset] * 2, color=look["color"], linewidth=1.6, solid_capstyle="butt")
             axes.plot([value], [row + offset], **look, linestyle="none", gid=mark)
     axes.set(yticks=rows, yticklabels=plot.labels, xlabel=plot.axis)
-    axes.set_ylim(len(plot.labels) - 0.4, -0.6)
+    axes.set_ylim(len(plot.labels) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
     if plot.zero:
@@ -112,6 +117,8 @@ def _draw_lines(plot: Lines, titles: Titles) -> "Figure":
         axes.fill_between(places, low, high, color=look["color"], alpha=0.12, linewidth=0)
         axes.plot(places, series.values, color=look["color"], linewidth=1.6)
         for place, value, *ends in zip(places, series.values, low, high, strict=True):
+            if math.isnan(value):
+                continue
             mark = f"mark-{number}-{place}"
             titles[mark] = f"{plot.labels[place]}, {series.name}: {_said(value, *ends)}"
             axes.plot([place], [value], **look, linestyle="none", gid=mark)
@@ -132,7 +139,7 @@ def _draw_scatter(plot: Scatter) -> "Figure":
             axes.remove()
             continue
         _add_points(axes, points, SERIES[number % SERIES_COLOURS])
-        axes.set_title(points.name, fontsize=FONT)
+        axes.set_title(points.name + (f"\n{DENSE} of {len(points.x)} pairs" if len(points.x) > DENSE else ""), fontsize=FONT)
         axes.grid()
         if plot.diagonal:
             low, high = axes.dataLim.min.min(), axes.dataLim.max.max()

@@ -1,0 +1,149 @@
+"""The page of `embedlab compare --html`: the models by dataset, by source and by word overlap, pair by pair, and beside print."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.comparison import Comparison, compare
+from embedlab.analysis.scores import ModelColumns
+from embedlab.cli.compare import comparison_table
+from embedlab.cli.evaluate import By, chosen_datasets, score
+from embedlab.cli.models import title_of
+from embedlab.cli.output import Terminal
+from embedlab.cli.page_facts import data_fact, page_facts
+from embedlab.errors import MissingError
+from embedlab.reference.published import PublishedRow
+from embedlab.reports.html import Section, write_page
+from embedlab.reports.plots import Dots, Lines, Points, Scatter, Series
+from embedlab.tasks.sts import FIFTHS_OF, ScoredPairs
+
+SCORE_AXIS = "Spearman x 100, with 95% intervals"
+TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}
+SCATTERS = 4  # models that the scatter shows: more panels are too small to read
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """The models compared by one kind of slice, with the pairs behind it."""
+
+    comparison: Comparison
+    scored: ScoredPairs
+
+
+def write_comparison(path: Path, view: View, printed: Sequence[PublishedRow], tasks: list[str] | None, terminal: Terminal) -> None:
+    """Write the page to PATH: what was compared already, then the same models by the other kinds of slices."""
+    names = view.comparison.models
+    sections, states = [], list(view.scored.states)
+    for by in sorted(TITLES, key=lambda by: by != view.comparison.by):
+        try:
+            found = view if by == view.comparison.by else _other_view(view, by, tasks, terminal)
+        except MissingError as error:  # the pairs of the fifths are not those of the datasets
+            sections.append(Section(title=TITLES[by], text=(f"Not shown: {error.message}.",)))
+            continue
+        states += found.scored.states
+        sections.append(_section(found, printed if by == "dataset" else []))
+    sections.append(Section(title="Pair by pair", plots=(_scatter(view.scored),)))
+    title = " and ".join([", ".join(map(title_of, names[:-1])), title_of(names[-1])] if len(names) > 1 else [title_of(names[0])])
+    write_page(path, title, sections, facts=page_facts(data_fact(states)))
+    terminal.note(f"the page is {path}")
+
+
+def _other_view(view: View, by: By, tasks: list[str] | None, terminal: Terminal) -> View:
+    """The same models by another kind of slice; Dice fifths are cut from other pairs than datasets have."""
+    models, made = view.scored.models, view.comparison
+    scored = view.scored
+    if "dice" in {by, made.by}:
+        scored, _ = score([model.name for model in models], terminal, datasets=chosen_datasets(tasks, by), fifths=by == "dice")
+    with terminal.progress("resampling") as tick:
+        aggregate = made.aggregate if by == "dataset" else "all"
+        comparison = compare(
+            scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, resamples=made.resamples, watch=tick
+        )
+    return View(comparison=comparison, scored=scored)
+
+
+def _section(view: View, printed: Sequence[PublishedRow]) -> Section:
+    comparison = view.comparison
+    plots = [*(_fifths(comparison) if comparison.by == "dice" else [_scores(comparison)]), *_differences(comparison)]
+    plots += [_beside_print(comparison, row) for row in printed]
+    return Section(title=TITLES[comparison.by], table=comparison_table(comparison, view.scored, list(printed)), plots=tuple(plots))
+
+
+def _scores(comparison: Comparison) -> Dots:
+    labels = [one.key for one in comparison.slices]
+    return Dots(title=f"Scores {TITLES[comparison.by].lower()}", labels=labels, series=_series(comparison, labels), axis=SCORE_AXIS)
+
+
+def _series(comparison: Comparison, keys: Sequence[str]) -> list[Series]:
+    """Each model's scores on the slices called KEYS."""
+    slices = [one for one in comparison.slices if one.key in keys]
+    return [
+        Series(
+            name=title_of(model),
+            values=[100 * one.scores[model].value for one in slices],
+            low=[100 * one.scores[model].low for one in slices],
+            high=[100 * one.scores[model].high for one in slices],
+        )
+        for model in comparison.models
+    ]
+
+
+def _differences(comparison: Comparison) -> Iterator[Dots]:
+    """One plot of all models but the reference; none where that stands alone."""
+    others = [model for model in comparison.models if model != comparison.reference]
+    if not others:
+        return
+    series = [
+        Series(
+            name=title_of(model),
+            values=[100 * one.differences[model].delta for one in comparison.slices],
+            low=[100 * one.differences[model].low for one in comparison.slices],
+            high=[100 * one.differences[model].high for one in comparison.slices],
+        )
+        for model in others
+    ]
+    what = title_of(others[0]) if len(others) == 1 else "Each model"
+    title = f"{what} minus {title_of(comparison.reference)}, {TITLES[comparison.by].lower()}"
+    yield Dots(title=title, labels=[one.key for one in comparison.slices], series=series, axis="difference, with 95% intervals", zero=True)
+
+
+def _fifths(comparison: Comparison) -> Iterator[Lines]:
+    """A plot a dataset, its fifths from the least to the most word overlap."""
+    keys: dict[str, list[str]] = {}
+    for one in comparison.slices:
+        keys.setdefault(one.key.rpartition("/")[0], []).append(one.key)
+    for dataset, own in keys.items():
+        yield Lines(
+            title=f"Scores by word overlap on {dataset}",
+            labels=[key.rpartition("-")[2] for key in own],
+            series=_series(comparison, own),
+            axis=SCORE_AXIS,
+            along="fifth of the pairs by Dice, from the least overlap to the most",
+        )
+
+
+def _beside_print(comparison: Comparison, row: PublishedRow) -> Dots:
+    """A model's scores beside those that a paper prints for it."""
+    slices = [one for one in comparison.slices if one.key in row.scores]
+    labels = [one.key for one in slices]
+    ours = next(series for model, series in zip(comparison.models, _series(comparison, labels), strict=True) if model == row.model)
+    published = Series(name=f"{row.paper}, {row.table}", values=[row.scores[label] for label in labels])
+    return Dots(title=f"{title_of(row.model)}: published and ours", labels=labels, series=[published, ours], axis=SCORE_AXIS)
+
+
+def _scatter(scored: ScoredPairs) -> Scatter:
+    """The similarity of each model against the gold score of every pair of one dataset."""
+    names = scored.table["dataset"].unique(maintain_order=True).to_list()
+    dataset = FIFTHS_OF if FIFTHS_OF in names else names[0]
+    pairs = scored.table.filter(pl.col("dataset") == dataset)
+    panels = tuple(_points(pairs, model) for model in scored.models[:SCATTERS])
+    return Scatter(title=f"Similarity against the gold score on {dataset}", panels=panels, x_axis="gold score", y_axis="similarity")
+
+
+def _points(pairs: pl.DataFrame, model: ModelColumns) -> Points:
+    """A pair's similarity is the mean over the model's members."""
+    similarity = pairs.select(pl.mean_horizontal(model.members, ignore_nulls=False)).to_series()
+    found = pairs.select("gold", similarity=similarity).drop_nulls()
+    return Points(name=title_of(model.name), x=found["gold"].to_list(), y=found["similarity"].to_list())

@@ -1,0 +1,40 @@
+"""What every page says of itself: the command, the versions, the data and the date."""
+
+import platform
+import shlex
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from embedlab import __version__
+
+if TYPE_CHECKING:
+    from embedlab.data.dataset import State
+
+HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.")]
+
+
+def page_facts(data: str) -> dict[str, str]:
+    """The facts block of a page that this process writes; DATA says what its numbers were made from."""
+    program = Path(sys.argv[0]).name
+    return {
+        "command": shlex.join(["embedlab" if program == "__main__.py" else program, *sys.argv[1:]]),
+        "versions": f"embedlab {__version__}, Python {platform.python_version()}",
+        "data": data,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }
+
+
+def data_fact(states: "Iterable[State]") -> str:
+    """What was read: each part with its rows, the start of its hash, and whether it is all there."""
+    return "; ".join(dict.fromkeys(_part(state) for state in states))
+
+
+def _part(state: "State") -> str:
+    digests = ", ".join(digest[:8] for digest in state.sha256.values())
+    mark = ", partial" if state.partial else ", generated" if state.sample else ""
+    return f"{state.name} {state.split}, {state.rows} rows{mark}" + (f", sha256 {digests}" if digests else "")
