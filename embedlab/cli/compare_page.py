@@ -43,7 +43,7 @@ def write_comparison(path: Path, view: View, printed: Sequence[PublishedRow], ta
             sections.append(Section(title=TITLES[by], text=(f"Not shown: {error.message}.",)))
             continue
         states += found.scored.states
-        sections.append(_section(found, printed if by == "dataset" else []))
+        sections.append(comparison_section(found, printed if by == "dataset" else []))
     sections.append(Section(title="Pair by pair", plots=(_scatter(view.scored),)))
     title = " and ".join([", ".join(map(title_of, names[:-1])), title_of(names[-1])] if len(names) > 1 else [title_of(names[0])])
     write_page(path, title, sections, facts=page_facts(data_fact(states)))
@@ -64,7 +64,8 @@ def _other_view(view: View, by: By, tasks: list[str] | None, terminal: Terminal)
     return View(comparison=comparison, scored=scored)
 
 
-def _section(view: View, printed: Sequence[PublishedRow]) -> Section:
+def comparison_section(view: View, printed: Sequence[PublishedRow]) -> Section:
+    """The models by one kind of slice: the table, their scores, the differences, and each beside its printed row."""
     comparison = view.comparison
     plots = [*(_fifths(comparison) if comparison.by == "dice" else [_scores(comparison)]), *_differences(comparison)]
     plots += [_beside_print(comparison, row) for row in printed]

@@ -70,7 +70,7 @@ def run(
         return terminal.show(tables.cells_table(plan))
     if cell is not None:
         return _run_cell(plan, folder, cell, terminal)
-    entries = _run(plan, folder, rungs, workers, cluster, terminal)
+    entries = run_plan(plan, folder, rungs, workers, cluster, terminal)
     terminal.show(tables.summary_table(plan, entries))
     if any(entry.state == "failed" for entry in entries):
         raise typer.Exit(ExitCode.FAILED)
@@ -166,10 +166,11 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
         grid = with_fixed(grid, [f"encoder.model={starting_encoder(encoder, settings)}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    return expand_grid(grid, _place(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
+    return expand_grid(grid, place_of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
 
 
-def _place(settings: "Settings") -> "Place":
+def place_of(settings: "Settings") -> "Place":
+    """The folders and preferences of this invocation, as every cell of a grid gets them."""
     from embedlab.grids.plan import Place
 
     return Place(
@@ -184,7 +185,7 @@ def _place(settings: "Settings") -> "Place":
     )
 
 
-def _run(
+def run_plan(
     plan: "Plan", folder: "GridFolder", rungs: Sequence[float], workers: int | None, cluster: str | None, terminal: Terminal
 ) -> "list[Entry]":
     """Say what is to come, do it under the board, and give the cells as they ended."""

@@ -1,7 +1,8 @@
 """The papers' printed numbers: a table by paper and name, a model's printed row by the model's name."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,17 +46,40 @@ class PublishedRow:
 
 def published_table(paper: str, table: str) -> pl.DataFrame:
     """A printed table as it stands in the paper; columns are the paper's own."""
-    if paper not in PAPERS:
-        raise unknown("paper", paper, PAPERS)
-    path = FOLDER / PAPERS[paper] / f"{table}.csv"
-    if not path.is_file():
-        raise unknown("table", table, published_tables(paper))
-    return pl.read_csv(path)
+    return pl.read_csv(_table_file(paper, table))
+
+
+def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """A printed table of scores by row and column, None where the paper prints none.
+
+    A row is called by what its KEY columns print, joined by blanks: "BERT-base SBERT", "1e-5".
+    """
+    frame = pl.read_csv(_table_file(paper, table), infer_schema=False)
+    return {
+        " ".join(row[column] for column in key): {
+            column: float(text) if text is not None else None for column, text in row.items() if column not in key
+        }
+        for row in frame.iter_rows(named=True)
+    }
 
 
 def published_tables(paper: str) -> list[str]:
-    """Names of the printed tables of a paper."""
-    return sorted(path.stem for path in (FOLDER / PAPERS[paper]).glob("*.csv"))
+    """Names of the printed tables of a paper, in the order of their numbers."""
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS)
+    return sorted((path.stem for path in (FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
+
+
+def by_number(table: str) -> list[tuple[str, int]]:
+    """A sort key of table names that puts table2 before table10."""
+    return [(letters, int(digits or 0)) for letters, digits in re.findall(r"(\D+)(\d*)", table)]
+
+
+def _table_file(paper: str, table: str) -> Path:
+    known = published_tables(paper)
+    if table not in known:
+        raise unknown("table", table, known)
+    return FOLDER / PAPERS[paper] / f"{table}.csv"
 
 
 def published_row(model: str) -> PublishedRow | None:

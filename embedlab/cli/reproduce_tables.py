@@ -1,0 +1,169 @@
+"""The tables of `embedlab reproduce`: papers, what they print, ours beside theirs, deviations, and whether the order holds."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from embedlab.grids.judgement import HOLDS, RESAMPLES, Judgement, Number, PairOrder, Ranking
+from embedlab.grids.paper_file import load_paper, paper_names, summary_of
+from embedlab.grids.paper_table import Deviation, PaperTable
+from embedlab.grids.row_models import Spot
+from embedlab.reference.published import published_table
+from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
+
+Rows = list[dict[str, Value | Cell]]
+
+
+def papers_table() -> Table:
+    """The papers that can be reproduced."""
+    rows: Rows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
+    columns = [Column(key=key, title=key) for key in ("paper", "tables", "summary")]
+    return Table(title="Papers", columns=columns, rows=rows, notes=("`embedlab reproduce PAPER` lists its tables and figures",))
+
+
+def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
+    """The tables and figures of a paper."""
+    rows: Rows = [
+        {
+            "table": table.name,
+            "summary": table.summary,
+            "rows": len(table.makings) or None,
+            "task": ", ".join(table.tasks) if table.makings else None,
+            "printed": bool(table.printed) or not table.makings,
+            "here": table.shown_by or f"embedlab reproduce {paper} {table.name}",
+        }
+        for table in tables
+    ]
+    columns = [Column(key=key, title=key) for key in ("table", "summary", "rows", "task", "printed", "here")]
+    notes = (f"`embedlab reproduce {paper} --published-only` prints them all; a short name such as table2 will do",)
+    return Table(title=f"{paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes)
+
+
+def printed_table(table: PaperTable) -> Table:
+    """What the paper prints; for a figure, which has no numbers, only what is known of it."""
+    notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
+    title = f"{table.paper} {table.name}: {table.summary}, as published"
+    if table.makings and not table.printed:
+        rows: Rows = [{"row": row} for row in table.makings]
+        return Table(title=title, columns=[Column(key="row", title="row")], rows=rows, notes=["the paper prints no numbers of it", *notes])
+    frame = published_table(table.paper, table.name)
+    columns = [Column(key=column, title=column) for column in frame.columns]
+    return Table(title=title, columns=columns, rows=frame.to_dicts(), notes=notes)
+
+
+def deviations_table(table: PaperTable, found: Sequence[Deviation]) -> Table:
+    """What is otherwise here; it stands above the numbers."""
+    rows: Rows = [{"what": one.what, "paper": one.paper, "here": one.here} for one in found]
+    columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here")]
+    return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
+
+
+def numbers_table(table: PaperTable, numbers: Mapping[Spot, Number], marks: Sequence[str], missing: Sequence[str]) -> Table:
+    """Three lines a row: published, ours (mean ± sd over seeds), and the difference."""
+    rows: Rows = []
+    for row in table.makings:
+        of_row = {column: numbers[row, column] for column in table.columns}
+        if any(number.printed is not None for number in of_row.values()):
+            rows.append({"row": row, "what": "published", **{column: number.printed for column, number in of_row.items()}})
+        if any(number.values for number in of_row.values()):
+            rows.append({"row": row, "what": "ours", **_ours(of_row, table.scale)})
+        if any(number.difference is not None for number in of_row.values()):
+            differences = {column: _signed(number.difference, table.scale) for column, number in of_row.items()}
+            rows.append({"row": row, "what": "difference", **differences})
+    columns = [Column(key="row", title=" ".join(table.key)), Column(key="what", title="")]
+    columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right") for column in table.columns]
+    title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
+    return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
+
+
+def orders_table(table: PaperTable, judgement: Judgement) -> Table:
+    """Neighbours in the printed order and claimed pairs: the difference printed and ours, and how probable the order is."""
+    rows: Rows = [_order_row(pair, table.scale) for pair in judgement.pairs]
+    keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
+    is_single = len(table.judge) == 1
+    columns = [
+        Column(key=key, title=key, digits=_digits(table.scale) if key == "printed" else None)
+        for key in keys
+        if not (is_single and key == "columns") and (key != "claim" or table.claims)
+    ]
+    notes = [_ranking_note(ranking) for ranking in judgement.rankings] + list(_explanations(table, judgement))
+    return Table(title=f"{table.paper} {table.name}: does the printed order hold?", columns=columns, rows=rows, notes=notes)
+
+
+def _measured(table: PaperTable) -> str:
+    """What the numbers are, where one word says it for all."""
+    measures = {(point.measure.metric, point.measure.setting) for point in table.points}
+    unit = f" x {table.scale:g}" if table.scale != 1 else ""
+    return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"
+
+
+def _ours(numbers: Mapping[str, Number], scale: float) -> dict[str, Value | Cell]:
+    """The text for people; for machines the mean, the deviation and the number of seeds."""
+    cells: dict[str, Value | Cell] = {}
+    digits = _digits(scale)
+    for column, number in numbers.items():
+        mean, sd = number.mean, number.sd
+        spread = f" ± {sd:.{digits}f}" if sd is not None else ""
+        cells[column] = Cell(value=mean, text=f"{mean:.{digits}f}{spread}" if mean is not None else ABSENT)
+        cells[f"{column}.sd"] = sd
+        cells[f"{column}.seeds"] = len(number.values)
+    return cells
+
+
+def _signed(value: float | None, scale: float) -> Cell:
+    return Cell(value=value, text=f"{value:+.{_digits(scale)}f}" if value is not None else ABSENT)
+
+
+def _digits(scale: float) -> int:
+    """Two after the point for percentages, three for shares."""
+    return 2 if scale > 1 else 3
+
+
+def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | Cell]:
+    digits, ours = _digits(scale), pair.ours
+    difference = f"{ours.difference:+.{digits}f}"
+    interval = "" if isnan(ours.probability) else f" [{ours.low:+.{digits}f}, {ours.high:+.{digits}f}]"
+    return {
+        "better": pair.better,
+        "worse": pair.worse,
+        "columns": " + ".join(pair.columns),
+        "printed": pair.printed,
+        "ours": Cell(value=ours.difference, text=difference + interval),
+        "low": ours.low,
+        "high": ours.high,
+        "probability": Cell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:.3f}"),
+        "verdict": _verdict(pair),
+        "claim": pair.claim or None,
+    }
+
+
+def _verdict(pair: PairOrder) -> str:
+    probability = pair.ours.probability
+    if isnan(probability):
+        return "same sign" if pair.ours.difference > 0 else "other sign"
+    return "holds" if probability >= HOLDS else "reversed" if probability <= 1 - HOLDS else "open"
+
+
+def _ranking_note(ranking: Ranking) -> str:
+    tau = ranking.kendall
+    interval = "" if isnan(tau.low) else f" [{tau.low:+.2f}, {tau.high:+.2f}]"
+    where = f" of {ranking.group}" if ranking.group else ""
+    rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
+    return f"Kendall's tau between the printed order and ours, {rows}: {tau.tau:+.2f}{interval}"
+
+
+def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:
+    if not judgement.pairs:
+        return ("fewer than two rows are there: nothing to put in order",)
+    resampled = {
+        "sts": "pairs (within a dataset, and within a source for mean and wmean; the same pairs for every row) and seeds",
+        "transfer": "test items (of each model on its own, which is wider than paired) and seeds",
+        "probing": "test items (of each model on its own, which is wider than paired) and seeds",
+    }
+    drawn = next((text for task, text in resampled.items() if task in table.tasks), "seeds; test items too where the measure is accuracy")
+    averaged = ["ordered by the mean of " + ", ".join(table.judge[0])] if len(table.judge) == 1 and len(table.judge[0]) > 1 else []
+    return (
+        *averaged,
+        "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
+        f"probability: share of {RESAMPLES:,} resamples of {drawn} in which ours stand in the printed order; "
+        f"holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
+    )

@@ -1,0 +1,117 @@
+"""Which models stand for the rows of a paper's table: runs that fit a recipe, encoders as they are, combinations of rows."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embedlab.encoders.catalog import finished_runs, finished_seeds
+from embedlab.errors import EmbedlabError
+from embedlab.grids.paper_table import ENCODER, Making, PaperTable
+from embedlab.grids.reproduce import expected_recipe, training, trainings
+from embedlab.recipe import Recipe, flatten, to_table
+from embedlab.runs.store import RunFolder
+
+Spot = tuple[str, str]  # row and column of a table
+
+NOT_DECISIVE = ("summary", "evaluate.")  # keys that do not tell one row's training from another's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """One model behind a number: what a user types for it, and its seed where it has one."""
+
+    name: str
+    seed: int | None
+
+
+def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
+    """For each training of a table the finished run that fits it, where there is one.
+
+    Best is a run of the very recipe. Otherwise it must be of the same objectives and agree in every key that tells the table's
+    own rows apart; of several the one named like the recipe wins, then the one with the fewest differences.
+    """
+    there = _finished_recipes(runs)
+    wanted = {key: (making, expected_recipe(making, overrides, encoder)) for key, (_, making) in trainings(table).items()}
+    found = {}
+    for key, (making, expected) in wanted.items():
+        siblings = [_values(recipe) for _, recipe in wanted.values() if _objectives(recipe) == _objectives(expected)]
+        decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
+        is_free = making.encoder is None and encoder is None
+        name = _best(expected, decisive - ({ENCODER} if is_free else set()), there)
+        if name is not None:
+            found[key] = name
+    return found
+
+
+def _best(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> str | None:
+    exact = [name for name, recipe in there.items() if recipe.hash == expected.hash]
+    if exact:
+        return exact[0]
+    values = _values(expected)
+    alike: list[tuple[bool, int, str]] = []
+    for name, recipe in there.items():
+        own = _values(recipe)
+        if _objectives(recipe) == _objectives(expected) and all(own.get(key) == values[key] for key in decisive):
+            alike.append((name != expected.name, sum(own.get(key) != value for key, value in values.items()), name))
+    return min(alike)[2] if alike else None
+
+
+def _finished_recipes(runs: Path) -> dict[str, Recipe]:
+    found = {}
+    for name in finished_runs(runs):
+        seed = next(iter(finished_seeds(runs, name)))
+        with suppress(EmbedlabError):  # a run of another version of embedlab
+            found[name] = RunFolder.of(runs, name, seed).recipe()
+    return found
+
+
+def _objectives(recipe: Recipe) -> tuple[str, ...]:
+    return tuple(stage.objective.name for stage in recipe.stages)
+
+
+def _values(recipe: Recipe) -> dict[str, Any]:
+    return {key: value for key, value in flatten(to_table(recipe)).items() if not key.startswith(NOT_DECISIVE)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowModels:
+    """Finds the models of a table's rows."""
+
+    table: PaperTable
+    runs: Path
+    run_of: Mapping[str, str]  # the run's name by `training`
+    encoder: str  # what untuned rows take
+    seeds: Collection[int] | None = None  # None: all that are finished
+
+    def members(self, making: Making) -> tuple[Member, ...]:
+        """The models behind a making, one a seed; none where something is not there yet."""
+        if making.recipe is not None:
+            run = self.run_of.get(training(making))
+            there = finished_seeds(self.runs, run) if run is not None else {}
+            return tuple(Member(name=f"{run}@{seed}", seed=seed) for seed in there if self.seeds is None or seed in self.seeds)
+        if making.pooling is not None:
+            return (Member(name=f"{making.set.get(ENCODER, self.encoder)}?pooling={making.pooling}", seed=None),)
+        if making.combine is None:
+            return ()
+        parts = [self.members(self.table.makings[row]) for row in making.of]
+        rows = _neighbours(parts[0]) if making.is_control else _by_seed(parts)
+        return tuple(Member(name=f"{making.combine}({','.join(member.name for member in row)})", seed=row[0].seed) for row in rows)
+
+    def all_members(self) -> dict[Spot, tuple[Member, ...]]:
+        """The models behind every number by row and column, and behind every row under the column ""."""
+        rows = {(row, ""): self.members(making) for row, making in self.table.makings.items()}
+        return {**rows, **{(point.row, point.column): self.members(point.making) for point in self.table.points}}
+
+
+def _neighbours(members: Sequence[Member]) -> list[tuple[Member, ...]]:
+    """Each member with the one after it, the last with the first."""
+    return list(zip(members, [*members[1:], *members[:1]], strict=True)) if len(members) > 1 else []
+
+
+def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
+    """The members of all PARTS that have one seed, for every seed that all of them have."""
+    by_seed = [{member.seed: member for member in part} for part in parts]
+    return [tuple(part[seed] for part in by_seed) for seed in by_seed[0] if all(seed in part for part in by_seed)]
