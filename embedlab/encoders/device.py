@@ -1,5 +1,6 @@
 """The processor that does the work and the number format it works in."""
 
+import ctypes
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,10 @@ import torch
 
 from embedlab.errors import MissingError
 from embedlab.settings import Device, Settings
+
+# The parameters of glibc's mallopt and the largest number it takes.
+MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
+LARGEST_BLOCK = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +34,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     the processor multiplies it in hardware. A device that is not there is a MissingError.
     """
     device = _device(settings.device)
+    keep_freed_memory()
     # The sample world's matrices are so small that several threads mostly wait for each other.
     threads = settings.threads or (1 if settings.sample else None)
     if threads is not None:
@@ -37,6 +43,18 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"
     return Machine(device=device, precision=precision, threads=torch.get_num_threads())
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep what a step frees for the next one; a library that has no such setting is left as it is.
+
+    glibc hands each block of more than 32 MB, as the gradient of the word vectors is, back to the system and takes it anew
+    page by page: measured with a three-layer encoder, an eighth of a training step.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(MALLOC_TRIM_THRESHOLD, LARGEST_BLOCK)
+        mallopt(MALLOC_MMAP_THRESHOLD, LARGEST_BLOCK)
 
 
 def has_bf16_units(device: torch.device) -> bool:

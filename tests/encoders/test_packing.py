@@ -1,0 +1,70 @@
+"""Packed sentences: the vectors and gradients of padded ones, without the padding."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.packing import ARCHITECTURES, pack
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.encoders.transformer import TransformerEncoder
+from tests.training.small_runs import MACHINE
+
+IDS = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0], [2, 7, 3, 0, 0], [2, 5, 6, 3, 0], [2, 3, 0, 0, 0]])
+MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 0, 0, 0]])
+
+
+def encoder_of(folder: Path, architecture: str, pooling: str = "mean") -> TransformerEncoder:
+    build_random_encoder(folder, seed=0, hidden=16, vocabulary=["a", "man", "runs", "sleeps"], architecture=architecture)
+    return load_transformer(str(folder), MACHINE, pooling=pooling, max_tokens=32)  # type: ignore[arg-type]
+
+
+def vectors_and_gradients(encoder: TransformerEncoder, *, is_packing: bool) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    encoder.is_packing = is_packing
+    encoder.backbone.zero_grad()
+    vectors = encoder.forward_tokens(IDS, MASK)
+    (vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
+    return vectors, {name: weight.grad.clone() for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_packed_vectors_and_gradients_are_those_of_padded_sentences(architecture: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", architecture)
+    assert encoder.is_packing
+    encoder.backbone.eval()
+    padded, expected = vectors_and_gradients(encoder, is_packing=False)
+    packed, found = vectors_and_gradients(encoder, is_packing=True)
+    torch.testing.assert_close(packed, padded, rtol=1e-5, atol=1e-6)
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "mean-without-cls", "max"])
+def test_every_pooling_reads_a_packed_sentence_alone(pooling: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", "bert", pooling)
+    encoder.backbone.eval()
+    together = encoder.forward_tokens(IDS, MASK)
+    for row, (ids, mask) in enumerate(zip(IDS, MASK, strict=True)):
+        there = int(mask.sum())
+        torch.testing.assert_close(together[row], encoder.forward_tokens(ids[None, :there], mask[None, :there])[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> None:
+    packed = pack(MASK)
+    assert sorted(packed.places.tolist()) == MASK.flatten().nonzero().flatten().tolist()
+    assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
+    assert packed.order.tolist() == [4, 1, 2, 3, 0]
+    assert packed.columns.tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
+
+
+def test_dropout_falls_on_packed_attention_and_states(tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", "bert")
+    encoder.backbone.train()
+    torch.manual_seed(1)
+    first = encoder.forward_tokens(IDS, MASK)
+    second = encoder.forward_tokens(IDS, MASK)
+    torch.manual_seed(1)
+    assert not torch.equal(first, second)
+    assert torch.equal(first, encoder.forward_tokens(IDS, MASK))
