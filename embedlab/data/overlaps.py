@@ -1,12 +1,26 @@
 """What a training set shares with an evaluation set, so that no report hides it."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from io import BytesIO
+from pathlib import Path
+from typing import Self
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import normalise
 from embedlab.data.dataset import Part
+from embedlab.errors import MissingError
+from embedlab.paths import write_atomic
+
+Keys = NDArray[np.uint64]  # sorted, each once
+
+_COLUMN = "text_key"
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,47 +32,77 @@ class Overlap:
     pairs: int  # rows of the evaluation set; 0 where it has single sentences
     shared_pairs: int  # those whose two sentences stand in one training row, in either order
 
+    def __bool__(self) -> bool:
+        """Whether anything is shared."""
+        return bool(self.shared_sentences or self.shared_pairs)
+
+    def __add__(self, other: Self) -> Self:
+        """The counts of two evaluation sets together; a sentence that is in both counts twice."""
+        return type(self)(**{name: count + getattr(other, name) for name, count in vars(self).items()})
+
+
+NOTHING_SHARED = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KnownText:
+    """The sentences and pairs of a training set as numbers: 8 bytes each, the same on every machine."""
+
+    sentences: Keys
+    pairs: Keys
+
+    @classmethod
+    def of(cls, frames: Iterable[pl.DataFrame]) -> Self:
+        """All the rows of FRAMES."""
+        keys = [_keys(frame) for frame in frames]
+        # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
+        pairs = [_pair_keys(one[:, 0], one[:, other]) for one in keys for other in range(1, one.shape[1])]
+        return cls(sentences=_distinct([one.ravel() for one in keys]), pairs=_distinct(pairs))
+
+    def __or__(self, other: Self) -> Self:
+        """What is in either."""
+        return type(self)(
+            sentences=_distinct([self.sentences, other.sentences]),
+            pairs=_distinct([self.pairs, other.pairs]),
+        )
+
+    def overlap(self, frame: pl.DataFrame) -> Overlap:
+        """What an evaluation set's rows share with this text."""
+        keys = _keys(frame)
+        distinct, has_pairs = np.unique(keys), keys.shape[1] == 2
+        return Overlap(
+            sentences=len(distinct),
+            shared_sentences=_count_in(distinct, self.sentences),
+            pairs=len(keys) if has_pairs else 0,
+            shared_pairs=_count_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) if has_pairs else 0,
+        )
+
+    def write(self, path: Path) -> None:
+        """Replace the file at PATH: parquet, columns key and is_pair."""
+        frame = pl.DataFrame(
+            {
+                "key": np.concatenate([self.sentences, self.pairs]),
+                "is_pair": np.repeat([False, True], [len(self.sentences), len(self.pairs)]),
+            }
+        )
+        content = BytesIO()
+        frame.write_parquet(content)
+        write_atomic(path, content.getvalue())
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """What `write` wrote; a damaged file is a MissingError."""
+        try:
+            frame = pl.read_parquet(BytesIO(path.read_bytes()))
+            parts = [frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise MissingError(f"{str(path)!r} is unusable", hint="delete it: the next evaluation makes it again") from error
+        return cls(sentences=parts[0], pairs=parts[1])
+
 
 def overlap(training: Part, evaluation: Part) -> Overlap:
     """What the evaluation set shares with the training set, by whole sentences and by pairs."""
-    known, tested = _keys(training.frame), _keys(evaluation.frame)
-    distinct = _distinct(tested)
-    return Overlap(
-        sentences=len(distinct),
-        shared_sentences=int(distinct.is_in(_distinct(known).implode()).sum()),
-        pairs=len(tested) if tested.width == 2 else 0,
-        shared_pairs=_shared_pairs(known, tested),
-    )
-
-
-def sentence_columns(frame: pl.DataFrame) -> list[str]:
-    """The columns that hold sentences, in order."""
-    names = ("premise", "hypothesis", "sentence1", "sentence2", "sentence", "definition", "anchor", "positive", "negative")
-    return [name for name in names if name in frame.columns]
-
-
-def _keys(frame: pl.DataFrame) -> pl.DataFrame:
-    """The sentence columns as comparable numbers; each distinct sentence is normalised once."""
-    columns = sentence_columns(frame)
-    distinct = pl.concat([frame[name].rename("text") for name in columns]).unique()
-    key = pl.Series("key", [normalise(text) for text in distinct.to_list()], dtype=pl.String).hash(seed=0)
-    return frame.select(pl.col(name).replace_strict(distinct, key, return_dtype=pl.UInt64) for name in columns)
-
-
-def _distinct(keys: pl.DataFrame) -> pl.Series:
-    return pl.concat([keys[name].rename("key") for name in keys.columns]).unique()
-
-
-def _shared_pairs(known: pl.DataFrame, tested: pl.DataFrame) -> int:
-    if tested.width != 2 or known.width < 2:
-        return 0
-    # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
-    pairs = pl.concat([_unordered(known.select(known.columns[0], other)) for other in known.columns[1:]]).unique()
-    return len(_unordered(tested).join(pairs, on=["low", "high"], how="semi"))
-
-
-def _unordered(keys: pl.DataFrame) -> pl.DataFrame:
-    return keys.select(low=pl.min_horizontal(pl.all()), high=pl.max_horizontal(pl.all()))
+    return KnownText.of([training.frame]).overlap(evaluation.frame)
 
 
 def overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
@@ -67,11 +111,56 @@ def overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFr
     Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs, shared_pairs.
     """
     rows = [
-        {"training": _label(known), "evaluation": _label(tested), **vars(overlap(known, tested))}
-        for known in training
+        {"training": _label(part), "evaluation": _label(tested), **vars(known.overlap(tested.frame))}
+        for part, known in ((part, KnownText.of([part.frame])) for part in training)
         for tested in evaluations
     ]
     return pl.DataFrame(rows)
+
+
+def total(counts: Iterable[Overlap]) -> Overlap:
+    """The counts of several evaluation sets together."""
+    return reduce(Overlap.__add__, counts, NOTHING_SHARED)
+
+
+def sentence_columns(frame: pl.DataFrame) -> list[str]:
+    """The columns that hold sentences, in order."""
+    names = ("premise", "hypothesis", "sentence1", "sentence2", "sentence", "definition", "anchor", "positive", "negative")
+    return [name for name in names if name in frame.columns]
+
+
+def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
+    """FRAME with its sentences' numbers in columns text_key0, text_key1: its subsets need not be read as text again."""
+    return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T))
+
+
+def _keys(frame: pl.DataFrame) -> Keys:
+    """The sentence columns as comparable numbers, (rows, columns); each distinct sentence is normalised once."""
+    if f"{_COLUMN}0" in frame.columns:
+        return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
+    texts = [frame[name].to_list() for name in sentence_columns(frame)]
+    known = {text: _key(text) for text in set().union(*texts)}
+    columns = [np.fromiter((known[text] for text in column), dtype=np.uint64, count=len(column)) for column in texts]
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
+
+
+def _key(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little")
+
+
+def _pair_keys(first: Keys, second: Keys) -> Keys:
+    """One number for each unordered pair."""
+    return np.minimum(first, second) * _MIX + np.maximum(first, second)
+
+
+def _count_in(keys: Keys, known: Keys) -> int:
+    """How many of KEYS are among the sorted KNOWN ones, of which there may be a million."""
+    places = np.searchsorted(known, keys)
+    return int((known[np.minimum(places, len(known) - 1)] == keys).sum()) if len(known) else 0
+
+
+def _distinct(keys: Sequence[Keys]) -> Keys:
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *keys]))
 
 
 def _label(part: Part) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab import __version__
+from embedlab.data.overlaps import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
 
@@ -38,9 +39,10 @@ class Evaluation:
     max_tokens: int | None
     truncated: int
     data: tuple[Mapping[str, Any], ...]  # the state of every part that was read: split, rows, hashes, partial, sample
-    marks: tuple[str, ...]  # "partial", "sample"
+    marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[Score, ...]
     notes: tuple[str, ...] = ()
+    overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → what it shares with the training data, where it does
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
 
@@ -58,8 +60,9 @@ class Evaluation:
             if values["schema"] > SCHEMA:
                 raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
             scores = tuple(Score(**{**score, "value": _number(score["value"])}) for score in values.pop("scores"))
+            overlaps = {key: Overlap(**counts) for key, counts in values.pop("overlaps", {}).items()}
             rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-            return cls(**rest, scores=scores)
+            return cls(**rest, scores=scores, overlaps=overlaps)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MissingError(f"{path}: not a readable evaluation: {error}", hint="evaluate again to replace it") from error
 

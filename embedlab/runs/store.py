@@ -105,6 +105,11 @@ class RunFolder:
         """The similarity of every pair this model has scored."""
         return self.path / "scores.parquet"
 
+    @property
+    def learnt_file(self) -> Path:
+        """The sentences and pairs the run learnt from, as numbers."""
+        return self.path / "learnt.parquet"
+
     def recipe(self) -> Recipe:
         """The resolved recipe this run follows."""
         return recipe_file(self.recipe_file)

@@ -20,6 +20,7 @@ from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, Watches
@@ -63,16 +64,23 @@ def evaluate_glue(run: RunFolder, source: Source, machine: Machine) -> Evaluatio
 
     A run without such a classifier is a UsageError; MNLI has two validation splits, matched and mismatched.
     """
+    return _judged(run, source, machine).evaluation
+
+
+def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
     index, options, name = _classifier(run)
     encoder = load_transformer(str(run.model), machine, name=run.id)
     head = load_file(run.path / "heads.safetensors")
     parts = [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
     scores: list[Score] = []
+    outcomes: list[Outcomes] = []
     for part in parts:
         logits = _vectors(encoder, part, joint=options.joint) @ head[f"{index}.head.weight"].T + head[f"{index}.head.bias"]
         gold = np.array([options.classes.index(label) for label in part.frame["label"]])
-        scores += _scores(name, part, gold, logits.argmax(dim=1).numpy())
-    return _evaluation(encoder, parts, scores)
+        predicted = logits.argmax(dim=1).numpy()
+        scores += _scores(name, part, gold, predicted)
+        outcomes.append(_outcomes(encoder, part, predicted, options.classes))
+    return Judged(evaluation=_evaluation(encoder, parts, scores), tested=tuple(parts), outcomes=tuple(outcomes))
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
@@ -80,7 +88,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     if spec.kind != "run":
         raise UsageError(f"{spec.name!r} is no run: GLUE judges trained classifiers", hint="train one: embedlab train glue-finetune")
     run = RunFolder(Path(spec.location).parent)
-    return Judged(evaluation=evaluate_glue(run, Source.from_settings(settings), machine(settings)))
+    return _judged(run, Source.from_settings(settings), machine(settings))
 
 
 def _classifier(run: RunFolder) -> tuple[int, Any, str]:
@@ -113,6 +121,18 @@ def _scores(name: str, part: Part, gold: Labels, predicted: Labels) -> list[Scor
         )
         for metric, measure in metrics.items()
     ]
+
+
+def _outcomes(encoder: TransformerEncoder, part: Part, predicted: Labels, classes: Sequence[str]) -> Outcomes:
+    return Outcomes(
+        task="glue",
+        dataset=part.state.name,
+        split=part.state.split,
+        fingerprint=encoder.fingerprint,
+        data=(asdict(part.state),),
+        marks=evaluation_marks((part.state,)),
+        items=items_frame(np.arange(len(predicted)), part.frame["label"].to_list(), np.array(classes, dtype=np.str_)[predicted]),
+    )
 
 
 def _evaluation(encoder: TransformerEncoder, parts: Sequence[Part], scores: Sequence[Score]) -> Evaluation:

@@ -1,17 +1,26 @@
 """What a task's `judge` gives: one member model's evaluation, and the errors of what was missing for it.
 
-Every task file but sts, whose scores of pairs are kept and shared, has `judge(spec, settings, watches)`; it is found by the file's name.
+Every task file but sts, whose scores of pairs are kept and shared, has `judge(spec, settings, watches)`; it is found by the file's
+name. That of a task with several datasets takes the names of those that are wanted as a fourth argument.
 """
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from embedlab.data.dataset import Part
+from embedlab.data.overlaps import NOTHING_SHARED, Overlap, total
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Watch
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import Outcomes
 from embedlab.settings import Settings
+from embedlab.tasks.learnt import learnt
+from embedlab.tasks.marks import OVERLAP, overlap_notes, training_marks, training_notes
+from embedlab.tasks.protocols import SettingName
 
 Watches = Callable[[str], Watch]
 
@@ -22,10 +31,71 @@ class Judged:
 
     evaluation: Evaluation
     missing: tuple[MissingError, ...] = ()
+    tested: tuple[Part, ...] = ()  # whose rows were scored: to be compared with what the model learnt from
+    outcomes: tuple[Outcomes, ...] = ()  # of tasks that classify
+    averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the datasets of each average, by the name it begins with
+
+    def keep(self, folder: Path) -> None:
+        """Write the evaluation, and the outcomes beside it, to a member's FOLDER of evaluations."""
+        self.evaluation.save(folder)
+        self.keep_outcomes(folder)
+
+    def keep_outcomes(self, folder: Path) -> None:
+        """Write only the outcomes: an evaluation of some datasets does not replace that of all."""
+        for outcomes in self.outcomes:
+            outcomes.save(folder)
 
 
-def judge(task: str, spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
-    """Evaluate one member model on the task in the file of that name."""
-    judged = importlib.import_module(f"embedlab.tasks.{task}").judge(spec, settings, watches)
+def judge(
+    task: str, spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature"
+) -> Judged:
+    """Evaluate one member model on the task in the file of that name, or on those of its datasets that NAMES tells.
+
+    SETTING is for the tasks that train classifiers on vectors.
+    """
+    judge_task = importlib.import_module(f"embedlab.tasks.{task}").judge
+    options: dict[str, object] = {"names": names} if names else {}
+    if has_setting(task):
+        options["setting"] = setting
+    judged = judge_task(spec, settings, watches, **options)
     assert isinstance(judged, Judged)
-    return judged
+    return marked(judged, spec, settings)
+
+
+def has_setting(task: str) -> bool:
+    """Whether a task trains classifiers on vectors, in one of their settings."""
+    module = importlib.import_module(f"embedlab.tasks.{task}")
+    return task != "sts" and "setting" in inspect.signature(module.judge).parameters
+
+
+def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
+    """The same with what the model's training data says of its numbers: marks, notes and shared text."""
+    known, evaluation = learnt(spec, settings), judged.evaluation
+    found = {part.state.name: known.text.overlap(part.frame) for part in judged.tested} if known.text is not None else {}
+    shared = {name: counts for name, counts in found.items() if counts}
+    trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
+    marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared else ())}
+    return replace(
+        judged,
+        evaluation=replace(
+            evaluation,
+            marks=tuple(sorted(marks)),
+            notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
+            overlaps={**shared, **_averages(judged, shared)},
+        ),
+        outcomes=tuple(
+            replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
+            for one in judged.outcomes
+        ),
+    )
+
+
+def _averages(judged: Judged, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
+    """What the datasets of each average share, for those where any does."""
+    found = {
+        score.slice: total(shared[name] for name in members if name in shared)
+        for score in judged.evaluation.scores
+        for average, members in judged.averages.items()
+        if score.by == "average" and score.slice.startswith(average)
+    }
+    return {name: counts for name, counts in found.items() if counts}

@@ -1,14 +1,16 @@
-"""What must be said beside a number: partial or generated data, in what was evaluated or in what the model learnt from."""
+"""What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from embedlab.data.dataset import State
+from embedlab.data.overlaps import Overlap
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.runs.environment import Environment
-from embedlab.runs.store import RunFolder
+from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks.learnt import lineage
 
-PARTIAL, SAMPLE = "partial", "sample"
+PARTIAL, SAMPLE, OVERLAP = "partial", "sample", "overlap"
+PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
 def evaluation_marks(states: Sequence[State]) -> tuple[str, ...]:
@@ -17,24 +19,45 @@ def evaluation_marks(states: Sequence[State]) -> tuple[str, ...]:
 
 
 def training_marks(spec: ModelSpec) -> tuple[str, ...]:
-    """The marks of every number of a run, or of a combination with a run in it: those of the data it learnt from."""
-    learnt = list(_environments(spec))
-    return _marks(is_partial=any(one.is_partial for one in learnt), is_sample=any(one.is_sample for one in learnt))
+    """The marks of every number of a run, or of a model with a run in it or behind it: those of the data it learnt from."""
+    known = [run.environment() for run in lineage(spec)]
+    return _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
 
 
 def training_notes(spec: ModelSpec) -> tuple[str, ...]:
     """What the marks mean: which training data was incomplete, and by how much."""
-    parts = [part for one in _environments(spec) for part in one.data if part.get("partial")]
+    parts = [part for run in lineage(spec) for part in run.environment().data if part.get("partial")]
     told = (f"trained on partial {part['name']} {part['split']}: {part['rows']} of {part['expected_rows']} rows" for part in parts)
     return tuple(dict.fromkeys(told))
 
 
+def overlap_mark(shared: Overlap | None) -> str:
+    """The sign beside a score: of pairs that the model learnt from, or else of single sentences; empty where nothing is shared."""
+    if not shared:
+        return ""
+    return PAIRS_SHARED if shared.shared_pairs else SENTENCES_SHARED
+
+
+def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
+    """The footnotes of these signs, with the counts of each slice."""
+    pairs = [f"{name} {one.shared_pairs} of {one.pairs}" for name, one in overlaps.items() if one.shared_pairs]
+    sentences = [
+        f"{name} {one.shared_sentences} of {one.sentences}"
+        for name, one in overlaps.items()
+        if one.shared_sentences and not one.shared_pairs
+    ]
+    notes = ((PAIRS_SHARED, "pairs", pairs), (SENTENCES_SHARED, "sentences", sentences))
+    return tuple(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts)
+
+
+def stored_overlaps(folder: Path, task: str = "sts") -> Mapping[str, Overlap]:
+    """What the kept evaluation in a member's FOLDER says its slices share with the training data; empty where none is kept.
+
+    Reads one small file: for whoever shows kept scores, such as the dashboard.
+    """
+    path = folder / f"{task}.json"
+    return Evaluation.load(path).overlaps if path.is_file() else {}
+
+
 def _marks(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:
     return tuple(mark for mark, holds in ((PARTIAL, is_partial), (SAMPLE, is_sample)) if holds)
-
-
-def _environments(spec: ModelSpec) -> Iterator[Environment]:
-    for part in spec.parts:
-        yield from _environments(part)
-    if spec.kind == "run":
-        yield RunFolder(Path(spec.location).parent).environment()

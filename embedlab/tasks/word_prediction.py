@@ -70,7 +70,9 @@ def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The words of the definitions that no training has seen."""
     encoder = load_trainable(spec, machine(settings), offline=settings.offline)
-    return Judged(evaluation=evaluate_words(encoder, Source.from_settings(settings), watch=watches("definitions")))
+    source = Source.from_settings(settings)
+    found = evaluate_words(encoder, source, watch=watches("definitions"))
+    return Judged(evaluation=found, tested=(source.open("definitions", "test", kind="definitions"),))
 
 
 def _head_of(encoder: TransformerEncoder) -> WordHeadKind:

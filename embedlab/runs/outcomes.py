@@ -1,0 +1,76 @@
+"""What is kept of a classifier's test items, so that two models' mistakes are compared without classifying again."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.data.overlaps import NOTHING_SHARED, Overlap
+from embedlab.errors import MissingError
+from embedlab.paths import write_atomic
+
+ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
+_FACTS = "embedlab"  # the one parquet metadata key that is ours
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcomes:
+    """One member model's answer to every scored item of one dataset."""
+
+    task: str  # as in the evaluation's file name: a setting other than the literature's is part of it
+    dataset: str
+    split: str  # "test", "cv" (test folds of a cross-validation) or a validation split
+    fingerprint: str
+    data: tuple[Mapping[str, Any], ...]  # the state of every split that was read
+    marks: tuple[str, ...]
+    items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
+    overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The dataset, with the split where it has several that are scored."""
+        return self.dataset if self.split in {"test", "cv", "dev"} else f"{self.dataset}:{self.split}"
+
+    def save(self, folder: Path) -> Path:
+        """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
+        facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
+        content = BytesIO()
+        facts["overlap"] = asdict(self.overlap)
+        self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str)})
+        path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
+        write_atomic(path, content.getvalue())
+        return path
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """What `save` wrote; a damaged file is a MissingError."""
+        try:
+            content = path.read_bytes()
+            facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+            items = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in ITEM_COLUMNS.items())
+            shared = Overlap(**facts.pop("overlap"))
+            rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
+            return cls(**rest, overlap=shared, items=items)
+        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+            raise MissingError(f"{str(path)!r} is unusable", hint="delete it: the next comparison makes it again") from error
+
+
+def items_frame(rows: NDArray[Any], gold: Sequence[str] | NDArray[Any], predicted: Sequence[str] | NDArray[Any]) -> pl.DataFrame:
+    """The items' frame: their row, the label they have and the one they were given."""
+    columns = {"item": rows, "gold": list(gold), "predicted": list(predicted)}
+    return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
+
+
+def kept_outcomes(folder: Path, task: str) -> Iterator[Outcomes]:
+    """What is kept of a task in a member's folder of evaluations; unusable files are passed over, to be made again."""
+    for path in sorted((folder / task).glob("*.parquet")):
+        try:
+            yield Outcomes.load(path)
+        except MissingError:
+            continue

@@ -1,0 +1,86 @@
+"""The text that a model learnt from: of its runs, and of the runs that these started from."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+from embedlab.data.overlaps import KnownText
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec, resolve
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.training.stage_data import open_stages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learnt:
+    """What is known of a model's training text."""
+
+    text: KnownText | None = None  # None: no run is known to be behind the model
+    notes: tuple[str, ...] = ()  # what could not be counted
+
+
+def learnt(spec: ModelSpec, settings: Settings) -> Learnt:
+    """The training text of a model, kept with its runs; of a run that has not kept it, read again from the data and kept.
+
+    A run whose training data is not at hand, or has changed since, is not counted, and a note says so.
+    """
+    texts, notes = [], []
+    for run in lineage(spec):
+        try:
+            texts.append(_known(run, settings))
+        except EmbedlabError as error:
+            notes.append(f"what {run.id} shares with test sets is not counted: {error.message}")
+    return Learnt(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
+
+
+def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
+    """The runs in a model, each once, with those that they started from."""
+    seen: set[Path] = set()
+    waiting = [spec]
+    while waiting:
+        one = waiting.pop(0)
+        waiting += one.parts
+        folder = Path(one.location).parent
+        is_run = one.kind == "run" or (one.kind == "folder" and (folder / "environment.json").is_file())
+        if is_run and folder.resolve() not in seen:
+            seen.add(folder.resolve())
+            run = RunFolder(folder)
+            waiting += _start(run)
+            yield run
+
+
+def _start(run: RunFolder) -> tuple[ModelSpec, ...]:
+    """The model that a run's training started from; of a run with several seeds, that of the same seed."""
+    try:
+        members = resolve(run.recipe().encoder.model, run.path.parents[1]).members
+    except EmbedlabError:  # removed since: nothing can be said of it
+        return ()
+    return members if len(members) == 1 else tuple(member for member in members if member.seed == run.seed)
+
+
+def _known(run: RunFolder, settings: Settings) -> KnownText:
+    if run.learnt_file.exists():
+        return KnownText.read(run.learnt_file)
+    known = _read_again(run, settings)
+    with suppress(MissingError):  # a disk that refuses costs the file, not the count
+        known.write(run.learnt_file)
+    return known
+
+
+def _read_again(run: RunFolder, settings: Settings) -> KnownText:
+    before = run.environment()
+    source = replace(Source.from_settings(settings), sample=before.is_sample, allow_partial=True)
+    stages = open_stages(run.recipe(), source, before.seed)
+    if [_content(vars(state)) for data in stages for state in data.states] != [_content(part) for part in before.data]:
+        raise MissingError("its training data has changed since")
+    return KnownText.of(data.rows.frame for data in stages)
+
+
+def _content(part: Mapping[str, Any]) -> tuple[Any, ...]:
+    return part["name"], part["split"], part["rows"], dict(part["sha256"])
