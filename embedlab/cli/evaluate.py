@@ -11,44 +11,57 @@ from embedlab.cli import completion
 from embedlab.cli.models import ModelNames, resolve_model, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
-from embedlab.cli.suites import evaluate_task
+from embedlab.cli.suites import Work, encode_for_all, judge_models
 from embedlab.errors import ExitCode, MissingError, UsageError
-from embedlab.names import task_names, unknown
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.encoders.catalog import ModelSpec
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
+    from embedlab.tasks.asked import Asked
     from embedlab.tasks.sts import ScoredPairs
 
 By = Literal["dataset", "source", "dice"]
 Aggregate = Literal["all", "mean", "wmean"]
 Metric = Literal["spearman", "pearson"]
+Setting = Literal["literature", "prototyping", "exact"]
 TaskNames = Annotated[
     list[str] | None,
-    typer.Option("--task", metavar="NAME", help="Only this dataset, or a file of your own pairs.", autocompletion=completion.datasets),
+    typer.Option(
+        "--task",
+        metavar="NAME",
+        help="Only this dataset, a file of your own pairs, a set of probing files (gum-probing, probing:DIR) or a whole task.",
+        autocompletion=completion.datasets,
+    ),
 ]
 Evaluations = dict[str, "Evaluation"]  # by member
 
 EXAMPLES = examples(
     "embedlab evaluate snli-supcl dice --suite sts --data DIR",
     "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson --json",
+    "embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping",
+    "embedlab evaluate sbert --suite all",
 )
 
 
 @common("data", "runs", "machine", "output")
 def evaluate(
     models: ModelNames,
-    suite: Annotated[str, typer.Option("--suite", metavar="TASK", help="What to evaluate.", autocompletion=completion.tasks)] = "sts",
+    suite: Annotated[
+        str | None,
+        typer.Option("--suite", metavar="TASK", help="What to evaluate: a task, or all. [default: sts]", autocompletion=completion.tasks),
+    ] = None,
     task: TaskNames = None,
     by: Annotated[By, typer.Option("--by", help="What a number stands for.")] = "dataset",
     aggregate: Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")] = None,
     metric: Annotated[Metric, typer.Option("--metric", help="The correlation to show.")] = "spearman",
+    setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
+    again: Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")] = False,
     *,
     terminal: Terminal,
 ) -> None:
-    """Score MODELs on sentence pairs and print their correlations with human scores, x 100.
+    """Evaluate MODELs: correlations with human scores of pairs (sts), accuracies of linear classifiers (transfer, probing) …, x 100.
 
     Aggregations: `all` correlates a dataset's pairs at once, `mean` averages its sources, `wmean` weights them by pairs. Dice fifths
     are those of all STS-B pairs, unless --task names others. A run with several seeds shows mean ± standard deviation. Everything
@@ -56,9 +69,13 @@ def evaluate(
     """
     if aggregate is not None and by != "dataset":
         raise UsageError(f"--aggregate is for datasets: a {by} is correlated at once", hint="leave --aggregate out, or take --by dataset")
-    if suite != "sts":
-        return _evaluate_other(models, suite, terminal)
-    datasets = chosen_datasets(task, by)
+
+    from embedlab.tasks.asked import ask
+
+    asked = ask(suite, task or (), terminal.settings.data)
+    if [one.task for one in asked] != ["sts"]:
+        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), terminal)
+    datasets = chosen_datasets(list(asked[0].names), by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
     if datasets is None:
@@ -73,11 +90,34 @@ def evaluate(
     return None
 
 
-def _evaluate_other(models: Sequence[str], suite: str, terminal: Terminal) -> None:
-    if suite not in task_names():
-        raise unknown("task", suite, task_names())
-    if not evaluate_task(models, suite, terminal):
+def _evaluate_others(names: Sequence[str], work: Work, terminal: Terminal) -> None:
+    """Every task that was asked for, one table each; all their sentences are encoded before, each once."""
+    models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
+    known = encode_for_all(models, work, terminal)
+    tables, is_whole = [], True
+    for one in work.asked:
+        try:
+            table, is_complete = _sts_table(names, one, terminal) if one.task == "sts" else judge_models(models, one, work, known, terminal)
+        except MissingError as error:
+            if work.is_one:
+                raise
+            report(error)
+            is_whole = False
+            continue
+        tables += [table] if table else []
+        is_whole &= is_complete
+    if tables:
+        terminal.show(*tables)
+    if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
+
+
+def _sts_table(names: Sequence[str], one: "Asked", terminal: Terminal) -> "tuple[Table, bool]":
+    scored, is_whole = score(names, terminal, datasets=one.names or None, fifths=one.is_whole)
+    evaluations = evaluate_members(scored)
+    if one.is_whole:
+        keep(scored, evaluations)
+    return dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"), is_whole
 
 
 def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
@@ -120,19 +160,9 @@ def keep(scored: "ScoredPairs", evaluations: Evaluations) -> None:
 
 def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
     """What `train` shows at its end: the models on a recipe's tasks."""
-    is_whole = True
-    for task in tasks:
-        is_whole &= _show_sts(names, terminal) if task == "sts" else evaluate_task(names, task, terminal)
-    if not is_whole:
-        raise typer.Exit(ExitCode.MISSING)
+    from embedlab.tasks.asked import Asked
 
-
-def _show_sts(names: Sequence[str], terminal: Terminal) -> bool:
-    scored, is_whole = score(names, terminal, fifths=True)
-    evaluations = evaluate_members(scored)
-    keep(scored, evaluations)
-    terminal.show(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
-    return is_whole
+    _evaluate_others(names, Work(asked=[Asked(task=task) for task in tasks]), terminal)
 
 
 def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":

@@ -1,11 +1,15 @@
 """The evaluations besides `sts`: every member of every model on one task, its numbers kept and shown side by side."""
 
-from collections.abc import Callable, Sequence
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from embedlab.cli.models import resolve_model, title_of
+from embedlab.cli.models import title_of
 from embedlab.cli.output import Terminal, report
+from embedlab.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from embedlab.encoders.catalog import Model
@@ -13,35 +17,102 @@ if TYPE_CHECKING:
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
+    from embedlab.tasks.asked import Asked
+    from embedlab.tasks.one_pass import Texts
+    from embedlab.tasks.protocols import SettingName
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 
 Evaluations = dict[str, list["Evaluation"]]  # by model, one a member
 
 
-def evaluate_task(names: Sequence[str], task: str, terminal: Terminal) -> bool:
-    """Judge the models on TASK, keep and show what came out; whether nothing was missing."""
-    models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is evaluated, in which way."""
+
+    asked: "Sequence[Asked]"
+    setting: "SettingName" = "literature"
+    again: bool = False  # also what was evaluated before
+
+    @property
+    def is_one(self) -> bool:
+        """Whether a task that cannot be done leaves nothing to show."""
+        return len(self.asked) == 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Known:
+    """What stands before anything is computed: the texts of the tasks, and each member's evaluations of before."""
+
+    texts: "Mapping[Asked, Texts]"
+    kept: "Mapping[tuple[str, Asked], Evaluation]"
+
+
+def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) -> Known:
+    """Read the texts of all tasks and encode, for each member, those of the tasks that it was not evaluated on before, in one pass."""
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.tasks.one_pass import encode_once, kept_evaluation
+
+    texts = _texts(work, terminal)
+    kept: dict[tuple[str, Asked], Evaluation] = {}
+    for spec in (spec for model in models for spec in model.members):
+        place = ScorePlace.of(spec, terminal.settings)
+        for one, own in texts.items():
+            if one.is_whole and not work.again and one.task != "sts":
+                found = kept_evaluation(place.evaluations, one.evaluation_name(work.setting), place.fingerprint, own)
+                kept |= {(spec.name, one): found} if found else {}
+        todo = [own for one, own in texts.items() if (spec.name, one) not in kept]
+        with terminal.progresses() as watch:
+            encode_once(spec, todo, terminal.settings, _named(watch, spec.name))
+    return Known(texts=texts, kept=kept)
+
+
+def _texts(work: Work, terminal: Terminal) -> "dict[Asked, Texts]":
+    """What each task reads; a task that is no judge of vectors, or has no data, reads nothing here."""
+    from embedlab.data.source import Source
+
+    source = Source.from_settings(terminal.settings)
+    found: dict[Asked, Texts] = {}
+    for one in work.asked:
+        module = importlib.import_module(f"embedlab.tasks.{one.task}")
+        if hasattr(module, "texts"):
+            with suppress(MissingError):  # told when it is the task's turn
+                found[one] = module.texts(source, *([one.names] if one.names else []))
+    return found
+
+
+def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "tuple[Table | None, bool]":
+    """The table of a task, and whether nothing was missing; None where no model can do it."""
     evaluations: Evaluations = {}
     is_whole = True
     for model in models:
-        evaluations[model.name], is_complete = _judge(model, task, terminal)
+        try:
+            evaluations[model.name], is_complete = _judge(model, one, work, known, terminal)
+        except UsageError as error:
+            if work.is_one:
+                raise
+            terminal.note(f"{model.name}: {one.task} does not apply: {error.message}")
+            continue
         is_whole &= is_complete
-    terminal.show(_table(task, evaluations))
-    return is_whole
+    return (_table(one.evaluation_name(), evaluations) if evaluations else None), is_whole
 
 
-def _judge(model: "Model", task: str, terminal: Terminal) -> "tuple[list[Evaluation], bool]":
+def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "tuple[list[Evaluation], bool]":
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.tasks.judged import judge
 
     found, is_whole = [], True
     for spec in model.members:
+        place = ScorePlace.of(spec, terminal.settings).evaluations
+        if kept := known.kept.get((spec.name, one)):
+            terminal.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
+            found.append(kept)
+            continue
         with terminal.progresses() as watch:
-            judged = judge(task, spec, terminal.settings, _named(watch, spec.name))
+            judged = judge(one.task, spec, terminal.settings, _named(watch, spec.name), one.names, work.setting)
         for error in judged.missing:
             report(error)
-        judged.evaluation.save(ScorePlace.of(spec, terminal.settings).evaluations)
+        judged.keep(place) if one.is_whole else judged.keep_outcomes(place)
         found.append(judged.evaluation)
         is_whole &= not judged.missing
     return found, is_whole

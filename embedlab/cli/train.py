@@ -101,7 +101,19 @@ def train_runs(
             terminal.note(told := where)
         with terminal.progress(run.id) as tick:
             report = follow(run.id, terminal, tick)
-            train_run(recipe, source, computer, run, run.seed, resume=resume, dev_score=judge, report=report, watch=tick, track=track)
+            train_run(
+                recipe,
+                source,
+                computer,
+                run,
+                run.seed,
+                resume=resume,
+                dev_score=judge,
+                report=report,
+                watch=tick,
+                track=track,
+                cache=settings.cache,
+            )
 
 
 def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:

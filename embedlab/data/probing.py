@@ -1,7 +1,7 @@
 """Probing tasks in SentEval's file format: split TAB label TAB tokens, all three splits in one file.
 
 Columns: sentence, label. SentEval's ten tasks have their published counts; any other folder of such files is a suite under its own
-name: `probing_gum` in the data folder is `gum-probing`, and never "SentEval".
+name: `probing_gum` in the data folder is `gum-probing`, and never "SentEval"; so is the folder of `probing:DIR`, wherever it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from embedlab.errors import MissingError
 from embedlab.names import unknown
 
 SENTEVAL = "probing"
+FOLDER = "probing:"  # before the path of a user's own folder
 SPLITS: Mapping[str, str] = {"train": "tr", "dev": "va", "test": "te"}
 
 _HOME = "https://github.com/facebookresearch/SentEval, data/probing"
@@ -51,18 +52,50 @@ def read_probing(paths: Sequence[Path], *, split: str) -> Rows:
 def suite_names(folder: Path | None) -> list[str]:
     """The probing suites: SentEval's, and each folder `probing_<name>` in the data FOLDER as `<name>-probing`."""
     places = sorted(folder.glob("probing_*")) if folder is not None else []
-    return [SENTEVAL, *(f"{place.name.removeprefix('probing_')}-probing" for place in places if place.is_dir())]
+    return [SENTEVAL, *(_own_name(place) for place in places if place.is_dir())]
+
+
+def set_of(name: str) -> str | None:
+    """The suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` of `gum-probing/tree-depth`; None of any other name."""
+    first = name.partition("/")[0]
+    return name if name.startswith(FOLDER) else first if first.endswith("-probing") else None
+
+
+def suite_title(name: str) -> str:
+    """What the evaluation of the suite called NAME is called: that of `probing:DIR` after the folder."""
+    return _own_name(Path(name.removeprefix(FOLDER)).expanduser().resolve()) if name.startswith(FOLDER) else name
+
+
+def suite_folder(name: str, folder: Path | None) -> Path | None:
+    """The folder that the files of a suite's datasets are relative to: a user's own, or the data FOLDER."""
+    return Path(name.removeprefix(FOLDER)).expanduser().resolve().parent if name.startswith(FOLDER) else folder
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     """The tasks of the probing suite called NAME; of one that is no SentEval, a task for each text file that has the format."""
     if name == SENTEVAL:
         return DATASETS
+    place = _place(name, folder)
+    files = [file.name for file in sorted(place.glob("*.txt")) if _has_format(file)]
+    if not files:
+        raise MissingError(f"no file in {str(place)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
+    own = _own_name(place)
+    return tuple(_dataset(f"{own}/{_task(file)}", _task(file), [f"{place.name}/{file}"], rows=None, home=place.name) for file in files)
+
+
+def _place(name: str, folder: Path | None) -> Path:
+    if name.startswith(FOLDER):
+        place = Path(name.removeprefix(FOLDER)).expanduser().resolve()
+        if not place.is_dir():
+            raise MissingError(f"no folder {str(place)!r}", hint="probing:DIR is a folder of files in SentEval's probing format")
+        return place
     if folder is None or name not in suite_names(folder):
         raise unknown("probing suite", name, suite_names(folder), listing="a folder probing_<name> in the data folder is <name>-probing")
-    place = f"probing_{name.removesuffix('-probing')}"
-    files = [file.name for file in sorted((folder / place).glob("*.txt")) if _has_format(file)]
-    return tuple(_dataset(f"{name}/{_task(file)}", _task(file), [f"{place}/{file}"], rows=None, home=place) for file in files)
+    return folder / f"probing_{name.removesuffix('-probing')}"
+
+
+def _own_name(place: Path) -> str:
+    return f"{place.name.removeprefix('probing_')}-probing"
 
 
 def _has_format(file: Path) -> bool:

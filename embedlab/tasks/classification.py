@@ -1,7 +1,7 @@
 """What transfer and probing share: labelled sentences become features once, and a classifier is scored on each task."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import torch
@@ -12,9 +12,11 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks.fits import Problem, Rows
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.protocols import SETTINGS, Outcome, Protocol, SettingName
 
 Watches = Callable[[str], Watch]
@@ -51,6 +53,13 @@ class Opened:
     tasks: tuple[Labelled, ...]
     missing: Mapping[str, MissingError]
 
+    @property
+    def texts(self) -> Texts:
+        """What is to be encoded for them."""
+        parts = [part for task in self.tasks for part in task.parts.values()]
+        columns = [task.column(side) for task in self.tasks for side in task.sides]
+        return Texts(columns=tuple(columns), states=tuple(part.state for part in parts), is_whole=not self.missing)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
@@ -67,6 +76,12 @@ class Result:
         right: NDArray[np.bool_] = self.outcome.predicted == self.gold
         return right
 
+    @property
+    def scored(self) -> Part:
+        """The part whose items were scored: of a cross-validation, the only one."""
+        parts = self.task.parts
+        return parts.get("test") or next(iter(parts.values()))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluated:
@@ -75,16 +90,27 @@ class Evaluated:
     evaluation: Evaluation
     results: tuple[Result, ...]
 
+    @property
+    def tested(self) -> tuple[Part, ...]:
+        """The parts whose items were scored."""
+        return tuple(result.scored for result in self.results)
 
-def open_tasks(source: Source, datasets: Sequence[Dataset]) -> Opened:
-    """All splits of DATASETS; a dataset that is missing or refused is told, and the first error raised when there is no other."""
+    @property
+    def outcomes(self) -> tuple[Outcomes, ...]:
+        """What is kept of every scored item."""
+        return tuple(_outcomes(self.evaluation, result) for result in self.results)
+
+
+def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> Opened:
+    """All splits of DATASETS, by task; a dataset that is missing or refused is told, and the first error raised when there is no other."""
     tasks: list[Labelled] = []
     missing: dict[str, MissingError] = {}
-    for dataset in datasets:
+    for name, dataset in datasets.items():
         try:
-            tasks.append(Labelled(name=dataset.name, parts={split: source.open_split(dataset, split) for split in dataset.splits}))
+            parts = {split: source.open_split(dataset, split) for split in dataset.splits}
+            tasks.append(Labelled(name=name, parts={split: _named(part, name) for split, part in parts.items()}))
         except MissingError as error:
-            missing[dataset.name] = error
+            missing[name] = error
     if not tasks:
         raise next(iter(missing.values()))
     return Opened(tasks=tuple(tasks), missing=missing)
@@ -99,17 +125,12 @@ def classify(
     device: torch.device | None = None,
     watches: Watches | None = None,
 ) -> Iterator[Result]:
-    """The result of each task, in their order; the different sentences of all of them are encoded first, each once.
+    """The result of each task, in their order.
 
     WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
     """
-    columns = [(task, side) for task in tasks for side in task.sides]
-    sentences, index = distinct([sentence for task, side in columns for sentence in task.column(side)])
-    vectors = encoder.encode(sentences, watches("sentences") if watches else None)
-    ends = np.cumsum([sum(len(part.frame) for part in task.parts.values()) for task, _ in columns])
-    places = iter(np.split(index, ends[:-1]))
     for task in tasks:
-        features = _features(vectors, [next(places) for _ in task.sides])
+        features = task_features(encoder, task, watches)
         classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
         problem = Problem.of(features, labels, device)
         watch = watches(task.name) if watches else None
@@ -117,12 +138,23 @@ def classify(
         yield Result(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
 
 
+def task_features(encoder: Encoder, task: Labelled, watches: Watches | None = None) -> Vectors:
+    """What a classifier of a task is given: the vector of a sentence, of a pair [|u − v| ; u · v]; a row for each of all splits."""
+    columns = [task.column(side) for side in task.sides]
+    sentences, index = distinct([sentence for column in columns for sentence in column])
+    vectors = encoder.encode(sentences, watches("sentences") if watches else None)
+    if len(columns) == 1:
+        return vectors[index]
+    first, second = (vectors[side] for side in np.split(index, 2))
+    return np.concatenate([np.abs(first - second), first * second], axis=1)
+
+
 def evaluation(
     suite: str, encoder: Encoder, opened: Opened, results: Sequence[Result], setting: SettingName, scores: Sequence[Score]
 ) -> Evaluation:
     """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
     facts = encoder.facts
-    states = [part.state for result in results for part in result.task.parts.values()]
+    states = opened.texts.states
     return Evaluation(
         task=suite if setting == "literature" else f"{suite}-{setting}",
         model=encoder.name,
@@ -168,12 +200,24 @@ def average(name: str, members: Sequence[str], results: Sequence[Result], settin
         yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split="test")
 
 
-def _features(vectors: Vectors, sides: Sequence[NDArray[np.intp]]) -> Vectors:
-    """The vector of a sentence; of a pair [|u − v| ; u · v]."""
-    if len(sides) == 1:
-        return vectors[sides[0]]
-    first, second = (vectors[side] for side in sides)
-    return np.concatenate([np.abs(first - second), first * second], axis=1)
+def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
+    names = np.array(result.classes, dtype=np.str_)
+    states = [part.state for part in result.task.parts.values()]
+    return Outcomes(
+        task=evaluation.task,
+        dataset=result.task.name,
+        split=result.outcome.scored,
+        fingerprint=evaluation.fingerprint,
+        data=tuple(asdict(state) for state in states),
+        marks=evaluation_marks(states),
+        classes=result.classes,
+        items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted]),
+    )
+
+
+def _named(part: Part, name: str) -> Part:
+    """The part under the task's name, which may be another than its dataset's."""
+    return replace(part, state=replace(part.state, name=name))
 
 
 def _outcome(task: Labelled, protocol: Protocol) -> Outcome:

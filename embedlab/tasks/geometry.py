@@ -16,6 +16,7 @@ from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged
 from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.sts import open_parts
 
 SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
@@ -144,12 +145,19 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, watch: Callabl
     )
 
 
+def texts(source: Source) -> Texts:
+    """What the task reads."""
+    parts, missing = open_parts(source)
+    columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
+    return Texts(columns=columns, states=tuple(part.state for part in parts), is_whole=not missing)
+
+
 def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:
     """The geometry of the vectors of every STS dataset that is there."""
     parts, missing = open_parts(Source.from_settings(settings))
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
-    return Judged(evaluation=evaluate_geometry(encoder, parts, watch=watches), missing=tuple(missing))
+    return Judged(evaluation=evaluate_geometry(encoder, parts, watch=watches), missing=tuple(missing), tested=tuple(parts))
 
 
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:

@@ -1,8 +1,11 @@
 """The task `probing`: what a linear classifier reads off frozen vectors; also any other folder of tasks in SentEval's probing format."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import torch
 
-from embedlab.data.probing import SENTEVAL, suite
+from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.device import machine
@@ -13,6 +16,7 @@ from embedlab.settings import Settings
 from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.judged import Judged
+from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.protocols import SettingName
 
 SUMMARY = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
@@ -24,7 +28,10 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
     for task in tasks:
         if task not in found:
             raise unknown(f"task of {name!r}", task, found)
-    return open_tasks(source, [found[task] for task in tasks or found])
+    place = suite_folder(name, source.folder)
+    return open_tasks(
+        replace(source, folder=place, sample=source.sample and name == SENTEVAL), {task: found[task] for task in tasks or found}
+    )
 
 
 def evaluate_probing(
@@ -46,10 +53,24 @@ def evaluate_probing(
     return Evaluated(evaluation=evaluation(name, encoder, opened, results, setting, scores), results=results)
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
-    """SentEval's ten probing tasks, those of them that are there, in the literature's setting."""
-    opened = open_probing(Source.from_settings(settings))
+def open_asked(source: Source, names: Sequence[str] = ()) -> Opened:
+    """SentEval's ten tasks, those of them called NAMES, or another suite or some of its tasks: NAMES belong to one suite."""
+    name = (set_of(names[0]) if names else None) or SENTEVAL
+    return open_probing(source, name, tasks=tuple(task for task in names if task != name))
+
+
+def texts(source: Source, names: Sequence[str] = ()) -> Texts:
+    """What the tasks that NAMES stand for read."""
+    return open_asked(source, names).texts
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature") -> Judged:
+    """The tasks that NAMES stand for, as far as they are there."""
+    opened = open_asked(Source.from_settings(settings), names)
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
-    found = evaluate_probing(encoder, opened, device=computer.device, watches=watches)
-    return Judged(evaluation=found.evaluation, missing=tuple(opened.missing.values()))
+    name = set_of(opened.tasks[0].name) or SENTEVAL
+    found = evaluate_probing(encoder, opened, setting, name=name, device=computer.device, watches=watches)
+    averages = {"average of ": [task.name for task in opened.tasks]}
+    missing = tuple(opened.missing.values())
+    return Judged(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)

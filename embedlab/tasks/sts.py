@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -10,6 +11,7 @@ from embedlab.analysis.correlations import Aggregate, Method, correlate, spearma
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.analysis.slices import By, Slice, slices
 from embedlab.data.dataset import Part, State
+from embedlab.data.overlaps import Overlap, total, with_text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model
 from embedlab.encoders.encoder import PairScorer, Watch
@@ -18,7 +20,9 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
-from embedlab.tasks.marks import evaluation_marks, training_marks, training_notes
+from embedlab.tasks.learnt import Learnt, learnt
+from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
+from embedlab.tasks.one_pass import Texts
 
 SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
 
@@ -26,6 +30,7 @@ DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-
 FIFTHS_OF = "sts-benchmark"  # tsukagoshi cuts all its pairs, train, dev and test, into fifths of Dice
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 METHODS: tuple[Method, ...] = ("spearman", "pearson")
+BYS: tuple[By, ...] = ("dataset", "source", "dice")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +42,7 @@ class ScoredPairs:
     places: Mapping[str, ScorePlace]  # by member column
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[State, ...]
+    learnt: Mapping[str, Learnt]  # by member column
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -46,7 +52,26 @@ class ScoredPairs:
 
     def member_marks(self, member: str) -> tuple[str, ...]:
         """What every number of one member carries."""
-        return tuple(sorted({*evaluation_marks(self.states), *training_marks(self.places[member].spec)}))
+        shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
+        return tuple(sorted({*evaluation_marks(self.states), *training_marks(self.places[member].spec), *shared}))
+
+    def member_notes(self, member: str) -> tuple[str, ...]:
+        """What must be said of a member's training data: what was incomplete, and what could not be counted."""
+        return (*training_notes(self.places[member].spec), *self.learnt[member].notes)
+
+    def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+        """What each slice, and each average of datasets, shares with the member's training text, for those where any does."""
+        text = self.learnt[member].text
+        if text is None:
+            return {}
+        found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
+        if by == "dataset":
+            found |= {name: total(found[key] for key in keys) for name, keys in AVERAGES.items() if found.keys() >= set(keys)}
+        return {key: counts for key, counts in found.items() if counts}
+
+    @cached_property
+    def _with_keys(self) -> pl.DataFrame:
+        return with_text_keys(self.table)
 
 
 def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
@@ -66,6 +91,13 @@ def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bo
     if not parts:
         raise missing[0]
     return parts, missing
+
+
+def texts(source: Source, datasets: Sequence[str] = DATASETS) -> Texts:
+    """What the task reads of DATASETS, with the other splits of STS-B for the fifths of the whole suite."""
+    parts, missing = open_parts(source, datasets, fifths=datasets == DATASETS)
+    columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
+    return Texts(columns=columns, states=tuple(part.state for part in parts), is_whole=not missing)
 
 
 def score_models(
@@ -89,12 +121,14 @@ def score_models(
         places=places,
         facts={name: file.facts for name, file in kept.items()},
         states=tuple(part.state for part in parts),
+        learnt={name: learnt(place.spec, settings) for name, place in places.items()},
     )
 
 
 def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
     """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     facts, place = scored.facts[member], scored.places[member]
+    overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return Evaluation(
         task="sts",
         model=member,
@@ -105,7 +139,8 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
         truncated=int(facts.get("truncated", 0)),
         data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
         marks=scored.member_marks(member),
-        notes=training_notes(place.spec),
+        notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
+        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
         scores=(*_dataset_scores(scored.table, member), *_slice_scores(scored.table, member)),
     )
 

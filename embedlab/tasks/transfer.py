@@ -6,6 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import torch
 
+from embedlab.analysis.correlations import pearson, spearman
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.device import machine
@@ -15,14 +16,30 @@ from embedlab.errors import UsageError
 from embedlab.names import unknown
 from embedlab.runs.evaluations import Score
 from embedlab.settings import Settings
-from embedlab.tasks.classification import Evaluated, Opened, Result, Watches, accuracies, average, classify, evaluation, open_tasks
+from embedlab.tasks.classification import (
+    Evaluated,
+    Labelled,
+    Opened,
+    Result,
+    Watches,
+    accuracies,
+    average,
+    classify,
+    evaluation,
+    open_tasks,
+    task_features,
+)
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.judged import Judged
+from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.protocols import SettingName
+from embedlab.tasks.relatedness import fit_relatedness
 
-SUMMARY = "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E"
+SUMMARY = "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
 
-DATASETS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e")
+# The same pairs have an unsupervised score in the task sts, so that the learnt one has a name of its own.
+RELATEDNESS: Mapping[str, str] = MappingProxyType({"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"})
+DATASETS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e", *RELATEDNESS)
 AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "average of 8 (liao, with SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc"),
@@ -38,7 +55,7 @@ def open_transfer(source: Source, names: Sequence[str] = DATASETS) -> Opened:
             raise unknown("transfer task", name, DATASETS)
     if not names:
         raise UsageError("no transfer task was named", hint=f"known: {', '.join(DATASETS)}")
-    return open_tasks(source, [dataset(name) for name in names])
+    return open_tasks(source, {name: dataset(RELATEDNESS.get(name, name)) for name in names})
 
 
 def evaluate_transfer(
@@ -50,9 +67,13 @@ def evaluate_transfer(
     device: torch.device | None = None,
     watches: Watches | None = None,
 ) -> Evaluated:
-    """Every accuracy of an encoder on the opened tasks, MRPC's F1, and both published averages where they were asked for."""
-    results = tuple(classify(encoder, opened.tasks, setting, seed=seed, device=device, watches=watches))
+    """Every accuracy of an encoder on the opened tasks, MRPC's F1, both published averages where they were asked for, and relatedness."""
+    classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
+    results = tuple(classify(encoder, classified, setting, seed=seed, device=device, watches=watches))
     scores = list(_scores(results, opened, setting))
+    for task in opened.tasks:
+        if task.name in RELATEDNESS:
+            scores += _relatedness_scores(encoder, task, seed=seed, device=device, watches=watches)
     return Evaluated(evaluation=evaluation("transfer", encoder, opened, results, setting, scores), results=results)
 
 
@@ -62,13 +83,41 @@ def f1(result: Result) -> float:
     return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
-    """All transfer tasks that are there, in the literature's setting."""
-    opened = open_transfer(Source.from_settings(settings))
+def texts(source: Source, names: Sequence[str] = DATASETS) -> Texts:
+    """What the tasks called NAMES read."""
+    return open_transfer(source, names).texts
+
+
+def judge(
+    spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
+) -> Judged:
+    """The transfer tasks called NAMES, those of them that are there."""
+    opened = open_transfer(Source.from_settings(settings), names)
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
-    found = evaluate_transfer(encoder, opened, device=computer.device, watches=watches)
-    return Judged(evaluation=found.evaluation, missing=tuple(opened.missing.values()))
+    found = evaluate_transfer(encoder, opened, setting, device=computer.device, watches=watches)
+    related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
+    return Judged(
+        evaluation=found.evaluation,
+        missing=tuple(opened.missing.values()),
+        tested=(*found.tested, *related),
+        outcomes=found.outcomes,
+        averages=AVERAGES,
+    )
+
+
+def _relatedness_scores(
+    encoder: Encoder, task: Labelled, *, seed: int, device: torch.device | None, watches: Watches | None
+) -> Iterator[Score]:
+    features = torch.from_numpy(task_features(encoder, task, watches)).to(device)
+    gold = np.array(task.column("gold"))
+    train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
+    fitted = fit_relatedness(features, gold, train, dev, seed=seed, watch=watches(task.name) if watches else None)
+    predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
+    found = {("pearson", "test"): pearson(gold[test], predicted), ("spearman", "test"): spearman(gold[test], predicted)}
+    for (metric, split), value in {**found, ("pearson", "dev"): fitted.dev}.items():
+        items = len(dev if split == "dev" else test)
+        yield Score(by="dataset", slice=task.name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
 
 def _scores(results: Sequence[Result], opened: Opened, setting: SettingName) -> Iterator[Score]:

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from accelerate import Accelerator
@@ -42,6 +43,7 @@ class Session:
     evaluate: EvaluateSection
     dev_score: DevScore | None
     steps: int  # of all stages
+    cache: Path | None = None  # where what other runs need too is kept
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the block at hand
     checkpoint_s: float = 0.0  # what the last checkpoint cost

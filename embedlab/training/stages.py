@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -30,13 +31,14 @@ from embedlab.runs import events
 from embedlab.runs.environment import Environment, environment
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
-from embedlab.training.batching import CHUNK_COST, Collation, tokenise
+from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
 from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
+from embedlab.training.token_store import stored_tokens
 from embedlab.training.tracking import Tracker, accelerator, require_tracker
 
 Tell = Callable[[events.Event], None]
@@ -56,12 +58,13 @@ def train_run(
     report: Tell | None = None,
     watch: Watch | None = None,
     track: Tracker | None = None,
+    cache: Path | None = None,
 ) -> None:
     """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
 
     RESUME goes on from the newest checkpoint, or from the beginning where there is none; the result is bit-identical on
     a CPU with as many threads. DEV_SCORE judges the encoder now and then (Spearman x 100), REPORT gets every event,
-    WATCH follows the tokenising. Nothing is written before data and encoder are found to be there.
+    WATCH follows the tokenising, which is kept in the folder CACHE. Nothing is written before data and encoder are found to be there.
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
@@ -89,6 +92,7 @@ def train_run(
                 tell=tell,
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
+                cache=cache,
                 steps=sum(data.steps for data in stages),
             )
             with _told_endings(session):
@@ -118,10 +122,10 @@ def _collation(session: Session, data: StageData, watch: Watch | None) -> Collat
     made = Collation(
         data=data,
         needs=objective_needs(data.stage.objective),
-        tokens=tokenise(session.encoder, data.rows.sentences.to_list(), watch),
+        tokens=stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, watch),
         objective=session.objectives[data.index],
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
-        chunk_cost=CHUNK_COST[session.encoder.machine.device.type],
+        cut=cut_for(session.encoder),
     )
     if data.rows.left_out:
         session.tell(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))

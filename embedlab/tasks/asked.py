@@ -1,0 +1,77 @@
+"""Which evaluations a user asks for by the names of tasks and datasets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.probing import DATASETS as PROBING
+from embedlab.data.probing import SENTEVAL, set_of, suite_names, suite_title
+from embedlab.errors import UsageError
+from embedlab.names import task_names, unknown
+from embedlab.tasks.sts import DATASETS as STS
+
+ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One evaluation: a task, or only those of its datasets that are named."""
+
+    task: str  # a file of this folder
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a task, or of a set of probing files."""
+        return not self.names or any(name == set_of(name) for name in self.names)
+
+    def evaluation_name(self, setting: str = "literature") -> str:
+        """The task that its evaluation says it is of: a set of probing files has its own name, another setting is part of it."""
+        own = set_of(self.names[0]) if self.names else None
+        name = suite_title(own) if own else self.task
+        return name if setting == "literature" else f"{name}-{setting}"
+
+
+def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[Asked]:
+    """What SUITE (a task, or "all") or the datasets called NAMES stand for; without either it is sts.
+
+    "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
+    of probing files (`gum-probing`, `probing:DIR`), or a whole task.
+    """
+    if suite not in {None, ALL, *task_names()}:
+        raise unknown("task", str(suite), [ALL, *task_names()])
+    if not names:
+        return list(_everything(folder)) if suite == ALL else [Asked(task=suite or "sts")]
+    found: dict[tuple[str, str | None], list[str]] = {}
+    for name in dict.fromkeys(names):
+        task = _task_of(name)
+        if suite not in {None, ALL, task}:
+            raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="leave --suite out")
+        found.setdefault((task, set_of(name)), []).append(name)
+    # A whole task that was named beside some of its datasets is the whole task.
+    return [Asked(task=task, names=() if task in own else tuple(own)) for (task, _), own in found.items()]
+
+
+def _everything(folder: Path | None) -> Iterator[Asked]:
+    for task in task_names():
+        yield Asked(task=task)
+        if task == "probing":
+            yield from (Asked(task=task, names=(name,)) for name in suite_names(folder) if name != SENTEVAL)
+
+
+def _task_of(name: str) -> str:
+    if name in task_names():
+        return name
+    if name in STS or (is_pair_file(name) and set_of(name) is None):
+        return "sts"
+
+    from embedlab.tasks.transfer import DATASETS as TRANSFER  # brings torch, which a question about pairs does not need
+
+    probing = {dataset.name for dataset in PROBING}
+    if name in TRANSFER:
+        return "transfer"
+    if name in probing or set_of(name) is not None:
+        return "probing"
+    known = [*task_names(), *STS, *TRANSFER, *sorted(probing)]
+    raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")
