@@ -110,14 +110,20 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
 
     Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
     """
-    path = recipe_path(name)
-    values = read_toml(path)
+    values = recipe_table(name)
     # A task brings its own settings; whatever else is set holds against them, in whichever order it was typed.
     for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
         set_value(values, override)
     if encoder is not None:
         values.setdefault("encoder", {})["model"] = encoder
-    return from_table(values, name=path.stem, where=str(path) if name.endswith(".toml") else f"recipe {name}")
+    is_file = name.endswith(".toml")
+    return from_table(values, name=Path(name).stem if is_file else name, where=name if is_file else f"recipe {name}")
+
+
+def recipe_table(name: str) -> Table:
+    """The table of a recipe; of "a+b" the stages of a, then those of b, and everything else as b says."""
+    *before, last = [read_toml(recipe_path(one)) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
 
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:

@@ -10,6 +10,8 @@ from embedlab.grids.row_models import Spot
 from embedlab.reference.published import published_table
 from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
 
+NOTHING = Number(printed=None, values=())
+
 Rows = list[dict[str, Value | Cell]]
 
 
@@ -61,7 +63,7 @@ def numbers_table(table: PaperTable, numbers: Mapping[Spot, Number], marks: Sequ
     """Three lines a row: published, ours (mean ± sd over seeds), and the difference."""
     rows: Rows = []
     for row in table.makings:
-        of_row = {column: numbers[row, column] for column in table.columns}
+        of_row = {column: numbers.get((row, column), NOTHING) for column in table.columns}
         if any(number.printed is not None for number in of_row.values()):
             rows.append({"row": row, "what": "published", **{column: number.printed for column, number in of_row.items()}})
         if any(number.values for number in of_row.values()):

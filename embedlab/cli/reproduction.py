@@ -14,14 +14,14 @@ from embedlab.cli.output import Terminal, report
 from embedlab.cli.reproduce import Asked
 from embedlab.cli.reproduce_tables import deviations_table, numbers_table, orders_table
 from embedlab.cli.train import starting_encoder
-from embedlab.encoders.catalog import resolve
+from embedlab.encoders.catalog import finished_seeds, resolve
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.grids.deviations import deviations
 from embedlab.grids.judgement import Judgement, Number, judge, numbers_of
 from embedlab.grids.paper_table import PaperTable
 from embedlab.grids.plan import GridFolder
-from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, training
+from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of
 from embedlab.recipe import to_table
 from embedlab.reports.tables import Table
@@ -78,7 +78,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     missing = [*_absent(kept, members, asked), *known.missing]
     missing += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
     names = {member.name for models in members.values() for member in models}
-    seeds = [len(members[row, ""]) for row, making in kept.makings.items() if making.recipe is not None and members[row, ""]]
+    seeds = [len(models) for models in members.values() if models and models[0].seed is not None]
     found = deviations(kept, trained.recipes, known.evaluations.values(), _learnt_from(names, terminal), seeds)
     told = deviations_table(kept, found)
     if table.by is not None:
@@ -114,10 +114,7 @@ def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termi
         for entry in failures:
             terminal.warn(f"{entry.run}@{entry.seed} failed: {entry.reason}")
         failed = bool(failures)
-    recipes = {}
-    for row, making in table.makings.items():
-        if (variant := cells.variants.get(training(making))) is not None:
-            recipes[row] = to_table(expected_recipe(making)), variant.recipe
+    recipes = {label: (to_table(expected_recipe(making)), cells.variants[key].recipe) for key, (label, making) in trainings(table).items()}
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     run_of = {key: variant.run for key, variant in cells.variants.items()}
     models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds)
@@ -129,11 +126,10 @@ def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termin
     runs = terminal.settings.runs_folder
     run_of = find_runs_of(table, runs, asked.overrides, encoder)
     recipes = {}
-    for row, making in table.makings.items():
-        if (name := run_of.get(training(making))) is not None:
-            seed = min(resolve(name, runs).members, key=lambda member: member.seed or 0).seed
-            assert seed is not None
-            recipes[row] = to_table(expected_recipe(making)), to_table(RunFolder.of(runs, name, seed).recipe())
+    for key, (label, making) in trainings(table).items():
+        if (name := run_of.get(key)) is not None:
+            seed = next(iter(finished_seeds(runs, name)))
+            recipes[label] = to_table(expected_recipe(making)), to_table(RunFolder.of(runs, name, seed).recipe())
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     seeds = range(1, asked.seeds + 1) if asked.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
@@ -146,7 +142,7 @@ def _absent(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked: 
     for row, making in table.makings.items():
         if making.lacks is not None:
             yield f"{row}: {making.lacks}"
-        elif not any(members[row, column] for column in ("", *table.columns)):
+        elif not any(members.get((row, column)) for column in ("", *table.columns)):
             untrained.append(row)
     if untrained:
         hint = "" if asked.trains else f"; `embedlab reproduce {table.paper} {table.name}` trains what is missing"
@@ -184,7 +180,7 @@ def _evaluation_file(name: str, task: str, asked: Asked, terminal: Terminal) -> 
             judged = evaluate_on(task, spec, terminal.settings, lambda work: watch(f"{name}: {work}"))
         for error in judged.missing:
             report(error)
-        judged.evaluation.save(folder)
+        judged.keep(folder)
     return path
 
 

@@ -18,10 +18,20 @@ from embedlab.errors import UsageError
 from embedlab.grids.data_state import part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
 from embedlab.grids.plan import Place, Plan, Variant
-from embedlab.names import nearest, objective_options, recipe_path
+from embedlab.names import nearest, objective_options
 from embedlab.objectives.needs import check_columns
-from embedlab.recipe import DataSection, EncoderSection, EvaluateSection, OptimSection, Recipe, from_table, set_value, to_table
-from embedlab.schema import Table, read_toml
+from embedlab.recipe import (
+    DataSection,
+    EncoderSection,
+    EvaluateSection,
+    OptimSection,
+    Recipe,
+    from_table,
+    recipe_table,
+    set_value,
+    to_table,
+)
+from embedlab.schema import Table
 
 LABEL_LENGTH = 60
 
@@ -69,7 +79,7 @@ class _Base:
 
     def __init__(self, grid: Grid, name: str, place: Place) -> None:
         self.grid, self.name, self.place = grid, name, place
-        self.table = read_toml(recipe_path(name))
+        self.table = recipe_table(name)
         if grid.tasks is not None:
             self.table.setdefault("evaluate", {})["tasks"] = list(grid.tasks)
         for override in grid.fixed:

@@ -146,7 +146,7 @@ def _rank(
         points = [point for point in table.points if point.row == row and point.column in columns]
         scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
         behind = members.get((row, columns[0]), ())
-        if not behind or any(len(found) != len(behind) for found in scores):
+        if not behind or len(points) < len(columns) or any(len(found) != len(behind) for found in scores):
             continue
         prints = [table.printed.get(row, {}).get(column) for column in columns]
         known = [value for value in prints if value is not None]

@@ -103,7 +103,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     where = f"{path}: table {name!r}"
     values = tables[name]
     rows, table_set = _rows(values, tables, where)
-    is_printed = bool(rows) and name in published_tables(paper)
+    printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
     found = PaperTable(
         paper=paper,
         name=name,
@@ -117,11 +117,16 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         columns=tuple(values.columns),
         judge=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
         makings={label: _making(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
-        points=tuple(_point(label, row, table_set, column, values, where) for label, row in rows.items() for column in values.columns),
+        points=tuple(
+            _point(label, row, table_set, column, values, where)
+            for label, row in rows.items()
+            for column in values.columns
+            if label not in printed or printed[label].get(column, 0.0) is not None
+        ),
         claims=values.claims,
         deviations=values.deviations,
         notes=values.notes,
-        printed=published_scores(paper, name, values.key) if is_printed else {},
+        printed=printed,
     )
     _check_names(found, where)
     return found
