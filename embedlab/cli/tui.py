@@ -13,8 +13,6 @@ from embedlab.errors import EmbedlabError, MissingError, UsageError
 
 EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
 
 @common("data", "runs", "machine", "output")
 def tui(
@@ -48,7 +46,7 @@ def tui(
 
 def _serve(host: str, port: int, terminal: Terminal) -> None:
     try:
-        from textual_serve.server import Server
+        from embedlab.tui.serving import LOOPBACK, DashboardServer
     except ImportError as error:
         raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
 
@@ -56,7 +54,7 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
         terminal.warn(f"serving on {host!r}: whoever reaches it can start and delete runs")
     words = [sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]
     terminal.note(f"the dashboard is at http://{host}:{port} (Ctrl-C ends it)")
-    Server(shlex.join(words), host=host, port=port, title="embedlab").serve()
+    DashboardServer(shlex.join(words), host=host, port=port).serve()
 
 
 def _without_serving(arguments: list[str]) -> list[str]:

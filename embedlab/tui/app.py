@@ -24,7 +24,7 @@ from embedlab.tui.pair_data import PairData, load_pairs, with_models
 from embedlab.tui.pair_scorer import PairScorer
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.state import Memory, State
-from embedlab.tui.stored_models import StoredModel, find_model, stored_models
+from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
 
 FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
@@ -45,6 +45,7 @@ class Dashboard(App[None]):
     TITLE = "embedlab"
     MODES: ClassVar[Any] = {name: partial(_screen, name) for name in ("pairs", "compare", "runs", "launch")}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012 - the base class has it so
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
@@ -132,7 +133,7 @@ class Dashboard(App[None]):
             bare = load_pairs(self.settings, self.pair_file)
             if self.data is None and bare.table.height > AT_ONCE:
                 self.call_from_thread(self._take, with_models(bare, []), (), ())
-            chosen = self._chosen(stored)
+            chosen = self._chosen(stored, bare)
             data = with_models(bare, chosen)
         except EmbedlabError as error:
             self.call_from_thread(self.tell, error)
@@ -140,10 +141,10 @@ class Dashboard(App[None]):
         if not worker.is_cancelled:
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
 
-    def _chosen(self, stored: Sequence[StoredModel]) -> list[StoredModel]:
+    def _chosen(self, stored: Sequence[StoredModel], bare: PairData) -> list[StoredModel]:
         wanted = self.memory.state.pairs.models
         if wanted is None:
-            return list(stored[:FIRST_MODELS])
+            return best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         return [model for name in wanted if (model := self._find(name, stored)) is not None]
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:

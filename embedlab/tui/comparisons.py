@@ -9,12 +9,14 @@ import polars as pl
 from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
 from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.slices import By, slices
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_data import PairData
 from embedlab.tui.pair_view import Rows
 from embedlab.tui.widgets.frame_table import FrameColumn
 
 RESAMPLES = 10_000
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
+NARROWEST_TITLE, WIDEST_TITLE = 18, 44
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +73,19 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame
 def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
     """How that frame is shown; the reference model's title is set in brackets."""
     width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
-    titles = {name: f"[{name}]" if name == comparison.reference else name for name in comparison.models}
+    widest = max((len(one.title) for one in comparison.slices), default=0)
     return [
-        FrameColumn(key="title", title="slice", width=18, grows=True),
+        FrameColumn(key="title", title="slice", width=min(max(widest, NARROWEST_TITLE), WIDEST_TITLE)),
         FrameColumn(key="pairs", title="pairs", width=6, digits=0),
-        *(FrameColumn(key=f"text:{name}", title=title, width=width, align_right=True) for name, title in titles.items()),
+        *(
+            FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=width, align_right=True, grows=True)
+            for name, title in ((name, _title(name, comparison, width)) for name in comparison.models)
+        ),
     ]
+
+
+def _title(name: str, comparison: Comparison, width: int) -> str:
+    return f"[{short_name(name, width - 2)}]" if name == comparison.reference else short_name(name, width)
 
 
 def _cell(one: ComparedSlice, name: str, *, with_interval: bool) -> str:

@@ -11,10 +11,11 @@ from embedlab.runs.events import Step
 from embedlab.runs.status import status
 from embedlab.settings import Settings
 from embedlab.tui.launch_form import cost_text
-from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.heat_map import Heat
 
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖"}
+_FAILED_SHOWN = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,7 @@ def _told(progress: GridProgress) -> GridLook:
     done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped"))
     total = len(progress.entries)
     lines = [
-        f"{progress.plan.name}  {bar(done, 0, total, 30):<30} {done}/{total}",
+        f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",
         "  ".join(f"{_SIGNS.get(state, '?')} {count} {state}" for state, count in counts.items()),
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended",
     ]
@@ -63,7 +64,9 @@ def _told(progress: GridProgress) -> GridLook:
         step = _step(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
         lines.append(f"▶ {cell.cell.id}  {step}{dev}")
-    lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed]
+    lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
+    if len(progress.failed) > _FAILED_SHOWN:
+        lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
     return GridLook(lines=tuple(lines), heat=heat_map(progress), is_over=done == total)
 
 
@@ -112,4 +115,4 @@ def _labels(plan: Plan, axis: str | None, seen: Sequence[str]) -> list[str]:
 def _step(step: Step | None) -> str:
     if step is None:
         return "starting"
-    return f"{bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"
+    return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"

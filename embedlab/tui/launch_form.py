@@ -23,6 +23,7 @@ from embedlab.settings import Settings
 from embedlab.tui.command_line import shared_flags
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
+_VARIANTS_SHOWN = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,7 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
     arguments += ["--name", run] if run != name else []
     arguments += ["--seeds", str(seeds)]
-    return Launch(arguments=(*arguments, *shared_flags(settings)), log=runs[0].log_file, told=(recipe.summary, *told))
+    return Launch(arguments=(*arguments, *shared_flags(settings)), log=runs[0].log_file, told=tuple(told))
 
 
 def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
@@ -136,7 +137,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     return Launch(
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
-        told=(plan.summary, f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", cost_text(cost)),
+        told=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         plan=plan,
     )
 
@@ -160,8 +161,18 @@ def cost_text(cost: Cost) -> str:
     from embedlab.tui.run_board import duration
 
     time = f"about {duration(cost.seconds)}, measured on {cost.measured}" if cost.seconds is not None else f"time unknown: {cost.measured}"
-    disk = f", {cost.disk_bytes / 2**30:.1f} GiB of disk" if cost.disk_bytes else ""
-    return f"{time}{disk}"
+    return f"{time}, {_size(cost.disk_bytes)} of disk" if cost.disk_bytes else time
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+
+
+def _variants(plan: Plan) -> list[str]:
+    """What each variant changes, in a line of its own as far as there is room."""
+    lines = ["  " + "  ".join(f"{axis}={label}" for axis, label in variant.labels.items()) for variant in plan.variants]
+    rest = len(lines) - _VARIANTS_SHOWN
+    return lines if rest <= 0 else [*lines[:_VARIANTS_SHOWN], f"  and {rest} more"]
 
 
 def _waiting(plan: Plan) -> Sequence[Entry]:

@@ -2,7 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.frame_table import FrameColumn
+
+LOUD = 30.0  # points of rank; a gap or an error from there on is set apart
+_WIDEST = 12
 
 OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # what the column chooser can hide
 
@@ -16,11 +20,12 @@ def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[Fr
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]
     for name in models:
-        columns.append(FrameColumn(key=name, title=name, width=min(max(len(name) + 1, 6), 12), digits=3))
+        title = short_name(name, _WIDEST)
+        columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:
-            columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True))
+            columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True, loud_from=LOUD))
     if len(models) > 1:
-        columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0))
+        columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
     columns += [
         FrameColumn(key="dataset", title="dataset", width=13),
         FrameColumn(key="source", title="source", width=14),

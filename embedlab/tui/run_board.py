@@ -11,7 +11,7 @@ import polars as pl
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.runs.status import Status, status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
-from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.frame_table import FrameColumn
 
 SIGNS = {
@@ -26,20 +26,20 @@ SIGNS = {
 }
 _ENDED = {"finished", "failed", "crashed", "interrupted", "cancelled"}
 
-COLUMNS = (
-    FrameColumn(key="run", title="run", width=18, grows=True),
+_WIDEST_NAME = 42
+_COLUMNS = (
     FrameColumn(key="state", title="state", width=13),
-    FrameColumn(key="progress", title="progress", width=22),
+    FrameColumn(key="progress", title="progress", width=20),
     FrameColumn(key="loss", title="loss", width=8, digits=4),
     FrameColumn(key="dev", title="dev", width=6, digits=2),
     FrameColumn(key="rows_per_s", title="rows/s", width=7, digits=0),
     FrameColumn(key="eta", title="left", width=7, align_right=True),
     FrameColumn(key="memory_mib", title="MiB", width=7, digits=0),
-    FrameColumn(key="last", title="last event", width=11, align_right=True),
-    FrameColumn(key="objective", title="objective", width=18),
+    FrameColumn(key="last", title="last event", width=10, align_right=True),
     FrameColumn(key="note", title="note", width=10, grows=True),
+    FrameColumn(key="objective", title="objective", width=24),
 )
-_SCHEMA = {column.key: pl.Float64 if column.digits is not None else pl.String for column in COLUMNS}
+_SCHEMA = {"run": pl.String} | {column.key: pl.Float64 if column.digits is not None else pl.String for column in _COLUMNS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +69,11 @@ class Board:
         rows = [_row(found, self.time_s) for found in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def columns(self) -> list[FrameColumn]:
+        """How the frame is shown; the names of a grid's cells are long, and differ in their middle."""
+        longest = max((len(found.run.id) for found in self.runs), default=0)
+        return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS]
 
 
 class RunWatcher:
@@ -134,9 +139,9 @@ def _row(found: BoardRun, now: float) -> dict[str, object]:
         "progress": _progress(step.step, step.steps) if step else "",
         "loss": step.loss if step else None,
         "dev": status.dev.score if status.dev else None,
-        "rows_per_s": step.rows_per_s if step and is_alive else None,
+        "rows_per_s": step.rows_per_s if step else None,
         "eta": duration(step.eta_s) if step and is_alive else "",
-        "memory_mib": step.memory_mib if step and is_alive else None,
+        "memory_mib": step.memory_mib if step else None,
         "last": f"{duration(now - status.last_s)} ago" if status.last_s else "",
         "objective": found.objective,
         "note": status.message,
@@ -144,7 +149,7 @@ def _row(found: BoardRun, now: float) -> dict[str, object]:
 
 
 def _progress(step: int, steps: int) -> str:
-    return f"{bar(step, 0, steps, 8):<8} {step}/{steps}"
+    return f"{thin_bar(step, 0, steps, 8):<8} {step}/{steps}"
 
 
 def duration(seconds: float) -> str:

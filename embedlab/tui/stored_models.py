@@ -1,7 +1,7 @@
 """The models whose scores of pairs are on disk: finished runs, and others in the cache folder."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +12,8 @@ from embedlab.analysis.scores import ScoreFile
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.runs.store import find_runs
 from embedlab.settings import Settings
+
+_LOOKED_AT = 40  # a first start need not read the scores of every cell of every grid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,23 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
     cached, more = _cached(settings.cache / "models")
     names = {model.name for model in models}
     return [*models, *(model for model in cached if model.name not in names)], [*troubles, *more]
+
+
+def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:
+    """At most LIMIT of MODELS, those first that have scored most of the pairs, otherwise in their order."""
+    candidates = models[:_LOOKED_AT]
+    if len(candidates) <= limit:
+        return list(candidates)
+    return sorted(candidates, key=lambda model: -_coverage(model, pair_keys))[:limit]
+
+
+def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
+    """The share of the pairs that every member has scored; none where a file is unusable."""
+    try:
+        scored = [frame["pair_key"] for frame in model.read().values()]
+    except EmbedlabError:
+        return 0.0
+    return min((float(pair_keys.is_in(keys.implode()).mean() or 0.0) for keys in scored), default=0.0)  # type: ignore[arg-type]
 
 
 def find_model(name: str, settings: Settings) -> StoredModel | None:

@@ -1,5 +1,7 @@
 """How the tests of the dashboard drive it."""
 
+import socket
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -10,6 +12,11 @@ import pytest
 from textual.pilot import Pilot
 
 from embedlab.analysis.scores import ScoreFile
+from embedlab.recipe import load_recipe
+from embedlab.runs.environment import environment
+from embedlab.runs.events import Dev, Event, EventLog, Started, Step
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
 
 WIDE, NARROW = (140, 45), (80, 24)
@@ -54,3 +61,22 @@ async def type_text(pilot: Pilot[None], text: str) -> None:
 def notices(app: Dashboard) -> list[str]:
     """What the notifications say."""
     return [notice.message for notice in app._notifications]
+
+
+def make_run(
+    settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20, now: float | None = None
+) -> RunFolder:
+    """A run that told of its steps, then of its ENDING."""
+    run = RunFolder.of(settings.runs_folder, name, seed)
+    facts = environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
+    run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
+    start = (time.time() if now is None else now) - 100
+    with EventLog(run.events_file) as log:
+        log.append(Started(pid=1, host=socket.gethostname(), steps=steps, time=start))
+        for step in range(1, steps + 1):
+            told = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
+            log.append(Step(stage=0, step=step, steps=steps, time=start + step, **told))
+        log.append(Dev(step=steps, score=71.5, time=start + steps))
+        for event in ending:
+            log.append(event)
+    return run

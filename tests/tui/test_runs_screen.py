@@ -1,5 +1,4 @@
 import json
-import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,10 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from embedlab.recipe import load_recipe
 from embedlab.runs import launch
-from embedlab.runs.environment import environment
-from embedlab.runs.events import Dev, Event, EventLog, Failed, Finished, Started, Step
+from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tui.run_board import RunWatcher, duration
@@ -21,24 +18,7 @@ from embedlab.tui.screens.difference import DifferenceScreen
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
-from tests.tui.driving import NARROW, Open, notices, until
-
-
-def make_run(settings: Settings, name: str, seed: int, *ending: Event, lr: float = 2e-5, steps: int = 20) -> RunFolder:
-    """A run that told of its steps, then of its ENDING."""
-    run = RunFolder.of(settings.runs_folder, name, seed)
-    facts = environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
-    run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
-    start = time.time() - 100
-    with EventLog(run.events_file) as log:
-        log.append(Started(pid=1, host=socket.gethostname(), steps=steps, time=start))
-        for step in range(1, steps + 1):
-            told = {"epoch": step / steps, "loss": 1 / step, "lr": lr, "rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0}
-            log.append(Step(stage=0, step=step, steps=steps, time=start + step, **told))
-        log.append(Dev(step=steps, score=71.5))
-        for event in ending:
-            log.append(event)
-    return run
+from tests.tui.driving import NARROW, Open, make_run, notices, until
 
 
 @pytest.fixture

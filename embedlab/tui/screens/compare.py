@@ -10,7 +10,7 @@ import polars as pl
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
@@ -80,9 +80,10 @@ class CompareScreen(DashboardScreen):
         yield Static("", id="compare-status", classes="status", markup=False)
         yield SliceTable(id="compare-table")
         with Horizontal(id="compare-panes"):
-            yield SliceDetail(id="slice-detail", classes="pane")
+            with Vertical(id="compare-words"):
+                yield SliceDetail(id="slice-detail", classes="pane")
+                yield DisagreementList(id="disagreements", classes="pane")
             yield DensityPlot(id="scatter", classes="pane")
-            yield DisagreementList(id="disagreements", classes="pane")
         yield Static("", id="no-models", classes="empty", markup=False)
 
     def on_mount(self) -> None:
@@ -158,6 +159,7 @@ class CompareScreen(DashboardScreen):
         by, is_descending = self._order or (None, False)
         columns = slice_columns(comparison, with_intervals=with_intervals)
         table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
+        table.take_height(self.size.height // 2)
         self._show_status()
 
     def _has_room(self, models: int) -> bool:

@@ -8,6 +8,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
@@ -53,8 +54,9 @@ class LaunchScreen(DashboardScreen):
         with Container(id="launch-body"):
             yield OptionList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
-                yield VerticalScroll(id="launch-form", classes="pane", can_focus=False)
-                yield Static("choose a recipe or a grid", id="launch-told", markup=False)
+                yield Static("reading recipes and grids", id="launch-title", markup=False)
+                yield VerticalScroll(id="launch-form", can_focus=False)
+                yield Static("", id="launch-told", markup=False)
                 yield Static("", id="launch-error", markup=False)
         with VerticalScroll(id="grid-board", classes="pane"):
             yield Static("", id="grid-lines", markup=False)
@@ -84,41 +86,54 @@ class LaunchScreen(DashboardScreen):
         for kind in ("recipe", "grid"):
             options.add_option(Option(f"{kind}s", disabled=True))
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
-            options.add_options([Option(f"{choice.name}\n  {plain(choice.summary)}", id=key) for key, choice in mine.items()])
+            options.add_options([Option(f"  {plain(choice.name)}", id=key) for key, choice in mine.items()])
+        options.highlighted = 1  # line 0 is a title
         if started and self.board is None:
             self._follow(started[-1])
 
     # the form
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Show the form of what was chosen."""
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the form of what the cursor stands on."""
         event.stop()
         choice = self.choices.get(event.option_id or "")
-        if choice is not None:
+        if choice is not None and (self.form is None or self.form.choice != choice):
             self._load(choice)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go to its first line."""
+        event.stop()
+        if self.form is not None:
+            self.query(_FieldInput).first().focus()
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
     def _load(self, choice: Choice) -> None:
+        worker = get_current_worker()
         try:
             fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.tell, error)
         else:
-            self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
+            if not worker.is_cancelled:  # the cursor has gone on
+                self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
 
     @work(exclusive=True, group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
         self.form, self.launch = loaded, None
-        form = self.query_one("#launch-form", VerticalScroll)
-        await form.remove_children()
+        choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
+        title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
+        self.query_one("#launch-title", Static).update(title)
         rows = [Horizontal(Label(field.key, markup=False), _FieldInput(field), classes="form-row") for field in loaded.fields]
-        await form.mount_all(rows)
-        form.query(_FieldInput).first().focus()
+        with self.app.batch_update():
+            await form.remove_children()
+            await form.mount_all(rows)
         self._check()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Check the form once the typing rests."""
+        """Check the form once the typing rests; a line that differs from the recipe is set apart."""
         event.stop()
+        if isinstance(event.input, _FieldInput) and event.input.parent is not None:
+            event.input.parent.set_class(event.value != event.input.field.value, "-changed")
         self.launch = None
         if self._timer is not None:
             self._timer.stop()

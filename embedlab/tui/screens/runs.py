@@ -17,7 +17,7 @@ from embedlab.runs import launch
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.command_line import shared_flags
 from embedlab.tui.commands import Place, bindings
-from embedlab.tui.run_board import COLUMNS, Board, BoardRun, RunWatcher, states
+from embedlab.tui.run_board import Board, BoardRun, RunWatcher, states
 from embedlab.tui.run_curves import Curve, Curves, log_tail
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.screens.dialogs import AskText, Confirm
@@ -122,7 +122,8 @@ class RunsScreen(DashboardScreen):
         by, is_descending = self._order or (None, False)
         table.marks = frozenset(row for row, name in enumerate(ids) if name in self.marked)
         stay_on = ids.index(here.run.id) if here is not None and here.run.id in ids else None
-        table.show(frame, rows, COLUMNS, sorted_by=by, is_descending=is_descending, stay_on=stay_on)
+        table.show(frame, rows, found.board.columns(), sorted_by=by, is_descending=is_descending, stay_on=stay_on)
+        table.take_height(self.size.height // 2)
         self._show_emptiness(is_empty=frame.is_empty())
         frozen = "   frozen: f goes on" if self._is_frozen else ""
         self.query_one("#runs-status", Static).update(f"{self.dashboard.settings.runs_folder}   {states(found.board)}{frozen}")

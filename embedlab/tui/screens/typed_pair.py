@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from embedlab.analysis.overlap import dice, words
 from embedlab.errors import EmbedlabError
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_scorer import Answer, PairScorer
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.pair_detail import highlighted
@@ -101,7 +102,7 @@ class TypedPairScreen(ModalScreen[None]):
         self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
 
     def _line(self, name: str) -> Content:
-        label, answer = f"{plain(name)[:14]:<14} ", self._answers.get(name)
+        label, answer = f"{short_name(plain(name), 14):<14} ", self._answers.get(name)
         if answer is None:
             return Content.assemble(label, ("…", "$text-muted"))
         if answer.similarity is None:

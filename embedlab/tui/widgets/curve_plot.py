@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from textual.content import Content
 from textual.widgets import Static
 
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
 _LEFT = 8
@@ -32,15 +33,15 @@ class CurvePlot(Static):
     def __init__(self, title: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._title = title
-        self._lines: Sequence[Line] = ()
+        self.shown: Sequence[Line] = ()
 
     def show(self, lines: Sequence[Line]) -> None:
         """Draw these lines."""
-        self._lines = lines
+        self.shown = lines
         self.update(draw(self._title, lines, self.content_size.width, self.content_size.height))
 
     def on_resize(self) -> None:
-        self.show(self._lines)
+        self.show(self.shown)
 
 
 def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
@@ -64,7 +65,10 @@ def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
         told.append(Content.assemble((f"{text}│", "$text-muted"), *_coloured(cells[row], owner[row])))
     low, high = f"{x_range[0]:.0f}", f"{x_range[1]:.0f}"
     told.append(Content.styled(" " * (_LEFT + 1) + low + f"{'step':^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted"))
-    names = [(f"━ {plain(line.title)} {line.y[-1]:.4g}   ", _STYLES[number % len(_STYLES)]) for number, line in enumerate(kept)]
+    room = max(6, columns // len(kept) - 12)  # beside the sign and the number
+    names = [
+        (f"━ {short_name(plain(line.title), room)} {line.y[-1]:.4g}   ", _STYLES[number % len(_STYLES)]) for number, line in enumerate(kept)
+    ]
     told.append(Content.assemble(" " * (_LEFT + 1), *names))
     return Content("\n").join(told)
 

@@ -20,10 +20,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from embedlab.tui.commands import bindings
+from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.plain import plain
 
 GUTTER = 2  # cells before the first column: the mark
 GAP = 1  # cell between two columns
+_SHORTEST_BAR = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,8 @@ class FrameColumn:
     is_signed: bool = False
     grows: bool = False  # takes a share of the width that is left over
     align_right: bool = False  # of text; numbers always are
+    loud_from: float | None = None  # numbers at least this far from 0 are set apart
+    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the room that the text leaves
 
     @property
     def is_right(self) -> bool:
@@ -60,6 +64,8 @@ class FrameTable(ScrollView, can_focus=True):
         "frame-table--cursor-cell",
         "frame-table--mark",
         "frame-table--absent",
+        "frame-table--loud",
+        "frame-table--bar",
     }
 
     cursor_row: reactive[int] = reactive(0, init=False, repaint=False)
@@ -111,6 +117,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.is_descending = False
         self.marks: frozenset[int] = frozenset()
         self._series: list[pl.Series] = []
+        self._bars: list[pl.Series | None] = []
         self._widths: list[int] = []
         self._strips: LRUCache[tuple[int, int, bool, int], Strip] = LRUCache(1000)
 
@@ -130,12 +137,17 @@ class FrameTable(ScrollView, can_focus=True):
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
         self._series = [frame[column.key] for column in columns]
+        self._bars = [frame[column.bar] if column.bar else None for column in columns]
         self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
         self._measure()
         places = np.flatnonzero(rows == stay_on).tolist() if stay_on is not None else []
         self.set_reactive(FrameTable.cursor_row, places[0] if places else 0)
         self._reveal_row()
         self.post_message(self.RowReached(self, self.current_row))
+
+    def take_height(self, most: int) -> None:
+        """Be as high as the rows need, at most MOST lines: what is left over belongs to the panes below."""
+        self.styles.height = min(len(self.rows) + 2, most)  # the header and a scrollbar
 
     def show_marks(self, marks: Iterable[int]) -> None:
         """Show these frame rows as marked."""
@@ -211,14 +223,25 @@ class FrameTable(ScrollView, can_focus=True):
         style = self.get_component_rich_style(f"frame-table--{kind}")
         mark = style + self.get_component_rich_style("frame-table--mark", partial=True)
         segments = [Segment("● " if row in self.marks else " " * GUTTER, mark)]
-        for index, (column, series, width) in enumerate(zip(self.columns, self._series, self._widths, strict=True)):
-            value = series[row]
-            here = self.get_component_rich_style("frame-table--cursor-cell") if is_cursor and index == self.cursor_column else style
-            if value is None:
-                here += self.get_component_rich_style("frame-table--absent", partial=True)
-            segments.append(Segment(_fitted(cell_text(value, column), width, align_right=column.is_right), here))
+        for index, column in enumerate(self.columns):
+            is_under = is_cursor and index == self.cursor_column
+            segments += self._cell(index, column, row, self.get_component_rich_style("frame-table--cursor-cell") if is_under else style)
             segments.append(Segment(" " * GAP, style))
         return self._filled(segments, style)
+
+    def _cell(self, index: int, column: FrameColumn, row: int, style: Style) -> list[Segment]:
+        value, width, lengths = self._series[index][row], self._widths[index], self._bars[index]
+        text = cell_text(value, column)
+        if value is None:
+            style += self.get_component_rich_style("frame-table--absent", partial=True)
+        elif column.loud_from is not None and abs(value) >= column.loud_from:
+            style += self.get_component_rich_style("frame-table--loud", partial=True)
+        room = width - cell_len(text) - 1
+        if lengths is None or room < _SHORTEST_BAR:
+            return [Segment(_fitted(text, width, align_right=column.is_right), style)]
+        drawn = thin_bar(lengths[row], 0.0, 1.0, room)
+        filled = Segment(drawn, style + self.get_component_rich_style("frame-table--bar", partial=True))
+        return [filled, Segment(" " * (width - len(drawn) - cell_len(text)) + text, style)]
 
     def _filled(self, segments: list[Segment], style: Style) -> Strip:
         """The strip of a line that reaches the right edge in its own style."""

@@ -12,6 +12,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.analysis.overlap import words
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pair_columns import LOUD
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 
@@ -85,11 +87,11 @@ def _scores(pair: ShownPair, width: int) -> Content:
 
 
 def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
-    label = plain(name)[:14]
+    label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:6.3f}"
     told = "" if error is None else f"  rank error {error:+4.0f}"
     drawn = bar(place, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
-    warning = "$text-error" if error is not None and abs(error) >= 30 else "$text-muted"
+    warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-muted"
     parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(told, warning)]
     return Content("").join(parts)

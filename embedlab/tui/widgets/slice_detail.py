@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
 _LABEL = 14
@@ -27,7 +28,7 @@ def _told(one: ComparedSlice, reference: str, width: int) -> Content:
     low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
     for name, score in one.scores.items():
-        label = f"{plain(name)[:_LABEL]:<{_LABEL}} "
+        label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
         lines.append(Content.assemble(label, (_whisker(score.value, score.low, score.high, (low, high), width), "$text-primary")))
         lines += [Content.assemble(" " * (_LABEL + 1), told) for told in _numbers(one, name, reference)]
     lines += [Content.styled(note, "$text-muted") for note in one.notes]

@@ -1,0 +1,116 @@
+"""The pictures of the README: the four screens over runs that are really trained on the sample world.
+
+    python -m tests.tui.photographs docs/screens [FOLDER]
+
+FOLDER holds the runs; those that are finished there are not trained again. Without it everything is trained anew, in some minutes.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+from typing import TypeVar
+
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.screens.compare import CompareScreen
+from embedlab.tui.screens.launch import LaunchScreen
+from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.widgets.curve_plot import CurvePlot
+from tests.tui.driving import WIDE, type_text, until
+
+MODELS = ("demo-ce", "demo-supcl", "dice")
+GRID = """
+summary = "Share of the contrastive loss x learning rate, on the sample world"
+base = "snli-supcl"
+seeds = [1]
+tasks = ["sts"]
+
+[axes]
+"optim.lr" = [1e-3, 3e-3, 6e-3]
+"objective.weight" = [0.1, 0.5, 0.9]
+"""
+PATIENCE_S = 300.0
+Kind = TypeVar("Kind")
+
+
+def train(folder: Path) -> None:
+    """Train the demo's two models and a grid of nine cells in FOLDER, as far as they are not there."""
+    (folder / "weight-lr.toml").write_text(GRID)
+    environment = {**os.environ, "EMBEDLAB_CACHE": "cache", "OMP_NUM_THREADS": "1"}
+    shared = ["--runs", "runs", "--device", "cpu", "--threads", "1", "--quiet"]
+    for words in (["demo"], ["grid", "run", "weight-lr.toml", "--sample", "--set", "optim.epochs=2"]):
+        subprocess.run([sys.executable, "-m", "embedlab", *words, *shared], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+async def photograph(into: Path) -> list[Path]:
+    """Write the four pictures over the runs of the present folder."""
+    app = Dashboard(Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1))
+    taken: list[Path] = []
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: app.data is not None)
+        app.choose_models(MODELS)
+        await until(pilot, lambda: app.data is not None and len(app.data.models) == len(MODELS))
+        for pose in (_pairs, _compare, _runs, _launch):
+            await pose(pilot)
+            await pilot.pause(0.5)
+            taken.append(into / f"{pose.__name__.removeprefix('_')}.svg")
+            taken[-1].write_text(app.export_screenshot(title="embedlab tui --sample"), encoding="utf-8")
+    return taken
+
+
+async def _pairs(pilot: Pilot[None]) -> None:
+    """Pairs with many shared words that mean different things, the largest disagreement first."""
+    await pilot.press("slash")
+    await type_text(pilot, "dice>0.6 gold<2")
+    await pilot.press("enter", *"llllllls", "g", "j")
+
+
+async def _compare(pilot: Pilot[None]) -> None:
+    await pilot.press("2")
+    await _holds(pilot, CompareScreen, lambda screen: screen.answer is not None and screen.answer.is_tested)
+
+
+async def _runs(pilot: Pilot[None]) -> None:
+    await pilot.press("3", "space", "space")
+    await _holds(pilot, RunsScreen, lambda screen: len(screen.query_one("#loss-curves", CurvePlot).shown) == 2)
+
+
+async def _launch(pilot: Pilot[None]) -> None:
+    await pilot.press("4")
+    await _holds(pilot, LaunchScreen, lambda screen: screen.choices)
+    options = pilot.app.screen.query_one(OptionList)
+    options.highlighted = options.get_option_index("grid snli-supcl-lambda")
+    await _holds(pilot, LaunchScreen, lambda screen: screen.launch is not None and screen.launch.plan is not None)
+    await _holds(pilot, LaunchScreen, lambda screen: screen.query_one("#grid-board").display)
+
+
+async def _holds(pilot: Pilot[None], kind: type[Kind], fact: Callable[[Kind], object]) -> None:
+    def holds() -> bool:
+        screen = pilot.app.screen
+        return isinstance(screen, kind) and bool(fact(screen))
+
+    await until(pilot, holds, patience_s=PATIENCE_S)
+
+
+def main(into: str, folder: str | None = None) -> None:
+    """Train what is missing and take the pictures."""
+    target = Path(into).absolute()
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        os.environ["XDG_STATE_HOME"] = temporary  # the dashboard remembers nothing of last time
+        place = Path(folder or temporary)
+        train(place)
+        with chdir(place):
+            asyncio.run(photograph(target))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

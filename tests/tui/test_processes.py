@@ -1,0 +1,42 @@
+"""What the dashboard lets other processes do: score a typed pair, score a model; here with real ones."""
+
+from textual.widgets import Static
+
+from embedlab.settings import Settings
+from embedlab.tui.screens.typed_pair import TypedPairScreen
+from embedlab.tui.widgets.activity import ActivityLine
+from embedlab.tui.widgets.frame_table import FrameTable
+from tests.tui.driving import Open, notices, until
+
+
+async def test_a_typed_pair_is_scored_by_each_model_or_says_why_not(opened: Open) -> None:
+    async with opened() as pilot:
+        pilot.app.push_screen(TypedPairScreen(["dice", "near"], ("a cat sleeps", "a dog sleeps")))
+        await pilot.pause()
+        scores = pilot.app.screen.query_one("#typed-scores", Static)
+        await until(pilot, lambda: "…" not in str(scores.content), patience_s=90)
+        dice, near = str(scores.content).splitlines()
+        assert "0.667" in dice
+        assert "near" in near
+        assert "no model" in near or "not" in near  # this run has scores, but no model
+        process = pilot.app.pair_scorer._process
+    assert process.returncode is not None
+
+
+async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_shown(opened: Open, own_world: Settings) -> None:
+    async with opened(own_world) as pilot:
+        app, line = pilot.app, pilot.app.screen.query_one(ActivityLine)
+        app.score_model("dice")
+        assert "scoring dice: " in str(line.content)
+        assert line.display
+        await until(pilot, lambda: "dice" in [model.name for model in app.data.models], patience_s=90)
+        await until(pilot, lambda: "dice" in [column.title for column in app.screen.query_one(FrameTable).columns])
+        assert not line.display
+        assert any("dice is scored" in notice for notice in notices(app))
+
+
+async def test_a_scoring_process_that_fails_is_told_as_the_command_line_tells_it(opened: Open, own_world: Settings) -> None:
+    (own_world.runs_folder / "far" / "seed-1" / "model").mkdir()  # a model folder with nothing in it
+    async with opened(own_world) as pilot:
+        pilot.app.score_model("average:far,dice")
+        await until(pilot, lambda: any("hint: " in notice for notice in notices(pilot.app)), patience_s=90)

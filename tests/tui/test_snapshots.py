@@ -1,0 +1,114 @@
+"""Each screen as a picture, compared with the one beside this file.
+
+A picture that differs is written to the folder that the failure names. Where the new one is right, delete the old one: the next run
+writes it, fails once so that nobody overlooks it, and passes from then on. They were taken with the version of Textual named below.
+"""
+
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from embedlab.runs.events import Failed, Finished
+from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.screens.compare import CompareScreen
+from embedlab.tui.screens.launch import LaunchScreen
+from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.widgets.curve_plot import CurvePlot
+from tests.tui.driving import NARROW, WIDE, Open, make_run, until
+
+PICTURES = Path(__file__).parent / "snapshots"
+TEXTUAL = "8.2.8"
+NOW = 1_700_000_000.0
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "140x45"])
+
+pytestmark = pytest.mark.skipif(version("textual") != TEXTUAL, reason=f"the pictures were taken with textual {TEXTUAL}")
+
+
+def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
+    """Fail unless the screen looks as it did."""
+    drawn, kept = pilot.app.export_screenshot(), PICTURES / f"{name}.svg"
+    if not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(drawn, encoding="utf-8")
+        pytest.fail(f"there was no picture {kept.name}: look at the one that is there now")
+    if drawn != kept.read_text(encoding="utf-8"):
+        (new := folder / kept.name).write_text(drawn, encoding="utf-8")
+        pytest.fail(f"{kept.name} looks otherwise now: {new}")
+
+
+@pytest.fixture
+def quiet(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Four runs whose last words are always equally old, under a path that is always the same."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("embedlab.tui.run_board.time", lambda: NOW)
+    settings = replace(world, runs=Path("runs"))
+    make_run(settings, "near", 1, Finished(step=20, time=NOW - 70), now=NOW)
+    make_run(settings, "near", 2, Finished(step=20, time=NOW - 60), now=NOW)
+    make_run(settings, "far", 1, Failed(message="loss is nan", time=NOW - 50), now=NOW, lr=1e-3)
+    make_run(settings, "lost", 1, now=NOW)
+    return settings
+
+
+@SIZES
+async def test_pairs(opened: Open, size: tuple[int, int], tmp_path: Path) -> None:
+    async with opened(size=size) as pilot:
+        await pilot.press("j", "space", "j")
+        await pilot.pause()
+        compare_picture(pilot, f"pairs-{size[0]}x{size[1]}", tmp_path)
+
+
+@SIZES
+async def test_compare(opened: Open, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 100)
+    async with opened(size=size) as pilot:
+        await pilot.press("2")
+        screen = pilot.app.screen
+        assert isinstance(screen, CompareScreen)
+        await until(pilot, lambda: screen.answer is not None and screen.answer.is_tested, patience_s=60)
+        await pilot.pause()
+        compare_picture(pilot, f"compare-{size[0]}x{size[1]}", tmp_path)
+
+
+@SIZES
+async def test_runs(opened: Open, quiet: Settings, size: tuple[int, int], tmp_path: Path) -> None:
+    async with opened(quiet, size=size) as pilot:
+        await pilot.press("3", "space", "j", "space")
+        screen = pilot.app.screen
+        assert isinstance(screen, RunsScreen)
+        await until(pilot, lambda: len(screen.query_one("#loss-curves", CurvePlot).shown) == 2)
+        await pilot.press("f")
+        await until(pilot, lambda: not screen._is_looking)
+        compare_picture(pilot, f"runs-{size[0]}x{size[1]}", tmp_path)
+
+
+@SIZES
+async def test_launch(opened: Open, quiet: Settings, size: tuple[int, int], tmp_path: Path) -> None:
+    async with opened(quiet, size=size) as pilot:
+        await pilot.press("4")
+        screen = pilot.app.screen
+        assert isinstance(screen, LaunchScreen)
+        await until(pilot, lambda: screen.launch is not None)
+        await pilot.press("end")
+        await until(pilot, lambda: screen.launch is not None and screen.launch.plan is not None)
+        await pilot.pause()
+        compare_picture(pilot, f"launch-{size[0]}x{size[1]}", tmp_path)
+
+
+async def test_help(opened: Open, tmp_path: Path) -> None:
+    async with opened(size=NARROW) as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        compare_picture(pilot, "help", tmp_path)
+
+
+async def test_nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: app.data is not None)
+        await pilot.pause()
+        compare_picture(pilot, "nothing-at-hand", tmp_path)
