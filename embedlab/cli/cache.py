@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="cache", help="See and clear what is kept to be computed once.", no_args_is_help=True)
 
-# What embedlab keeps in the cache folder: vectors by encoder, scores by model, the encoder of the sample world.
+# What embedlab keeps in the cache folder: vectors by encoder, scores by model, tokenised sentences, the encoder of the sample world.
 # Anything else there is not ours to delete.
-KINDS = ("embeddings", "models", "sample-encoder")
+KINDS = ("embeddings", "models", "tokens", "sample-encoder")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,7 @@ def train_runs(
 
     from embedlab.data.source import Source
     from embedlab.encoders.device import machine
-    from embedlab.tasks.sts import dev_score
+    from embedlab.tasks.dev_score import dev_score
     from embedlab.training.stages import train_run
 
     settings = terminal.settings

@@ -1,7 +1,10 @@
 """Rows to tensors: every distinct sentence of a batch once, in chunks of similar length."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -9,18 +12,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from embedlab.encoders.encoder import Watch
 from embedlab.encoders.tokens import TokenRows
-from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
+from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import Objective
 from embedlab.training.order import Indices, batch_generator
 from embedlab.training.stage_data import StageData
 
+# Tokens that a CPU computes in one pass where it computes no padding: what one layer writes for them stays in its caches.
+PACK_TOKENS = 4_096
+
 # What one more forward and backward pass costs, in padded tokens that could be computed instead. CPU: measured with a
 # three-layer encoder on batches of 64 pairs, flat from 64 to 256 and half the time of a single chunk; the others are estimates.
 CHUNK_COST = {"cpu": 128, "mps": 1_024, "cuda": 4_096}
 
+
+AHEAD = 2  # batches that are made while the step before them is taken
+
+Cut = Callable[[NDArray[np.int64]], list[int]]
+"""Where sentences sorted by length, given by their lengths, are cut into chunks: the end of each."""
 
 Chunk = tuple[Tensor, Tensor]  # token ids and mask, (sentences, tokens) each
 
@@ -53,7 +63,7 @@ class Collation:
     tokens: TokenRows  # of the stage's distinct sentences
     objective: Objective
     pad: int
-    chunk_cost: int
+    cut: Cut
 
     @property
     def chunk_limit(self) -> int | None:
@@ -61,7 +71,10 @@ class Collation:
         return self.data.stage.optim.micro_batch
 
     def batches(self, done: int) -> Iterator[Batch]:
-        """The stage's batches after its first DONE steps."""
+        """The stage's batches after its first DONE steps, made ahead in a thread: what is drawn for one depends on its place alone."""
+        return _ahead(self._batches(done))
+
+    def _batches(self, done: int) -> Iterator[Batch]:
         before = 0
         for epoch, steps in enumerate(self.data.epochs):
             if done < before + steps:
@@ -80,7 +93,7 @@ class Collation:
         place = np.argsort(by_length)
         columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)  # type: ignore[arg-type]
-        ends = chunk_ends(lengths[by_length], self.chunk_cost, self.chunk_limit)
+        ends = limited(self.cut(lengths[by_length]), self.chunk_limit)
         chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(distinct[by_length], ends[:-1]))
         return Batch(
             stage=self.data.index,
@@ -90,20 +103,42 @@ class Collation:
         )
 
 
-def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int, limit: int | None = None) -> list[int]:
-    """Where to cut sentences sorted by length so that padded tokens plus CHUNK_COST a chunk are fewest.
+def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
+    with ThreadPoolExecutor(1, thread_name_prefix="batches") as thread:
+        coming = deque(thread.submit(next, batches, None) for _ in range(AHEAD))
+        while (batch := coming.popleft().result()) is not None:
+            coming.append(thread.submit(next, batches, None))
+            yield batch
 
-    Exact, by the shortest path over the places where the length changes; the last end is the number of sentences. With
-    a LIMIT chunks of more sentences are cut evenly.
-    """
-    ends = _cheapest_ends(lengths, chunk_cost)
+
+def cut_for(encoder: TransformerEncoder) -> Cut:
+    """How batches are cut for ENCODER on its machine."""
+    if encoder.is_packing:
+        return partial(pack_ends, budget=PACK_TOKENS)
+    return partial(chunk_ends, chunk_cost=CHUNK_COST[encoder.machine.device.type])
+
+
+def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
+    """Where to cut sentences into the fewest parts of about equally many tokens, BUDGET or little more."""
+    done = np.cumsum(lengths)
+    parts = -(-int(done[-1]) // budget)
+    marks = done[-1] * np.arange(1, parts + 1) / parts
+    return [int(end) for end in np.unique(np.searchsorted(done, marks) + 1)]
+
+
+def limited(ends: list[int], limit: int | None) -> list[int]:
+    """The same cuts, and chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
     parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
     return [int(part[-1]) + 1 for chunk in parts for part in chunk]
 
 
-def _cheapest_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
+def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
+    """Where to cut sentences sorted by length so that padded tokens plus CHUNK_COST a chunk are fewest.
+
+    Exact, by the shortest path over the places where the length changes.
+    """
     ends = np.append(np.flatnonzero(np.diff(lengths)) + 1, len(lengths))
     cost, before = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1, np.int64)
     starts = np.append(0, ends)
@@ -116,17 +151,3 @@ def _cheapest_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
         found.append(int(starts[place]))
         place = before[place]
     return found[::-1]
-
-
-def tokenise(encoder: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> TokenRows:
-    """The token ids of distinct sentences, in parts so that progress is seen."""
-    parts = []
-    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-        parts.append(encoder.token_ids(sentences[start : start + SENTENCES_AT_ONCE]))
-        if watch is not None:
-            watch(min(len(sentences), start + SENTENCES_AT_ONCE), len(sentences))
-    return TokenRows(
-        flat=np.concatenate([part.flat for part in parts]),
-        offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
-        truncated=np.concatenate([part.truncated for part in parts]),
-    )

@@ -11,9 +11,10 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.objective import build_objective
 from embedlab.recipe import Recipe
-from embedlab.training.batching import Collation, chunk_ends, tokenise
+from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import example, open_stage
+from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 
@@ -36,7 +37,7 @@ def collation(recipe: Recipe, encoder: TransformerEncoder) -> Collation:
         tokens=tokenise(encoder, data.rows.sentences.to_list()),
         objective=build_objective(recipe.stages[0].objective, encoder.dim),
         pad=0,
-        chunk_cost=64,
+        cut=cut_for(encoder),
     )
 
 
@@ -74,6 +75,36 @@ def test_chunks_are_the_cheapest_that_cutting_allows(seed: int) -> None:
 
     every_way = [[*cuts, len(lengths)] for size in range(len(lengths)) for cuts in combinations(range(1, len(lengths)), size)]
     assert price(chunk_ends(lengths, cost)) == min(map(price, every_way))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_packs_hold_about_equally_many_tokens_and_every_sentence(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths, budget = np.sort(rng.integers(3, 40, size=50)), 100
+    ends = pack_ends(lengths, budget)
+    assert ends == sorted(set(ends))
+    assert ends[-1] == len(lengths)
+    tokens = [int(part.sum()) for part in np.split(lengths, ends[:-1])]
+    assert len(tokens) == -(-int(lengths.sum()) // budget)
+    assert max(tokens) <= budget + lengths.max()
+    assert pack_ends(lengths, PACK_TOKENS) == [50]
+
+
+def test_a_limit_cuts_chunks_evenly() -> None:
+    assert limited([3, 10], None) == [3, 10]
+    assert limited([3, 10], 3) == [3, 6, 8, 10]
+
+
+def test_an_error_while_a_batch_is_made_ahead_reaches_the_loop(collation: Collation, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = collation.batches(0)
+    next(batches)
+
+    def fail(*_: object) -> None:
+        raise ValueError("no such row")
+
+    monkeypatch.setattr(Collation, "collate", fail)
+    with pytest.raises(ValueError, match="no such row"):
+        list(batches)
 
 
 def test_an_example_shows_an_anchor_with_its_sets(recipe: Recipe) -> None:

@@ -1,0 +1,99 @@
+"""Tokenised sentences kept on disk: made once for all seeds of a run and all cells of a grid, and read without loading them."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock
+from transformers import PreTrainedTokenizerFast
+
+from embedlab.encoders.encoder import Watch
+from embedlab.encoders.tokens import TokenRows
+from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
+from embedlab.errors import MissingError
+from embedlab.paths import atomic_folder
+
+SCHEMA = "1"
+ARRAYS = ("flat", "offsets", "truncated")
+MOST_MIB = 2_048  # what was not used for longest goes first
+
+
+def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], watch: Watch | None = None) -> TokenRows:
+    """The token ids of distinct sentences, in parts so that progress is seen."""
+    parts = []
+    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
+        parts.append(encoder.token_ids(sentences[start : start + SENTENCES_AT_ONCE]))
+        if watch is not None:
+            watch(min(len(sentences), start + SENTENCES_AT_ONCE), len(sentences))
+    return TokenRows(
+        flat=np.concatenate([part.flat for part in parts]),
+        offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
+        truncated=np.concatenate([part.truncated for part in parts]),
+    )
+
+
+def stored_tokens(encoder: TransformerEncoder, sentences: Sequence[str], cache: Path | None, watch: Watch | None = None) -> TokenRows:
+    """The same, from the folder CACHE where these sentences were tokenised before; otherwise kept there for the next process.
+
+    Processes that ask for the same sentences at once wait for the first of them. The arrays are memory-mapped. A disk that
+    takes no cache costs time, not the answer.
+    """
+    if cache is None:
+        return tokenise(encoder, sentences, watch)
+    folder = cache / "tokens" / token_key(encoder.tokenizer, encoder.max_tokens, sentences)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_name(f".{folder.name}.lock")):
+            if (found := _read(folder, len(sentences))) is not None:
+                return found
+            made = tokenise(encoder, sentences, watch)
+            _write(folder, made)
+    except (OSError, MissingError):
+        return tokenise(encoder, sentences, watch)
+    _trim(folder)
+    return _read(folder, len(sentences)) or made
+
+
+def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[str]) -> str:
+    """Hex digits that change when the tokenizer, the longest input or a sentence does."""
+    rules = json.loads(tokenizer.backend_tokenizer.to_str())
+    # Left behind by the last call, and set anew by each.
+    rules["truncation"] = rules["padding"] = None
+    digest = hashlib.sha256(json.dumps([SCHEMA, max_tokens, rules], sort_keys=True).encode())
+    for sentence in sentences:
+        content = sentence.encode("utf-8", "surrogatepass")
+        digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()[:24]
+
+
+def _read(folder: Path, rows: int) -> TokenRows | None:
+    """What FOLDER holds, or None where it is not there or not whole."""
+    try:
+        flat, offsets, truncated = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS)
+        os.utime(folder)  # recently used
+    except (OSError, ValueError):
+        return None
+    if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1]:
+        return None
+    return TokenRows(flat=flat, offsets=np.asarray(offsets), truncated=np.asarray(truncated))
+
+
+def _write(folder: Path, rows: TokenRows) -> None:
+    with atomic_folder(folder) as place:
+        for name in ARRAYS:
+            np.save(place / f"{name}.npy", getattr(rows, name), allow_pickle=False)
+
+
+def _trim(newest: Path) -> None:
+    """Drop what was not used for longest until the rest is under the limit; processes that read it keep what they mapped."""
+    entries = sorted((path for path in newest.parent.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in entries}
+    for path in entries:
+        if sum(sizes.values()) <= MOST_MIB * 2**20 or path == newest:
+            return
+        shutil.rmtree(path, ignore_errors=True)
+        del sizes[path]

@@ -1,0 +1,91 @@
+"""Tokenised sentences on disk: the same as fresh ones, made once, whoever asks."""
+
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.tokens import TokenRows
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.training import token_store
+from embedlab.training.token_store import stored_tokens, token_key, tokenise
+from tests.training.small_runs import MACHINE
+
+SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder: Path) -> TransformerEncoder:
+    return load_transformer(str(tiny_encoder), MACHINE, pooling="mean", max_tokens=16)
+
+
+def assert_equal(found: TokenRows, expected: TokenRows) -> None:
+    for name in ("flat", "offsets", "truncated"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
+    encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = tokenise(encoder, SENTENCES)
+    assert_equal(stored_tokens(encoder, SENTENCES, None), expected)
+    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), expected)
+    monkeypatch.setattr(token_store, "tokenise", lambda *_: pytest.fail("tokenised twice"))
+    again = stored_tokens(encoder, SENTENCES, tmp_path)
+    assert_equal(again, expected)
+    assert isinstance(again.flat, np.memmap)
+
+
+def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(encoder: TransformerEncoder, tiny_encoder: Path) -> None:
+    key = token_key(encoder.tokenizer, 16, SENTENCES)
+    encoder.token_ids(["a man"])
+    assert token_key(encoder.tokenizer, 16, SENTENCES) == key
+    other = load_transformer(str(tiny_encoder), MACHINE, pooling="mean", max_tokens=16).tokenizer
+    assert token_key(other, 16, SENTENCES) == key
+    other.add_tokens(["embedlab"])
+    keys = {
+        key,
+        token_key(other, 16, SENTENCES),
+        token_key(encoder.tokenizer, 32, SENTENCES),
+        token_key(encoder.tokenizer, 16, SENTENCES[:-1]),
+    }
+    assert len(keys | {token_key(encoder.tokenizer, 16, ["a mansleeps", *SENTENCES[1:]])}) == 5
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing"])
+def test_a_damaged_entry_is_made_again(damage: str, encoder: TransformerEncoder, tmp_path: Path) -> None:
+    stored_tokens(encoder, SENTENCES, tmp_path)
+    (folder,) = (path for path in (tmp_path / "tokens").iterdir() if path.is_dir())
+    file = folder / "flat.npy"
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:-8])
+    else:
+        file.unlink()
+    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(encoder: TransformerEncoder, tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("a file where the folder should be")
+    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))
+
+
+def test_what_was_not_used_for_longest_goes_first(encoder: TransformerEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored_tokens(encoder, SENTENCES, tmp_path)
+    monkeypatch.setattr(token_store, "MOST_MIB", 0)
+    found = stored_tokens(encoder, SENTENCES[:2], tmp_path)
+    assert len([path for path in (tmp_path / "tokens").iterdir() if path.is_dir()]) == 1
+    assert_equal(found, tokenise(encoder, SENTENCES[:2]))
+
+
+def _ask(folder: Path, cache: Path) -> int:
+    made = stored_tokens(load_transformer(str(folder), MACHINE, pooling="mean", max_tokens=16), SENTENCES, cache)
+    return int(made.flat.sum())
+
+
+def test_two_processes_share_one_entry(tiny_encoder: Path, encoder: TransformerEncoder, tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        sums = pool.starmap(_ask, [(tiny_encoder, tmp_path)] * 2)
+    assert sums == [int(tokenise(encoder, SENTENCES).flat.sum())] * 2
+    assert len([path for path in (tmp_path / "tokens").iterdir() if path.is_dir()]) == 1
