@@ -10,12 +10,13 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import build_objective
-from embedlab.training.batching import Batch, Collation, tokenise
+from embedlab.training.batching import Batch, Collation, cut_for
 from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen, part_parameters
 from embedlab.training.learner import Learner, cached_backward
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import open_stage
+from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
@@ -38,7 +39,7 @@ def simcse_learner(folder: Path, micro_batch: int, positives: str) -> tuple[Lear
     torch.manual_seed(0)
     objective = build_objective(recipe.stages[0].objective, encoder.dim)
     needs, tokens = objective_columns(positives), tokenise(encoder, data.rows.sentences.to_list())
-    collation = Collation(data=data, needs=needs, tokens=tokens, objective=objective, pad=0, chunk_cost=64)
+    collation = Collation(data=data, needs=needs, tokens=tokens, objective=objective, pad=0, cut=cut_for(encoder))
     learner = Learner(encoder, {0: objective})
     learner.train()
     return learner, collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0))
