@@ -13,6 +13,7 @@ import platformdirs
 from embedlab.errors import MissingError
 
 PACKAGE = Path(__file__).parent
+_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST)  # a file stands where a folder is due
 
 
 def recipes_folder() -> Path:
@@ -44,7 +45,7 @@ def disk_errors(what: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, *_IN_THE_WAY}:
             raise MissingError(
                 f"cannot write {str(what)!r}: {error.strerror}", hint="choose another folder with --runs or EMBEDLAB_CACHE"
             ) from error

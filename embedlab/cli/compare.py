@@ -10,7 +10,7 @@ from embedlab.cli.models import ModelNames, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile
-from embedlab.errors import ExitCode
+from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Comparison, Difference, Score
@@ -41,6 +41,7 @@ def compare(
     Models that share a letter in a row cannot be told apart. * marks a difference that stands after Holm's correction over the
     table. What is not scored yet is scored first.
     """
+    _check_models(models, terminal)
     if html is not None:
         from embedlab.reports.html import check_page_path
 
@@ -60,6 +61,14 @@ def compare(
         write_comparison(html, View(comparison=comparison, scored=scored), printed, task, terminal)
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
+
+
+def _check_models(models: list[str], terminal: Terminal) -> None:
+    """Refuse a model that is named twice; say what one alone is good for."""
+    if twice := next((name for name in models if models.count(name) > 1), None):
+        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
+    if len(models) == 1:
+        terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
 
 
 def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "list[PublishedRow]") -> "Table":

@@ -48,6 +48,7 @@ def encode(
     file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .npy, or .parquet with sentence and vector.")],
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -55,8 +56,7 @@ def encode(
 
     Killed in between, the same command goes on from the last chunk it saved.
     """
-    if out.suffix not in {".npy", ".parquet"}:
-        raise UsageError(f"--out is {str(out)!r}: neither .npy nor .parquet", hint=f"for example -o {out.stem}.npy")
+    _check_out(out, is_replaced=force)
     count = sum(1 for _ in sentences(file, column))
     if not count:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
@@ -79,9 +79,21 @@ def encode(
         except KeyboardInterrupt:
             raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
     _assemble(folder, job, out, encoder.dim)
+    for text in encoder.facts.notes:
+        terminal.note(text)
     if encoder.facts.truncated:
         terminal.note(f"{encoder.facts.truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
     terminal.note(f"{count} vectors of {encoder.dim} numbers in {out}")
+
+
+def _check_out(out: Path, *, is_replaced: bool) -> None:
+    """Refuse what cannot be written, or was made before and would be lost, before the model is loaded."""
+    if out.suffix not in {".npy", ".parquet"}:
+        raise UsageError(f"--out is {str(out)!r}: neither .npy nor .parquet", hint=f"for example -o {out.stem}.npy")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out is {str(out)!r}, but there is no folder {str(out.parent)!r}", hint=f"mkdir -p {out.parent}")
+    if out.exists() and not is_replaced:
+        raise UsageError(f"--out is {str(out)!r}, which is there already", hint="choose another name, or replace it with --force")
 
 
 def _begin(folder: Path, job: Job, terminal: Terminal) -> None:

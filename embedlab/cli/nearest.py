@@ -42,6 +42,8 @@ def nearest(
     with terminal.progress(f"scoring {len(candidates)} sentences") as tick:
         members = load_members(model, terminal, cached=True)
         similarity = np.mean([member.score([sentence] * len(candidates), candidates, tick) for member in members], axis=0)
+    for text in dict.fromkeys(f"{member.name}: {text}" for member in members for text in member.facts.notes):
+        terminal.note(text)
     rows = [
         {"rank": rank, "similarity": float(similarity[place]), "row": places[candidates[place]], "sentence": candidates[place]}
         for rank, place in enumerate(np.argsort(-similarity, kind="stable")[:top], start=1)

@@ -32,7 +32,10 @@ def score(
 
     rows: list[dict[str, Value]] = []
     for name in model:
-        similarities = [float(member.score([first], [second])[0]) for member in load_members(name, terminal, cached=False)]
+        members = load_members(name, terminal, cached=False)
+        similarities = [float(member.score([first], [second])[0]) for member in members]
+        for text in dict.fromkeys(f"{name}: {text}" for member in members for text in member.facts.notes):
+            terminal.note(text)
         spread = float(np.std(similarities, ddof=1)) if len(similarities) > 1 else None
         rows.append({"model": name, "similarity": float(np.mean(similarities)), "sd": spread, "seeds": len(similarities)})
     columns = (

@@ -36,7 +36,8 @@ class WordVectorEncoder:
     def facts(self) -> EncoderFacts:
         """How many words of the distinct sentences so far have no vector."""
         words, unknown = (sum(counts) for counts in zip(*self._counts.values(), strict=True)) if self._counts else (0, 0)
-        return EncoderFacts(pooling="mean", words=words, unknown_words=unknown)
+        notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
+        return EncoderFacts(pooling="mean", words=words, unknown_words=unknown, notes=notes)
 
     def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
         """One vector a sentence, in order."""

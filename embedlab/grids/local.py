@@ -48,12 +48,13 @@ class Crew:
     """Worker processes on this machine; they end with the block, and with this process."""
 
     def __init__(self, folder: GridFolder, workers: int, *, gpus: Sequence[str] = (), program: Sequence[str] = PROGRAM) -> None:
-        self.folder, self.gpus, self.program = folder, gpus, program
+        self.folder, self.program = folder, program
+        self._gpus = assigned_gpus(workers, gpus)
         self._restarts = [0] * workers
         self._processes = [self._start(slot) for slot in range(workers)]
 
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
-        gpu = ["--gpu", self.gpus[slot % len(self.gpus)]] if self.gpus else []
+        gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
         command = [sys.executable, "-m", "embedlab.grids.worker", str(self.folder.path), *gpu, "--", *self.program]
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
             # A session of its own: Ctrl-C reaches this process alone, which then asks the workers once.
@@ -182,6 +183,11 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def assigned_gpus(workers: int, gpus: Sequence[str]) -> list[str]:
+    """The GPU of each worker, one after the other and then from the first again; none without GPUs."""
+    return [gpus[slot % len(gpus)] for slot in range(workers)] if gpus else []
 
 
 def visible_gpus(device: str) -> list[str]:

@@ -161,7 +161,9 @@ def _add_points(axes: "Axes", points: Points, colour: str) -> None:
     for layer in np.array_split(order, OVERLAYS):
         if len(layer):
             path = Path(found[layer].repeat(2, axis=0), [Path.MOVETO, Path.LINETO] * len(layer))
-            axes.add_patch(PathPatch(path, edgecolor=colour, alpha=0.8 if is_few else 0.35, linewidth=5 if is_few else 3, capstyle="round"))
+            axes.add_patch(
+                PathPatch(path, fill=False, edgecolor=colour, alpha=0.8 if is_few else 0.35, linewidth=5 if is_few else 3, capstyle="round")
+            )
     if len(found):
         axes.update_datalim(found)
     axes.autoscale_view()
@@ -234,5 +236,5 @@ def _own(value: str, prefix: str) -> str:
     """An attribute's value with this plot's ids, the page's colours and font, and no more digits than can be seen."""
     value = re.sub(r"^#(?=[a-zA-Z])|(?<=url\()#", f"#{prefix}-", value)
     value = re.sub(r"#[0-9a-f]{6}\b", lambda found: f"var({VARIABLES[found[0]]})" if found[0] in VARIABLES else found[0], value)
-    value = re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value)
+    value = re.sub(r"font-family: [^;]*;? ?", "", re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value))
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)

@@ -69,9 +69,28 @@ def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: P
     Path("v.npy.partial").mkdir()
     (Path("v.npy.partial") / "job.json").write_text("{}")
     (Path("v.npy.partial") / "000000000000.parquet").write_bytes(b"of another job")
-    again = embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    again = embedlab("encode", model, "lines.txt", "-o", "v.npy", "--force")
     assert again.code == 0
     assert "going on" not in again.err
+
+
+def test_a_file_that_is_there_is_replaced_only_when_asked(embedlab: Embedlab, lines: Path, model: str) -> None:
+    Path("v.npy").write_bytes(b"another model's")
+    refused = embedlab("encode", model, "lines.txt", "-o", "v.npy")
+    assert refused.code == 2
+    assert "'v.npy', which is there already" in refused.err
+    assert "--force" in refused.err
+    assert Path("v.npy").read_bytes() == b"another model's"
+    assert embedlab("encode", model, "lines.txt", "-o", "v.npy", "--force").code == 0
+    assert np.load("v.npy").shape[0] == len(SENTENCES)
+
+
+def test_word_vectors_say_how_many_words_they_lack(embedlab: Embedlab, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("the 1 0\n")
+    Path("a.txt").write_text("nothing known\n")
+    answer = embedlab("encode", "word-vectors:words.txt", "a.txt", "-o", "v.npy")
+    assert answer.code == 0, answer.err
+    assert "2 of 2 words have no vector" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -100,6 +119,7 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
         ("a.jsonl", b'{"sentence": "a"}\n{"sente\n', (), 3, "line 2: not valid JSON"),
         ("a.jsonl", b'{"sentence": 3}\n', (), 3, "line 1: 'sentence' is 3"),
         ("a.txt", b"good\n", ("-o", "v.bin"), 2, "neither .npy nor .parquet"),
+        ("a.txt", b"good\n", ("-o", "nowhere/v.npy"), 2, "there is no folder 'nowhere'"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(

@@ -1,0 +1,101 @@
+"""Plots: every number is drawn where it belongs, in the colours of the page."""
+
+import math
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from embedlab.reports.drawing import DENSE, draw
+from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
+
+LABELS = ["sts12", "sts13", "sts14"]
+ONE = Series(name="one", values=[50.0, 60.0, math.nan], low=[49.0, 58.0, math.nan], high=[51.0, 63.0, math.nan])
+TWO = Series(name="two", values=[55.0, 70.0, 90.0])
+
+PLOTS: list[Plot] = [
+    Dots(title="dots", labels=LABELS, series=[ONE, TWO], axis="points", zero=True),
+    Lines(title="lines", labels=LABELS, series=[ONE, TWO], axis="points", along="fifth"),
+    Scatter(
+        title="scatter",
+        panels=[Points(name=name, x=[0.0, 1.0, 2.0], y=[2.0, 1.0, math.nan]) for name in ("a", "b", "c")],
+        x_axis="gold",
+        y_axis="cosine",
+        diagonal=True,
+    ),
+]
+
+
+def parsed(plot: Plot) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(plot))
+
+
+def marks(root: ElementTree.Element) -> dict[str, tuple[float, float]]:
+    """What each mark says, and where it is drawn."""
+    found = {}
+    for group in root.iter("g"):
+        if (title := group.find("title")) is not None and title.text is not None:
+            (use,) = group.iter("use")
+            found[title.text] = (float(use.attrib["x"]), float(use.attrib["y"]))
+    return found
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.title)
+def test_a_plot_is_drawn_in_the_colours_of_the_page_with_letters_as_letters(plot: Plot) -> None:
+    root = parsed(plot)
+    assert root.tag == "svg"
+    assert root.attrib["aria-label"] == plot.title
+    assert not {"style", "metadata", "image", "script"} & {element.tag for element in root.iter()}
+    styles = " ".join(element.get("style", "") for element in root.iter())
+    assert not re.search(r"#[0-9a-f]{6}|font-family|font:", styles)
+    assert "var(--series-1)" in styles
+    assert {"".join(element.itertext()) for element in root.iter("text")} >= {plot.axis if not isinstance(plot, Scatter) else "gold"}
+
+
+def test_equal_plots_give_equal_text() -> None:
+    assert draw(PLOTS[1]) == draw(PLOTS[1])
+
+
+@pytest.mark.parametrize(("plot", "along"), [(PLOTS[0], 0), (PLOTS[1], 1)], ids=["dots", "lines"])
+def test_a_mark_stands_where_its_number_says_and_one_without_a_number_is_left_out(plot: Plot, along: int) -> None:
+    found = marks(parsed(plot))
+    assert set(found) == {
+        "sts12, one: 50.00 [49.00, 51.00]",
+        "sts13, one: 60.00 [58.00, 63.00]",
+        "sts12, two: 55.00",
+        "sts13, two: 70.00",
+        "sts14, two: 90.00",
+    }
+    values = [float(text.split(": ")[1].split()[0]) for text in found]
+    places = [place[along] for place in found.values()]
+    slope, start = np.polyfit(values, places, 1)
+    np.testing.assert_allclose(places, np.multiply(slope, values) + start, atol=0.05)
+    assert slope > 0 if along == 0 else slope < 0  # SVG counts from the top
+
+
+def test_rows_of_dots_go_from_top_to_bottom() -> None:
+    found = marks(parsed(PLOTS[0]))
+    heights = [found[f"{label}, two: {value:.2f}"][1] for label, value in zip(LABELS, TWO.values, strict=True)]
+    assert heights == sorted(heights)
+
+
+def drawn_points(root: ElementTree.Element) -> int:
+    """Points are lines without length: each is a move and a line to the same place."""
+    return sum(len(re.findall(r"M (\S+ \S+) +L \1(?= |$)", path.get("d", ""))) for path in root.iter("path"))
+
+
+@pytest.mark.parametrize(("count", "shown"), [(7, 7), (DENSE + 50, DENSE)])
+def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) -> None:
+    x = np.random.default_rng(0).normal(size=count).tolist()
+    root = parsed(Scatter(title="s", panels=[Points(name="a", x=x, y=x)], x_axis="x", y_axis="y"))
+    assert drawn_points(root) == shown
+    said = " ".join("".join(element.itertext()) for element in root.iter("text"))
+    assert (f"{DENSE} of {count} pairs" in said) == (count > shown)
+
+
+@pytest.mark.parametrize("make", [lambda name: Series(name=name, values=[1.0])])
+def test_a_dollar_sign_is_no_mathematics(make: Callable[[str], Series]) -> None:
+    root = parsed(Dots(title="d", labels=["$a_b$"], series=[make("$x$"), make("y_z")], axis="$"))
+    assert {"$a_b$", "$x$", "y_z", "$"} <= {"".join(element.itertext()) for element in root.iter("text")}

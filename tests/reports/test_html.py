@@ -1,0 +1,109 @@
+"""Pages: whole, in one file, with nothing in them that could load or run."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import UsageError
+from embedlab.reports.html import Section, check_page_path, page, write_page
+from embedlab.reports.plots import Dots, Series
+from embedlab.reports.tables import Cell, Column, Table
+
+HOSTILE = '<script>alert("x")</script> & <img src=http://there/x.png>'
+VOID = {"meta", "br", "img", "link", "hr"}
+
+
+class Outline(HTMLParser):
+    """The elements of a page in order; an element that is not closed in its turn is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    table = Table(
+        title=f"Scores {HOSTILE}",
+        columns=[Column(key="model", title="model"), Column(key="score", title=HOSTILE, align="right")],
+        rows=[{"model": HOSTILE, "score": Cell(value=1.0, text="78.40 ± 0.31 ab")}],
+        notes=("one note", HOSTILE),
+    )
+    plot = Dots(title=HOSTILE, labels=[HOSTILE, "b"], series=[Series(name="$x$ & <b>", values=[1.0, 2.0])], axis="points")
+    sections = [Section(title=HOSTILE, text=(HOSTILE,), table=table, plots=(plot, plot)), *(Section(title=name) for name in "bcd")]
+    return page(HOSTILE, sections, facts={"command": f"embedlab compare {HOSTILE}", "data": "sample"})
+
+
+def test_a_page_is_well_formed_and_runs_and_loads_nothing(text: str) -> None:
+    outline = Outline(text)
+    assert outline.open == []
+    assert not {"script", "link", "img", "iframe", "object", "image"} & set(outline.tags)
+    assert outline.tags.count("style") == 1
+    links = [value for name, value in outline.attributes if name in {"href", "src", "xlink:href"}]
+    assert links
+    assert all(value is not None and value.startswith("#") for value in links)
+    assert not re.search(r"url\((?!#)|@import", text)
+    assert "default-src 'none'" in text
+
+
+def test_names_are_shown_as_they_are(text: str) -> None:
+    shown = Outline(text).texts
+    assert shown.count(HOSTILE) >= 7  # title twice, heading, contents, paragraph, cell, column, note, captions
+    assert "78.40 ± 0.31 ab" in shown
+    assert "one note" in shown
+
+
+def test_references_within_a_page_find_their_target(text: str) -> None:
+    attributes = Outline(text).attributes
+    ids = {value for name, value in attributes if name == "id"}
+    wanted = {str(value)[1:] for name, value in attributes if name == "href"}
+    wanted |= set(re.findall(r"url\(#([^)]+)\)", text))
+    assert wanted <= ids
+
+
+def test_light_dark_and_paper_each_set_every_colour(text: str) -> None:
+    blocks = re.findall(r":root \{(.*?)\}", text, re.DOTALL)
+    assert len(blocks) == 3
+    colours = [set(re.findall(r"(--[a-z0-9-]+):", block)) for block in blocks]
+    assert colours[0] == colours[1] == colours[2]
+    assert set(re.findall(r"var\((--[a-z0-9-]+)\)", text)) <= colours[0]
+
+
+def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_page(path, "one", [], facts={})
+    write_page(path, "two", [], facts={})
+    assert "<h1>two</h1>" in path.read_text(encoding="utf-8")
+    path.write_text("my own notes")
+    with pytest.raises(UsageError, match="is no page of embedlab"):
+        write_page(path, "three", [], facts={})
+    assert path.read_text() == "my own notes"
+
+
+@pytest.mark.parametrize(("name", "message"), [("", "a folder"), ("nowhere/page.html", "there is no folder")])
+def test_a_place_where_no_page_can_go_is_refused(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_page_path(tmp_path / name)

@@ -1,0 +1,69 @@
+"""Tables as LaTeX: what LaTeX would print is what the table says."""
+
+import re
+
+from embedlab.reports.latex import to_latex
+from embedlab.reports.tables import Cell, Column, Table
+
+SPECIAL = r"a_b & 100% $5 #1 {x} ~/home ^2 \n λ=0.5 τ 78.4 ± 0.3 −1.0 – <a> | [+1.0, +2.0]*"
+PRINTED = {
+    "textbackslash": "\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+    "textbar": "|",
+    r"$\pm$": "±",
+    r"$\lambda$": "λ",
+    r"$\tau$": "τ",
+    "$-$": "−",
+    "$<$": "<",
+    "$>$": ">",
+    "--": "–",
+    "{}": "",
+}
+
+
+def printed(text: str) -> str:
+    """What LaTeX prints of a cell, read by a grammar of its own: commands, mathematics, escaped signs, dashes."""
+    grammar = r"\\(?P<command>[a-z]+)\{\}|(?P<math>\$[^$]*\$)|\\(?P<sign>[^a-z])|(?P<dash>--)|(?P<empty>\{\})|(?P<plain>[^\\${}&%#_^~<>|])"
+    said, place = "", 0
+    while place < len(text):
+        found = re.compile(grammar).match(text, place)
+        assert found is not None, f"LaTeX would not print {text[place:]!r}"
+        kind = found.lastgroup
+        assert kind is not None
+        said += found[kind] if kind in {"sign", "plain"} else PRINTED[found[kind]]
+        place = found.end()
+    return said
+
+
+def cells(latex: str) -> list[list[str]]:
+    """The cells of each row, as LaTeX would print them."""
+    rows = [line.removesuffix(r" \\") for line in latex.splitlines() if line.endswith(r"\\")]
+    return [[printed(cell) for cell in re.split(r"(?<!\\) & ", row)] for row in rows]
+
+
+def table(*texts: str) -> Table:
+    columns = [Column(key="model", title="model"), Column(key="score", title="50% & more")]
+    rows = [{"model": text, "score": Cell(value=78.4, text="78.40 ± 0.31 a")} for text in texts]
+    return Table(title="A & B", columns=columns, rows=rows, notes=["two\nlines"])
+
+
+def test_special_characters_are_printed_as_they_are() -> None:
+    assert cells(to_latex(table(SPECIAL, "plain"))) == [
+        ["model", "50% & more"],
+        [SPECIAL, "78.40 ± 0.31 a"],
+        ["plain", "78.40 ± 0.31 a"],
+    ]
+
+
+def test_a_row_that_begins_with_a_bracket_or_star_is_no_option_of_the_rule_above() -> None:
+    latex = to_latex(table("[0.1, 0.5]", "*best"))
+    assert "\\midrule\n{}[0.1" in latex
+    assert "\\\\\n{}*best" in latex
+    assert [row[0] for row in cells(latex)] == ["model", "[0.1, 0.5]", "*best"]
+
+
+def test_numbers_stand_to_the_right_and_what_is_said_is_a_comment() -> None:
+    latex = to_latex(table("x"))
+    assert latex.startswith("% A & B\n% two lines\n\\begin{tabular}{lr}\n\\toprule\n")
+    assert latex.endswith("\\bottomrule\n\\end{tabular}\n")
