@@ -21,6 +21,7 @@ WIDTH_IN = 5.6  # the SVG scales with the page; at this width its letters can be
 FONT = 10
 MARKERS = "os^Dv"
 SERIES_COLOURS = 6
+SPARSE = 100  # points a panel: fewer are drawn larger
 DENSE = 2_000  # points a panel; of more, so many are drawn at random
 OVERLAYS = 6  # layers that a panel's points are drawn in: where more of them overlap it is darker
 
@@ -33,6 +34,7 @@ VARIABLES = {INK: "--ink", FAINT: "--faint", LINE: "--line", PAPER: "--paper"} |
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # letters stay letters: small, sharp, to be searched and read aloud
     "svg.hashsalt": "embedlab",  # equal plots give equal text
+    "path.simplify": False,  # lines without length are our points
     "text.parse_math": False,  # a name may hold a dollar sign
     "font.size": FONT,
     "text.color": INK,
@@ -157,13 +159,11 @@ def _add_points(axes: "Axes", points: Points, colour: str) -> None:
     found = np.column_stack([points.x, points.y]).astype(float)
     found = found[np.isfinite(found).all(axis=1)]
     order = np.random.default_rng(0).permutation(len(found))[:DENSE]
-    is_few = len(order) < 100
+    alpha, width = (0.8, 5) if len(order) < SPARSE else (0.35, 3)
     for layer in np.array_split(order, OVERLAYS):
         if len(layer):
             path = Path(found[layer].repeat(2, axis=0), [Path.MOVETO, Path.LINETO] * len(layer))
-            axes.add_patch(
-                PathPatch(path, fill=False, edgecolor=colour, alpha=0.8 if is_few else 0.35, linewidth=5 if is_few else 3, capstyle="round")
-            )
+            axes.add_patch(PathPatch(path, fill=False, edgecolor=colour, alpha=alpha, linewidth=width, capstyle="round"))
     if len(found):
         axes.update_datalim(found)
     axes.autoscale_view()
