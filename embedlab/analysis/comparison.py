@@ -2,14 +2,16 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
+from math import isnan
+from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import Aggregate, combine, correlated_groups, spearman
+from embedlab.analysis.paired_tests import dependent_correlations
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.significance import Floats, holm, interval, member_weights, resampled_spearman, tie_groups, two_sided_p
 from embedlab.analysis.slices import By, Slice, slices
@@ -20,10 +22,13 @@ STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 SIGNIFICANT = 0.05
 
+Test = Literal["bootstrap", "mcnemar", "williams", "steiger"]
+PairTest = Literal["bootstrap", "williams", "steiger"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One model on one slice: Spearman, −1…1; nan where it is undefined."""
+    """One model on one slice: −1…1 or 0…1; nan where it is undefined."""
 
     value: float  # the mean over the members
     members: tuple[float, ...]
@@ -46,6 +51,7 @@ class Difference:
     high: float
     p: float
     p_holm: float  # corrected over all differences of the comparison
+    test: Test = "bootstrap"  # what p is of; nan where the test has no answer
 
     @property
     def significant(self) -> bool:
@@ -64,6 +70,8 @@ class ComparedSlice:
     differences: Mapping[str, Difference]  # by model, without the reference
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
+    task: str = "sts"
+    metric: str = "spearman"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,27 +85,32 @@ class Comparison:
     resamples: int
     seed: int
     slices: tuple[ComparedSlice, ...]
+    test: PairTest = "bootstrap"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about all of it."""
-        tests = sum(len(one.differences) for one in self.slices)
+        tests = sum(len(one.differences) for one in self.slices) if self.test == "bootstrap" else 0
         if not tests or 2 * tests / (self.resamples + 1) < SIGNIFICANT:
             return ()
         return (f"{self.resamples} resamples are too few for any of {tests} differences to be significant",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Evidence:
+class Evidence:
     """What is known of a slice before models are judged: one row a member column."""
 
     key: str
     title: str
-    pairs: int
-    notes: tuple[str, ...]
-    points: Floats  # (members,) Spearman of each member
+    pairs: int  # or items
+    points: Floats  # (members,) the score of each member
     draws: Floats  # (members, resamples) the same in each resample of the pairs
-    average_of: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    average_of: tuple[str, ...] = ()
+    task: str = "sts"
+    metric: str = "spearman"
+    test: Test = "bootstrap"
+    p: Floats | None = None  # (members, members) of a test in closed form, for models that have one member each
 
 
 def compare(
@@ -109,6 +122,7 @@ def compare(
     reference: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
+    test: PairTest = "bootstrap",
     watch: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
@@ -117,20 +131,14 @@ def compare(
     resample each dataset on its own. A model's members (seeds) are drawn with replacement too: models that list equal seeds draw
     the same ones together, others on their own. Pairs that some member did not score are left out, with a note. By Dice, a
     dataset's fifths are cut within it, or over its train, dev and test splits where all three are in the table.
+
+    TEST says where p comes from; intervals are always those of the bootstrap. `williams` and `steiger` are for models of one
+    member each and for correlations over all pairs of a slice: an average has no p then.
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
-    columns = list(dict.fromkeys(member for model in models for member in model.members))
-    parts, evidence = slices(table, by), []
-    for done, part in enumerate(parts):
-        evidence.append(_weigh(part, columns, aggregate, resamples, seed))
-        if watch:
-            watch(done + 1, len(parts))
-    if by == "dataset":
-        evidence.extend(_averages(evidence))
-    rows = {model.name: [columns.index(member) for member in model.members] for model in models}
-    weights = {model.name: _member_weights(model, resamples, seed) for model in models}
-    compared = [_judge(one, rows, weights, reference) for one in evidence]
+    _check_test(models, aggregate, test)
+    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, resamples=resamples, seed=seed, test=test, watch=watch)
     return Comparison(
         by=by,
         aggregate=aggregate,
@@ -138,8 +146,61 @@ def compare(
         reference=reference,
         resamples=resamples,
         seed=seed,
-        slices=_corrected(compared),
+        slices=judge_evidence(evidence, models, reference, resamples=resamples, seed=seed),
+        test=test,
     )
+
+
+def pair_evidence(
+    table: pl.DataFrame,
+    models: Sequence[ModelColumns],
+    *,
+    by: By = "dataset",
+    aggregate: Aggregate = "all",
+    resamples: int = 10_000,
+    seed: int = 0,
+    test: PairTest = "bootstrap",
+    watch: Callable[[int, int], None] | None = None,
+) -> list[Evidence]:
+    """What the pairs of TABLE say of MODELS, slice by slice, with the usual averages of datasets; see `compare`."""
+    parts, evidence = slices(table, by), []
+    for done, part in enumerate(parts):
+        evidence.append(_weigh(part, member_columns(models), aggregate, resamples, seed, test))
+        if watch:
+            watch(done + 1, len(parts))
+    return [*evidence, *(_averages(evidence, test) if by == "dataset" else ())]
+
+
+def judge_evidence(
+    evidence: Sequence[Evidence], models: Sequence[ModelColumns], reference: str, *, resamples: int, seed: int = 0
+) -> tuple[ComparedSlice, ...]:
+    """Scores, tie letters, and differences from REFERENCE that are corrected over all of the EVIDENCE."""
+    columns = member_columns(models)
+    rows = {model.name: [columns.index(member) for member in model.members] for model in models}
+    weights = {model.name: _member_weights(model, resamples, seed) for model in models}
+    return _corrected([_judge(one, rows, weights, reference) for one in evidence])
+
+
+def member_columns(models: Sequence[ModelColumns]) -> list[str]:
+    """The rows of evidence: each member of MODELS once, in their order."""
+    return list(dict.fromkeys(member for model in models for member in model.members))
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """The random numbers of what is called NAME: they do not depend on what is shown beside it."""
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def _check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: PairTest) -> None:
+    if test == "bootstrap":
+        return
+    if aggregate != "all":
+        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="leave --aggregate out")
+    if several := next((model for model in models if len(model.members) > 1), None):
+        raise UsageError(
+            f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
+            hint=f"name one seed, for example {several.members[0]}, or take --test bootstrap",
+        )
 
 
 def _checked_reference(names: Sequence[str], reference: str | None, by: By, aggregate: Aggregate) -> str:
@@ -154,22 +215,24 @@ def _checked_reference(names: Sequence[str], reference: str | None, by: By, aggr
     return reference or names[0]
 
 
-def _weigh(part: Slice, columns: Sequence[str], aggregate: Aggregate, resamples: int, seed: int) -> _Evidence:
+def _weigh(part: Slice, columns: Sequence[str], aggregate: Aggregate, resamples: int, seed: int, test: PairTest) -> Evidence:
     whole = part.pairs.with_columns(pl.col(columns).fill_nan(None))
     pairs = whole.drop_nulls(["gold", *columns])
     gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
     groups = correlated_groups(pairs, aggregate)
     # Seeded by the slice's name: its interval does not depend on the slices shown beside it.
-    rng = _generator(seed, part.key)
+    rng = generator(seed, part.key)
     points = [[spearman(gold[rows], column[rows]) for column in scores] for rows in groups]
     draws = [resampled_spearman(gold[rows], scores[:, rows], resamples, rng) for rows in groups]
-    return _Evidence(
+    return Evidence(
         key=part.key,
         title=part.title,
         pairs=pairs.height,
         notes=(*part.notes, *_notes(whole, pairs, columns, grouped=bool(groups), aggregate=aggregate)),
         points=combine(np.reshape(points, (len(groups), len(columns))), groups, aggregate),
         draws=combine(np.reshape(draws, (len(groups), len(columns), resamples)), groups, aggregate),
+        test=test,
+        p=None if test == "bootstrap" else dependent_correlations(gold, scores, test),
     )
 
 
@@ -181,51 +244,65 @@ def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], *,
         yield f"no {aggregate}: its pairs name no source"
 
 
-def _averages(evidence: Sequence[_Evidence]) -> Iterator[_Evidence]:
+def _averages(evidence: Sequence[Evidence], test: PairTest) -> Iterator[Evidence]:
     """The usual averages over datasets, where all of theirs are there."""
     found = {one.key: one for one in evidence}
     for name, keys in AVERAGES.items():
         if found.keys() >= set(keys):
             parts = [found[key] for key in keys]
-            yield _Evidence(
+            yield Evidence(
                 key=name,
                 title=name,
                 pairs=sum(part.pairs for part in parts),
-                notes=(),
                 points=np.mean([part.points for part in parts], axis=0),
                 draws=np.mean([part.draws for part in parts], axis=0),
                 average_of=keys,
+                test=test,
+                p=None if test == "bootstrap" else np.full_like(parts[0].p, np.nan),
             )
 
 
 def _member_weights(model: ModelColumns, resamples: int, seed: int) -> Floats:
-    return member_weights(len(model.members), resamples, _generator(seed, f"seeds {model.seeds}" if model.seeds else model.name))
+    return member_weights(len(model.members), resamples, generator(seed, f"seeds {model.seeds}" if model.seeds else model.name))
 
 
-def _generator(seed: int, name: str) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(name.encode())])
-
-
-def _judge(one: _Evidence, rows: Mapping[str, list[int]], weights: Mapping[str, Floats], reference: str) -> ComparedSlice:
+def _judge(one: Evidence, rows: Mapping[str, list[int]], weights: Mapping[str, Floats], reference: str) -> ComparedSlice:
     """Scores and differences of every model on one slice; the correction over slices is still to come."""
     members = {name: one.points[own] for name, own in rows.items()}
     draws = {name: np.einsum("mb,mb->b", one.draws[own], weights[name]) for name, own in rows.items()}
     values = {name: float(each.mean()) for name, each in members.items()}
-    tested = one.draws.size > 0
-    letters = tie_groups(list(values.values()), _differing(list(draws.values()))) if tested else [""] * len(values)
+    tests = {pair: _tested(one, rows, draws, pair) for pair in combinations(values, 2)}
+    letters = _letters(list(values.values()), [p for p, _ in tests.values()]) if np.isfinite(one.draws).any() else [""] * len(values)
     scores = {
         name: _score(value, members[name], draws[name], letter) for (name, value), letter in zip(values.items(), letters, strict=True)
     }
-    others = [name for name in values if name != reference]
     return ComparedSlice(
         key=one.key,
         title=one.title,
         pairs=one.pairs,
         scores=scores,
-        differences={name: _difference(values[name] - values[reference], draws[name] - draws[reference]) for name in others},
+        differences={
+            name: _difference(
+                values[name] - values[reference],
+                draws[name] - draws[reference],
+                *tests[(name, reference) if (name, reference) in tests else (reference, name)],
+            )
+            for name in values
+            if name != reference
+        },
         notes=one.notes,
         average_of=one.average_of,
+        task=one.task,
+        metric=one.metric,
     )
+
+
+def _tested(one: Evidence, rows: Mapping[str, list[int]], draws: Mapping[str, Floats], pair: tuple[str, str]) -> tuple[float, Test]:
+    """The p of "no difference" between two models, and what gave it: the bootstrap wherever a model has several members."""
+    first, second = (rows[name] for name in pair)
+    if one.p is not None and len(first) == len(second) == 1:
+        return float(one.p[first[0], second[0]]), one.test
+    return two_sided_p(draws[pair[0]] - draws[pair[1]]), "bootstrap"
 
 
 def _score(value: float, members: Floats, draws: Floats, letters: str) -> Score:
@@ -233,19 +310,18 @@ def _score(value: float, members: Floats, draws: Floats, letters: str) -> Score:
     return Score(value=value, members=tuple(members.tolist()), low=low, high=high, letters=letters)
 
 
-def _difference(delta: float, draws: Floats) -> Difference:
+def _difference(delta: float, draws: Floats, p: float, test: Test) -> Difference:
     low, high = interval(draws)
-    p = two_sided_p(draws)
-    return Difference(delta=delta, low=low, high=high, p=p, p_holm=p)
+    return Difference(delta=delta, low=low, high=high, p=p, p_holm=p, test=test)
 
 
-def _differing(draws: Sequence[Floats]) -> NDArray[np.bool_]:
-    """Which pairs of models differ on a slice, corrected over its pairs of models."""
-    above = np.triu_indices(len(draws), 1)
-    p = holm([two_sided_p(first - second) for first, second in combinations(draws, 2)])
-    differs = np.zeros((len(draws), len(draws)), dtype=bool)
-    differs[above] = p < SIGNIFICANT
-    return differs | differs.T
+def _letters(values: Sequence[float], p: Sequence[float]) -> list[str]:
+    """Tie letters from the p of each two models, corrected over them; none where the models could not be tested."""
+    if p and all(map(isnan, p)):
+        return [""] * len(values)
+    differs = np.zeros((len(values), len(values)), dtype=bool)
+    differs[np.triu_indices(len(values), 1)] = holm(p) < SIGNIFICANT
+    return tie_groups(values, differs | differs.T)
 
 
 def _corrected(compared: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:

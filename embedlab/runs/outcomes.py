@@ -28,6 +28,7 @@ class Outcomes:
     fingerprint: str
     data: tuple[Mapping[str, Any], ...]  # the state of every split that was read
     marks: tuple[str, ...]
+    classes: tuple[str, ...]  # every label, in the order that tells which of two classes is the second
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
     overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
     notes: tuple[str, ...] = ()

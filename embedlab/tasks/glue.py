@@ -131,6 +131,7 @@ def _outcomes(encoder: TransformerEncoder, part: Part, predicted: Labels, classe
         fingerprint=encoder.fingerprint,
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),
+        classes=tuple(classes),
         items=items_frame(np.arange(len(predicted)), part.frame["label"].to_list(), np.array(classes, dtype=np.str_)[predicted]),
     )
 
