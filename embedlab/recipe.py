@@ -20,6 +20,13 @@ from embedlab.schema import Table, build, known_keys, read_toml, table, unbuild
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
 Schedule = Literal["linear", "constant"]
 
+# How neighbouring stages that have a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
+# each with the average of their losses, or with gradient surgery and the mean or sum of what it leaves.
+Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
+JOINT: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
+
+_SECTIONS = ("encoder", "stage", "mix", "evaluate")
+_ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # what a joint step has one of
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 
 Share = Annotated[float, Ge(0), Le(1)]
@@ -78,11 +85,21 @@ class Stage:
 
 
 @table
+class MixSection:
+    """How neighbouring stages that have a `turn` are trained together."""
+
+    combine: Combine = "turns"
+    until: Literal["first", "smallest", "largest"] = "first"  # whose end ends them all; the others begin their rows anew
+
+
+@table
 class EvaluateSection:
     """What is measured while training and afterwards."""
 
     tasks: tuple[str, ...] = ("sts",)  # after training
-    dev: str = "sts-benchmark"  # dataset whose dev split gives the dev score (Spearman); "none" = no dev score
+    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, what the task multitask measures of its three,
+    # their mean for "multitask"; "none" = no dev score.
+    dev: str = "sts-benchmark"
     every: Share = 0.25  # dev score each this share of an epoch
     keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
 
@@ -96,6 +113,7 @@ class Recipe:
     encoder: EncoderSection
     stages: tuple[Stage, ...]
     evaluate: EvaluateSection
+    mix: MixSection | None = None
 
     @property
     def hash(self) -> str:
@@ -128,7 +146,7 @@ def recipe_table(name: str) -> Table:
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     """Check a recipe's table; WHERE names its file in errors."""
-    known = ["summary", "encoder", "stage", "evaluate", "tasks"]
+    known = ["summary", "encoder", "stage", "mix", "evaluate", "tasks"]
     for key in values:
         if key not in known:
             error = unknown("key", key, known)
@@ -137,13 +155,35 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
         raise UsageError(f"{where}: {missing[0]!r} is missing", hint="`embedlab recipes snli-ce` shows a whole recipe")
     if not isinstance(values["stage"], list) or not values["stage"]:
         raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables")
+    stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
+    mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
+    if mix is not None:
+        _check_mix(mix, stages, where)
     return Recipe(
         name=name,
         summary=str(values["summary"]),
         encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
-        stages=tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"])),
+        stages=stages,
         evaluate=build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate"),
+        mix=mix,
     )
+
+
+def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
+    """Refuse a mix of nothing, and what stages cannot differ in: turns that are not counted, rates of one step."""
+    mixed = [index for index, stage in enumerate(stages) if stage.optim.turn is not None]
+    if len(mixed) < 2:
+        raise UsageError(f"{where}: 'mix' asks for two or more stages with a turn", hint="add turn = 1 to each [stage.optim] that is meant")
+    if mix.combine == "turns":
+        return
+    for key in ("turn", *(_ONE_STEP if mix.combine in JOINT else ())):
+        values = [getattr(stages[index].optim, key) for index in mixed]
+        wanted = 1 if key == "turn" else values[0]
+        if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
+            raise UsageError(
+                f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
+                hint=f"--set stages.optim.{key}={wanted}",
+            )
 
 
 def to_table(recipe: Recipe) -> Table:
@@ -159,6 +199,7 @@ def to_table(recipe: Recipe) -> Table:
             }
             for stage in recipe.stages
         ],
+        **({"mix": unbuild(recipe.mix)} if recipe.mix is not None else {}),
         "evaluate": unbuild(recipe.evaluate),
     }
 
@@ -176,19 +217,22 @@ def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
 
 
 def set_value(values: Table, override: str) -> None:
-    """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`."""
+    """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`.
+
+    `stages.optim.lr` means that of every stage.
+    """
     key, separator, text = override.partition("=")
     if not separator or not key:
         raise UsageError(f"--set takes KEY=VALUE, not {override!r}", hint="for example --set optim.lr=1e-5")
     if key == TASK:
         return _choose_task(values, text)
-    steps = key.split(".")
-    if steps[0] in {"data", "objective", "optim"}:
-        if len(values.get("stage", [])) != 1:
-            raise UsageError(f"--set {key}: the recipe has several stages", hint=f"name one, for example stage.0.{key}")
-        steps = ["stage", "0", *steps]
+    if key.startswith("stages."):
+        for index in range(len(values.get("stage", []))):
+            set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
+        return None
+    *path, last = _steps(values, key)
     target: Any = values
-    for position, step in enumerate(steps[:-1]):
+    for position, step in enumerate(path):
         if isinstance(target, list):
             if not step.isdigit() or int(step) >= len(target):
                 raise UsageError(f"--set {key}: there is no stage {step!r}", hint=f"stages are 0 to {len(target) - 1}")
@@ -196,11 +240,21 @@ def set_value(values: Table, override: str) -> None:
         elif isinstance(target, dict):
             target = target.setdefault(step, {})
         else:
-            raise UsageError(f"--set {key}: {'.'.join(steps[: position + 1])!r} is not a table")
+            raise UsageError(f"--set {key}: {'.'.join(path[:position])!r} is not a table")
     if not isinstance(target, dict):
-        raise UsageError(f"--set {key}: {'.'.join(steps[:-1])!r} is not a table")
-    target[steps[-1]] = _parse_value(text)
+        raise UsageError(f"--set {key}: {'.'.join(path)!r} is not a table")
+    target[last] = _parse_value(text)
     return None
+
+
+def _steps(values: Table, key: str) -> list[str]:
+    """The tables that lead to KEY; a single stage need not be named."""
+    steps = key.split(".")
+    if steps[0] not in {"data", "objective", "optim"}:
+        return steps
+    if len(values.get("stage", [])) != 1:
+        raise UsageError(f"--set {key}: the recipe has several stages", hint=f"name one, stage.0.{key}, or all of them, stages.{key}")
+    return ["stage", "0", *steps]
 
 
 def _choose_task(values: Table, name: str) -> None:
@@ -209,9 +263,7 @@ def _choose_task(values: Table, name: str) -> None:
     if name not in tasks:
         raise unknown("task", name, tasks) if tasks else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from")
     for key, value in tasks[name].items():
-        prefixes = [""] if key.startswith("stage.") else [f"stage.{index}." for index in range(len(values["stage"]))]
-        for prefix in prefixes:
-            set_value(values, f"{prefix}{key}={json.dumps(value)}")
+        set_value(values, f"{'' if key.split('.')[0] in _SECTIONS else 'stages.'}{key}={json.dumps(value)}")
 
 
 def _parse_value(text: str) -> Any:

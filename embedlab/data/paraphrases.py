@@ -1,6 +1,6 @@
 """Question pairs that ask the same or not: Quora's, in the files of the CS224N course.
 
-Columns: sentence1, sentence2, is_duplicate (0 or 1). A pair with a blank label is left out and counted.
+Columns: sentence1, sentence2, is_duplicate (0 or 1), or sentence for the questions alone. A pair without a label is left out and counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.sentences import both_sentences
 from embedlab.data.text_file import numbers, read_fields
 
 _COLUMNS = COLUMNS["paraphrases"]
@@ -24,6 +25,12 @@ def read_quora(paths: Sequence[Path]) -> Rows:
     return Rows(frame=labelled, skipped={"blank label": blank} if blank else {})
 
 
+def read_questions(paths: Sequence[Path]) -> Rows:
+    """Both questions of every labelled pair of the same file, as plain sentences."""
+    pairs = read_quora(paths)
+    return Rows(frame=both_sentences(pairs.frame), skipped=pairs.skipped)
+
+
 def _quora(split: str, rows: int, classes: Mapping[str, int] | None = None) -> Split:
     return Split(layouts=(Layout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),), expected=Expected(rows=rows, classes=classes))
 
@@ -35,5 +42,12 @@ DATASETS = (
         summary="Quora question pairs as the CS224N course parts them",
         home="https://web.stanford.edu/class/cs224n",
         splits={"train": _quora("train", 141_498), "dev": _quora("dev", 20_212, {"0": 12_627, "1": 7_585})},
+    ),
+    Dataset(
+        name="paraphrase-sentences",
+        kind="sentences",
+        summary="both questions of the Quora pairs, as plain sentences",
+        home="https://web.stanford.edu/class/cs224n",
+        splits={"train": Split(layouts=(Layout(files=("CS224N/quora-train.csv",), read=read_questions),), expected=Expected(rows=282_996))},
     ),
 )

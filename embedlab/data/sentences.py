@@ -28,6 +28,11 @@ def read_whole_lines(paths: Sequence[Path]) -> Rows:
     )
 
 
+def both_sentences(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The sentences of PAIRS one by one: first a pair's first, then its second."""
+    return pairs.select(sentence=pl.concat_list("sentence1", "sentence2")).explode("sentence")
+
+
 _PARTS = tuple(f"wiki_split/{part}.tsv" for part in ("tune", "validation", "test"))
 
 DATASETS = (

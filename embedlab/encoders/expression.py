@@ -3,7 +3,7 @@
 With blanks only to read it by:
 
     model  = kind ":" list  |  kind "(" list ")"  |  single
-    kind   = "average" | "normalized-average" | "concat"
+    kind   = "average" | "normalized-average" | "concat" | "ensemble"
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?pooling=" POOLING ] [ "?revision=" REVISION ]
 
@@ -20,6 +20,8 @@ from embedlab.recipe import Pooling
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
+Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
+_KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +38,14 @@ class Single:
 class Combined:
     """A combination of two or more models."""
 
-    kind: Combination
+    kind: Combination | Ensemble
     parts: tuple["Single | Combined", ...]
     text: str
 
 
 def parse_model(text: str) -> Single | Combined:
     """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
-    for kind in COMBINATION_NAMES:
+    for kind in _KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
             return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
     return _parse_single(text)
@@ -73,7 +75,7 @@ def _split_list(text: str, kind: str) -> list[str]:
 
 
 def _opens_list(part: str) -> bool:
-    return part.lstrip().startswith(tuple(f"{kind}:" for kind in COMBINATION_NAMES))
+    return part.lstrip().startswith(tuple(f"{kind}:" for kind in _KINDS))
 
 
 def _parse_single(text: str) -> Single:

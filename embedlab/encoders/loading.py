@@ -39,6 +39,10 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
         )
+    if spec.kind == "ensemble":
+        raise UsageError(
+            f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask judges those, average:a,b averages vectors"
+        )
     if spec.kind == "word-vectors":
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
         return load_word_vectors(Path(spec.location), name=spec.name, fingerprint=fingerprint)

@@ -17,6 +17,8 @@ class Needs:
 
     sentences: tuple[str, ...]  # columns of sentences to encode
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
+    numbers: tuple[str, ...] = ()  # columns of scores
+    only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; it is no column of the loss
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
     together: str | None = None  # rows with the same sentence in this column are never parted
@@ -29,7 +31,7 @@ class Needs:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns the data must have."""
-        return (*self.sentences, *self.classes, *self.words)
+        return (*self.sentences, *self.classes, *self.numbers, *self.only, *self.words)
 
     @property
     def kinds(self) -> list[Kind]:

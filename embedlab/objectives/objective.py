@@ -1,7 +1,8 @@
 """The contract between an objective and the training loop, and how an objective is found by its name."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
-from embedlab.recipe import ObjectiveSection
+from embedlab.recipe import ObjectiveSection, Recipe
 
 View = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
 Frozen = Literal["nothing", "embeddings", "encoder"]
@@ -34,6 +35,9 @@ class Objective(nn.Module):
     def attach(self, encoder: TransformerEncoder) -> None:
         """Take from the encoder at its start what the loss needs of it beside vectors; nothing, for most."""
 
+    def share(self, others: "Sequence[Objective]") -> None:
+        """Take the layers that it shares with objectives of the recipe's other stages; none, for most."""
+
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """What is drawn or derived on the CPU while the batch is prepared; the loss finds it among its columns."""
         return {}
@@ -41,6 +45,22 @@ class Objective(nn.Module):
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the other."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """An encoder and the objectives that it was trained with, one a stage: what a dev score judges."""
+
+    encoder: TransformerEncoder
+    objectives: Sequence[Objective]
+
+
+def build_objectives(recipe: Recipe, dim: int) -> list[Objective]:
+    """The objectives of a recipe's stages, with the layers that they share."""
+    built = [build_objective(stage.objective, dim) for stage in recipe.stages]
+    for objective in built:
+        objective.share(built)
+    return built
 
 
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:

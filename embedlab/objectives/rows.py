@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,8 @@ class Rows:
 
     frame: pl.DataFrame  # the rows that were numbered, as they were
     sentences: pl.Series  # distinct, in the order they first appear
-    columns: dict[str, NDArray[np.int64]]  # (rows,) each: sentence → index into sentences, class → its index, word → its token
+    # (rows,) each: sentence → index into sentences, class → its index, word → its token; scores are float32
+    columns: dict[str, NDArray[Any]]
     left_out: int = 0  # rows whose word is not one token
 
     def __len__(self) -> int:
@@ -44,8 +46,9 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
         frame = frame.with_columns(pl.concat_str(needs.sentences, separator=JOINT).alias("joint"))
     texts = [frame[column].rename("sentence") for column in needs.encoded]
     distinct = pl.concat(texts).unique(maintain_order=True)
-    columns = {column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)}
+    columns: dict[str, NDArray[Any]] = {column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)}
     columns |= {column: _class_index(frame[column], classes) for column, classes in needs.classes.items()}
+    columns |= {column: frame[column].cast(pl.Float32).to_numpy(writable=True) for column in needs.numbers}
     columns |= {column: frame[f"{column} id"].to_numpy(writable=True) for column in needs.words}
     return Rows(frame=frame.select(needs.columns), sentences=distinct, columns=columns, left_out=total - len(frame))
 

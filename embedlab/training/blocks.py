@@ -1,16 +1,20 @@
-"""The order of a recipe's steps: stages one after the other, and neighbouring stages that take turns."""
+"""The order of a recipe's steps: stages one after the other, and neighbouring stages that are trained together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
 
+import numpy as np
+
+from embedlab.recipe import JOINT, MixSection
+from embedlab.training.order import Indices, batch_order
 from embedlab.training.schedule import dev_steps
-from embedlab.training.stage_data import StageData
+from embedlab.training.stage_data import StageData, turns_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Whose step it is, and which of its steps."""
+    """Whose batch is read, and which of its batches."""
 
     place: int  # of the stage in its block
     number: int  # counted from 0
@@ -18,53 +22,65 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Stages that are trained together by one optimizer: a single one, or several that take turns until the first one ends."""
+    """Stages that are trained together by one optimizer until one of them ends: a single one, or several as the recipe's mix says."""
 
     stages: tuple[StageData, ...]
     first: int  # steps that the blocks before take
+    mix: MixSection
+
+    @property
+    def leader(self) -> int:
+        """The place of the stage whose end ends the block."""
+        return next(place for place, data in enumerate(self.stages) if data.index == data.leader)
+
+    @property
+    def batches_a_step(self) -> int:
+        """One, or one of each stage."""
+        return len(self.stages) if self.mix.combine in JOINT else 1
 
     @property
     def steps(self) -> int:
         """Steps of all its stages."""
-        return sum(data.steps for data in self.stages)
+        return len(self._order) // self.batches_a_step
 
     @property
     def end(self) -> int:
         """Steps of the recipe that are done when this block is."""
         return self.first + self.steps
 
-    def turn(self, step: int) -> Turn:
-        """Whose turn the block's step STEP is, counted from 0."""
-        round_, left = divmod(step, sum(self._lengths))
-        place = 0
-        while left >= self._lengths[place]:
-            left -= self._lengths[place]
-            place += 1
-        return Turn(place=place, number=round_ * self._lengths[place] + left)
+    def turns(self, step: int) -> tuple[Turn, ...]:
+        """The batches that the block's step STEP reads, counted from 0; of a joint step the leader's first."""
+        begin = step * self.batches_a_step
+        numbers = self.taken(step)
+        return tuple(Turn(place=int(place), number=numbers[place]) for place in self._order[begin : begin + self.batches_a_step])
 
     def taken(self, steps: int) -> tuple[int, ...]:
-        """How many steps each stage has taken after STEPS of the block."""
-        rounds, left = divmod(steps, sum(self._lengths))
-        begins = (0, *accumulate(self._lengths))
-        return tuple(rounds * length + min(max(left - begin, 0), length) for length, begin in zip(self._lengths, begins, strict=False))
+        """How many batches each stage has given after STEPS of the block."""
+        return tuple(int(np.searchsorted(own, steps * self.batches_a_step)) for own in self._batches)
 
     def dev_steps(self, every: float) -> frozenset[int]:
-        """Steps of the block after which a dev score is due: each share EVERY of an epoch of its first stage, and its end."""
-        leader, turn, others = self.stages[0], self._lengths[0], sum(self._lengths[1:])
+        """Steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end."""
+        leader = self.stages[self.leader]
         due = dev_steps(leader.epochs, leader.passes, every)
-        return frozenset(self.steps if own == leader.steps else own + (own - 1) // turn * others for own in due)
+        steps = self._batches[self.leader] // self.batches_a_step
+        return frozenset(self.steps if own == leader.steps else int(steps[own - 1]) + 1 for own in due)
 
-    @property
-    def _lengths(self) -> tuple[int, ...]:
-        return tuple(data.stage.optim.turn or data.steps for data in self.stages)
+    @cached_property
+    def _order(self) -> Indices:
+        return batch_order(self.mix.combine, turns_of(self.stages), self.leader, self.stages[self.leader].epochs)
+
+    @cached_property
+    def _batches(self) -> tuple[Indices, ...]:
+        """Of each stage, which of the block's batches are its own."""
+        return tuple(np.flatnonzero(self._order == place) for place in range(len(self.stages)))
 
 
-def blocks(stages: Sequence[StageData]) -> tuple[Block, ...]:
+def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[Block, ...]:
     """The stages of a recipe as they are trained."""
     members: dict[int, list[StageData]] = {}
     for data in stages:
         members.setdefault(data.leader, []).append(data)
     made: list[Block] = []
     for group in members.values():
-        made.append(Block(stages=tuple(group), first=made[-1].end if made else 0))
+        made.append(Block(stages=tuple(group), first=made[-1].end if made else 0, mix=mix or MixSection()))
     return tuple(made)

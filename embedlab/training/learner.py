@@ -1,6 +1,6 @@
-"""Encoder and objectives as one module, and the gradient of a batch: with one graph, or a few sentences at a time."""
+"""Encoder and objectives as one module, and the gradient of a batch: with one graph, a few sentences at a time, or of several tasks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from accelerate import Accelerator
@@ -8,9 +8,12 @@ from torch import Tensor, nn
 
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, View
+from embedlab.recipe import Combine
 from embedlab.training.batching import Batch, Chunk
 from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_rate
+from embedlab.training.freezing import frozen
+from embedlab.training.gradients import take_gradients, without_conflicts
 
 
 class Learner(nn.Module):
@@ -47,6 +50,42 @@ class Learner(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Encode the batch's distinct sentences, then ask the objective."""
         return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
+
+
+def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:
+    """The loss of BATCH, its gradient added to the parameters; what its objective freezes gets none."""
+    with frozen(learner.encoder, learner.objective(batch).frozen):
+        if is_cached:
+            return cached_backward(learner, batch, accelerator)
+        loss: Tensor = learner(batch)
+        accelerator.backward(loss)
+        return loss.detach()
+
+
+def joint_backward(
+    backwards: Sequence[Callable[[], Tensor]],
+    parameters: Sequence[nn.Parameter],
+    combine: Combine,
+    orders: Callable[[], Sequence[Sequence[int]]],
+) -> Tensor:
+    """The losses of several batches, each by its own of BACKWARDS, and one gradient of them all in PARAMETERS; (batches,).
+
+    ORDERS gives those in which gradient surgery lets the tasks meet.
+    """
+    if combine not in {"surgery", "surgery-sum"}:
+        losses = [backward() for backward in backwards]
+        for parameter in parameters:
+            if parameter.grad is not None and len(losses) > 1:
+                parameter.grad /= len(losses)
+        return torch.stack(losses)
+    losses, tasks = [], []
+    for backward in backwards:
+        losses.append(backward())
+        tasks.append(take_gradients(parameters))
+    combined = without_conflicts(tasks, orders(), "sum" if combine == "surgery-sum" else "mean")
+    for parameter, gradient in zip(parameters, combined, strict=True):
+        parameter.grad = gradient
+    return torch.stack(losses)
 
 
 def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) -> Tensor:

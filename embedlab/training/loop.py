@@ -4,7 +4,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 import torch
 from accelerate import Accelerator
@@ -12,19 +14,20 @@ from torch import Tensor, nn
 
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, Interrupted
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.objective import Objective, Trained
 from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
 from embedlab.training.batching import Collation
-from embedlab.training.blocks import Block
+from embedlab.training.blocks import Block, Turn
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
-from embedlab.training.freezing import frozen
-from embedlab.training.learner import Learner, cached_backward
+from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter
+from embedlab.training.order import task_orders
 from embedlab.training.schedule import rate_factor
 from embedlab.training.signals import StopRequest
+from embedlab.training.stage_data import StageData
 
-DevScore = Callable[[TransformerEncoder], float]
+DevScore = Callable[[Trained], float]
 
 CHECKPOINT_S = 60.0  # between two checkpoints, at least
 CHECKPOINT_SHARE = 0.03  # of the time goes into checkpoints, at most: a large encoder takes seconds to write
@@ -52,9 +55,8 @@ class Session:
     @property
     def heads(self) -> dict[str, Tensor]:
         """What the objectives learn, named "<stage>.<parameter>"; what they only use, as a pre-trained head, is in the starting encoder."""
-        objectives = nn.ModuleList(self.objectives)
-        fixed = {name for name, parameter in objectives.named_parameters(remove_duplicate=False) if not parameter.requires_grad}
-        return {name: tensor for name, tensor in objectives.state_dict().items() if name not in fixed}
+        # A layer that two objectives share is named, and saved, once.
+        return {name: parameter for name, parameter in nn.ModuleList(self.objectives).named_parameters() if parameter.requires_grad}
 
 
 def train_block(session: Session, block: Block, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None) -> None:
@@ -74,30 +76,31 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
     optimizer = accelerator.prepare_optimizer(inner)
 
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
+    cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
     batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
     meter = Meter(device, done=session.step, steps=session.steps)
     session.saved_at = time.perf_counter()
 
     for step in range(session.step - block.first, block.steps):
-        turn = block.turn(step)
-        data, optim = block.stages[turn.place], block.stages[turn.place].stage.optim
-        batch = next(batches[turn.place]).to(device)
-        lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
+        turns = block.turns(step)
+        data, optim = block.stages[turns[0].place], block.stages[turns[0].place].stage.optim
+        read = [next(batches[turn.place]).to(device) for turn in turns]
+        lr = optim.lr * rate_factor(turns[0].number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
         for group in inner.param_groups:
             group["lr"] = lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
-        with frozen(session.encoder.backbone, learner.objective(batch).frozen):
-            if optim.micro_batch is None:
-                loss = learner(batch)
-                accelerator.backward(loss)
-            else:
-                loss = cached_backward(learner, batch, accelerator)
+        losses = joint_backward(
+            [partial(backward, learner, batch, accelerator, is_cached=batch.stage in cached) for batch in read],
+            list(parameters.values()),
+            block.mix.combine,
+            partial(task_orders, data.seed, data.index, step, len(read)),
+        )
         if optim.clip is not None:
             accelerator.clip_grad_norm_(parameters.values(), optim.clip)
         optimizer.step()
         optimizer.zero_grad()
         session.step += 1
-        meter.add(loss, batch.rows)
+        meter.add(losses, sum(batch.rows for batch in read))
 
         done = step + 1
         is_last = done == block.steps
@@ -105,11 +108,11 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
             is_last
             or done in due
             or meter.is_due()
-            or block.turn(done).place != turn.place
+            or block.turns(done)[0].place != turns[0].place
             or (device.type == "cpu" and not meter.is_finite)
         ):
-            epoch = data.passes * (turn.number + 1) / data.steps
-            _tell_step(session, meter.read(stage=data.index, epoch=epoch, step=session.step, lr=lr))
+            epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
+            _tell_steps(session, meter.read(epochs, step=session.step, lr=lr))
         if is_last or done in due or session.stop.signal is not None or _is_time(session):
             before = time.perf_counter()
             if done in due:
@@ -132,16 +135,26 @@ def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, fused=True)
 
 
-def _tell_step(session: Session, event: events.Step) -> None:
-    if not math.isfinite(event.loss):
-        raise _diverged(session, event.lr, event.loss)
-    session.tell(event)
-    session.accelerator.log({"loss": event.loss, "lr": event.lr, "rows_per_s": event.rows_per_s, "epoch": event.epoch}, step=event.step)
+def _epoch(data: StageData, turn: Turn) -> float:
+    """Passes over a stage's rows that are done after a turn."""
+    return data.passes * (turn.number + 1) / data.steps
+
+
+def _tell_steps(session: Session, steps: Sequence[events.Step]) -> None:
+    """Tell the event of each stage that a step was taken for."""
+    for event in steps:
+        if not math.isfinite(event.loss):
+            raise _diverged(session, event.lr, event.loss)
+        session.tell(event)
+    first = steps[0]
+    losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
+    values = {"loss": fmean(event.loss for event in steps), "lr": first.lr, "rows_per_s": first.rows_per_s, "epoch": first.epoch}
+    session.accelerator.log({**values, **losses}, step=first.step)
 
 
 def _evaluate(session: Session) -> None:
     assert session.dev_score is not None
-    score = session.dev_score(session.encoder)
+    score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
     session.tell(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
     # A score that is no number, as of vectors that are all alike, is never the best.

@@ -1,7 +1,7 @@
 """Loss, speed, time left and memory since the last event."""
 
-import math
 import time
+from collections.abc import Mapping
 
 import psutil
 import torch
@@ -24,9 +24,9 @@ class Meter:
         self._process = psutil.Process()
         self._clear()
 
-    def add(self, loss: Tensor, rows: int) -> None:
-        """Count a step."""
-        self._loss += loss.detach()
+    def add(self, losses: Tensor, rows: int) -> None:
+        """Count a step by the loss of each batch it read."""
+        self._losses = self._losses + losses.detach()
         self._rows += rows
         self._count += 1
 
@@ -39,32 +39,35 @@ class Meter:
         """Whether enough happened for an event: ten steps, or half a second."""
         return self._count >= INTERVAL_STEPS or (self._count > 0 and time.perf_counter() - self._since_s >= INTERVAL_S)
 
-    def read(self, *, stage: int, epoch: float, step: int, lr: float) -> events.Step:
-        """The event of the steps since the last one."""
-        loss = self._loss.item() / self._count  # waits for the accelerator, so that the times below are true
+    def read(self, epochs: Mapping[int, float], *, step: int, lr: float) -> list[events.Step]:
+        """The events of the steps since the last ones, one a stage; EPOCHS are those of each stage by its index."""
+        losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are true
         now = time.perf_counter()
         per_step = (now - self._start_s - self._paused_s) / max(1, step - self._start_step)
-        event = events.Step(
-            stage=stage,
-            epoch=epoch,
-            step=step,
-            steps=self._steps,
-            loss=loss,
-            lr=lr,
-            rows_per_s=self._rows / max(1e-9, now - self._since_s),
-            eta_s=per_step * (self._steps - step),
-            memory_mib=self._memory_mib(),
-        )
+        told = [
+            events.Step(
+                stage=stage,
+                epoch=epoch,
+                step=step,
+                steps=self._steps,
+                loss=loss,
+                lr=lr,
+                rows_per_s=self._rows / max(1e-9, now - self._since_s),
+                eta_s=per_step * (self._steps - step),
+                memory_mib=self._memory_mib(),
+            )
+            for (stage, epoch), loss in zip(epochs.items(), losses, strict=True)
+        ]
         self._clear()
-        return event
+        return told
 
     @property
     def is_finite(self) -> bool:
         """Whether every loss since the last event was a number; on a CPU this costs nothing."""
-        return math.isfinite(self._loss.item())
+        return bool(self._losses.isfinite().all())
 
     def _clear(self) -> None:
-        self._loss = torch.zeros((), device=self._device)
+        self._losses = torch.zeros(1, device=self._device)
         self._rows = self._count = 0
         self._since_s = time.perf_counter()
 

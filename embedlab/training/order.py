@@ -1,10 +1,13 @@
-"""Which rows are learnt from together and when: rows that belong together are shuffled as groups and never parted."""
+"""Which rows are learnt from together and when: rows that belong together stay so, and stages are read in turn or together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
+
+from embedlab.recipe import Combine
 
 Indices = NDArray[np.int64]
 
@@ -78,3 +81,27 @@ def epochs_of_steps(groups: Groups, batch_size: int, steps: int, *, seed: int, s
     while (left := steps - sum(counts)) > 0:
         counts.append(min(left, len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts)))))
     return tuple(counts)
+
+
+def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Sequence[int]) -> Indices:
+    """Which of several stages, by its place, each batch of their common training is read from.
+
+    TURNS are the batches of each in a round; the stage at the place LEADER ends it all after its EPOCHS, whose steps they
+    give. In "epochs" every stage gives as many batches as the leader's epoch has, in a joint step each gives one, the
+    leader first.
+    """
+    places = np.arange(len(turns))
+    match combine:
+        case "turns":
+            rounds, left = divmod(sum(epochs), turns[leader])
+            return np.append(np.tile(np.repeat(places, turns), rounds), np.full(left, leader))
+        case "epochs":
+            return np.concatenate([np.repeat(places, steps) for steps in epochs])
+        case _:
+            return np.tile([leader, *np.delete(places, leader)], sum(epochs))
+
+
+def task_orders(seed: int, stage: int, step: int, tasks: int) -> list[list[int]]:
+    """The order in which gradient surgery lets each of TASKS meet the others at a step, drawn anew for each of them."""
+    rng = np.random.default_rng([seed, stage, step, 0, 1])  # five numbers: apart from what orders rows and draws in batches
+    return [[int(other) for other in rng.permutation(tasks) if other != task] for task in range(tasks)]

@@ -1,7 +1,7 @@
 """The rows a stage learns from, opened and numbered, and their order in each epoch; light, so that `--dry-run` can show a batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -12,8 +12,8 @@ from embedlab.errors import MissingError, UsageError
 from embedlab.names import objective_options
 from embedlab.objectives.needs import Needs, objective_needs, require_columns
 from embedlab.objectives.rows import Rows, WordIds, index_rows
-from embedlab.recipe import Recipe, Stage
-from embedlab.training.order import Groups, Indices, epoch_batches, epochs_of_steps, group_rows, steps_of_epochs
+from embedlab.recipe import MixSection, Recipe, Stage
+from embedlab.training.order import Groups, Indices, batch_order, epoch_batches, epochs_of_steps, group_rows, steps_of_epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class StageData:
     """One stage's rows and the steps it takes over them."""
 
     index: int  # of the stage in its recipe
-    leader: int  # the stage whose end ends this one: itself, or the first of those that take turns
+    leader: int  # the stage whose end ends this one: itself, or one of those it is trained together with
     stage: Stage
     rows: Rows
     groups: Groups
@@ -46,16 +46,13 @@ def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None
 
     WORDS are those of the encoder; without them, as in a dry run, no row is left out for its word.
     """
-    opened: list[StageData] = []
-    for index in range(len(recipe.stages)):
-        opened.append(open_stage(recipe, source, seed, index, words, opened))
-    return tuple(opened)
+    opened = [open_stage(recipe, source, seed, index, words) for index in range(len(recipe.stages))]
+    mix = recipe.mix or MixSection()
+    return tuple(data for group in groups_of(recipe.stages) for data in _together([opened[index] for index in group], mix))
 
 
-def open_stage(
-    recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None, before: Sequence[StageData] = ()
-) -> StageData:
-    """One stage of a recipe with its data, after the stages BEFORE; a stage without a row is a MissingError."""
+def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None) -> StageData:
+    """One stage of a recipe with its data, as if it were alone; a stage without a row is a MissingError."""
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
     frame, states = _read(stage, source, needs)
@@ -63,25 +60,28 @@ def open_stage(
     if not len(rows):
         raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
-    batch_size = stage.optim.batch_size
-    groups = group_rows(keys, batch_size)
-    leader = leader_of(recipe.stages, index)
-    if leader == index:
-        passes = stage.optim.epochs
-        epochs = steps_of_epochs(groups, batch_size, passes, seed=seed, stage=index)
-    else:
-        epochs = epochs_of_steps(groups, batch_size, _steps_in_turn(stage, before[leader], index), seed=seed, stage=index)
-        passes = sum(epochs) / len(epoch_batches(groups, batch_size, seed=seed, stage=index, epoch=0))
+    groups = group_rows(keys, stage.optim.batch_size)
+    passes = stage.optim.epochs
+    epochs = steps_of_epochs(groups, stage.optim.batch_size, passes, seed=seed, stage=index)
     return StageData(
-        index=index, leader=leader, stage=stage, rows=rows, groups=groups, states=states, seed=seed, epochs=epochs, passes=passes
+        index=index, leader=index, stage=stage, rows=rows, groups=groups, states=states, seed=seed, epochs=epochs, passes=passes
     )
 
 
-def leader_of(stages: Sequence[Stage], index: int) -> int:
-    """The first of the stages that stage INDEX takes turns with: itself where it is alone."""
-    while index > 0 and stages[index].optim.turn and stages[index - 1].optim.turn:
-        index -= 1
-    return index
+def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
+    """The indices of the stages that are trained together: neighbours that have a turn, or one alone."""
+    groups: list[list[int]] = []
+    for index, stage in enumerate(stages):
+        if index and stage.optim.turn and stages[index - 1].optim.turn:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def turns_of(stages: Sequence[StageData]) -> list[int]:
+    """How many batches each of the stages that are trained together gives in a row."""
+    return [data.stage.optim.turn or 1 for data in stages]
 
 
 def example(data: StageData) -> list[tuple[str, str]]:
@@ -94,17 +94,31 @@ def example(data: StageData) -> list[tuple[str, str]]:
     return described
 
 
-def _steps_in_turn(stage: Stage, leader: StageData, index: int) -> int:
-    """The steps of a stage that takes its turn after each whole turn of LEADER."""
-    assert leader.stage.optim.turn is not None
-    assert stage.optim.turn is not None
-    turns = leader.steps // leader.stage.optim.turn
-    if turns == 0:
+def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
+    """The stages of a GROUP with the steps that its leader leaves them, their rows begun anew as often as that takes."""
+    if len(group) == 1:
+        return list(group)
+    sizes = [data.epochs[0] for data in group]
+    place = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[mix.until]
+    leader, turns = group[place], turns_of(group)
+    if mix.combine == "turns" and leader.steps < turns[place]:
         raise UsageError(
-            f"stage {index} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
+            f"stage {_other(group, leader)} never gets its turn: stage {leader.index} has {leader.steps} steps, fewer than its turn",
             hint=f"--set stage.{leader.index}.optim.turn={leader.steps}",
         )
-    return turns * stage.optim.turn
+    steps = np.bincount(batch_order(mix.combine, turns, place, leader.epochs), minlength=len(group))
+    return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
+
+
+def _led(data: StageData, leader: StageData, steps: int) -> StageData:
+    size = data.stage.optim.batch_size
+    epochs = epochs_of_steps(data.groups, size, steps, seed=data.seed, stage=data.index)
+    whole = len(epoch_batches(data.groups, size, seed=data.seed, stage=data.index, epoch=0))
+    return replace(data, leader=leader.index, epochs=epochs, passes=steps / whole)
+
+
+def _other(group: Sequence[StageData], leader: StageData) -> int:
+    return next(data.index for data in group if data is not leader)
 
 
 def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tuple[State, ...]]:
@@ -112,7 +126,8 @@ def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tup
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     key = needs.together or needs.columns[0]
-    frames = [_drawn(part.frame.select(needs.columns), stage.data.rows, key) for part in parts]
+    wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
+    frames = [_drawn(part.frame.select(needs.columns).filter(*wanted), stage.data.rows, key) for part in parts]
     return pl.concat(frames), tuple(part.state for part in parts)
 
 

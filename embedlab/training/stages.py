@@ -24,7 +24,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.objectives.needs import check_columns, objective_needs
-from embedlab.objectives.objective import Objective, build_objective
+from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.paths import disk_errors
 from embedlab.recipe import Recipe
 from embedlab.runs import events
@@ -32,7 +32,7 @@ from embedlab.runs.environment import Environment, environment
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Collation, cut_for
-from embedlab.training.blocks import blocks
+from embedlab.training.blocks import Block, blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
 from embedlab.training.loop import DevScore, Session, train_block
@@ -63,16 +63,17 @@ def train_run(
     """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
 
     RESUME goes on from the newest checkpoint, or from the beginning where there is none; the result is bit-identical on
-    a CPU with as many threads. DEV_SCORE judges the encoder now and then (Spearman x 100), REPORT gets every event,
+    a CPU with as many threads. DEV_SCORE judges encoder and heads now and then (x 100), REPORT gets every event,
     WATCH follows the tokenising, which is kept in the folder CACHE. Nothing is written before data and encoder are found to be there.
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
     encoder = _starting_encoder(recipe, source, machine, run)
     stages = open_stages(recipe, source, seed, encoder.word_ids)
+    plan = blocks(stages, recipe.mix)
     here = _environment(machine, seed, stages)
     torch.manual_seed(seed)
-    objectives = [_attached(build_objective(stage.objective, encoder.dim), encoder) for stage in recipe.stages]
+    objectives = [_attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)]
     with run.lock():
         notes = _write_once(run, recipe, here, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
@@ -93,7 +94,7 @@ def train_run(
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
                 cache=cache,
-                steps=sum(data.steps for data in stages),
+                steps=plan[-1].end,
             )
             with _told_endings(session):
                 if snapshot is not None:
@@ -101,12 +102,12 @@ def train_run(
                 tell(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
                 for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
                     tell(events.Note(text=note))
-                _train_blocks(session, stages, snapshot, watch)
+                _train_blocks(session, plan, snapshot, watch)
                 _finish(session, run, recipe, seed, [state for data in stages for state in data.states])
 
 
-def _train_blocks(session: Session, stages: Sequence[StageData], snapshot: Snapshot | None, watch: Watch | None) -> None:
-    for block in blocks(stages):
+def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, watch: Watch | None) -> None:
+    for block in plan:
         if session.step >= block.end:
             continue
         is_midway = session.step > block.first

@@ -1,7 +1,6 @@
 """What every objective must do, walked over the folder."""
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from subprocess import run
 
@@ -27,11 +26,12 @@ MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     """Rows with the columns an objective needs; what must stay together comes in threes."""
     rng = np.random.default_rng(0)
-    columns = {column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences}
+    columns: dict[str, list[object]] = {column: [f"{column} {index}" for index in range(rows)] for column in needs.sentences}
     if needs.together is not None:
         columns[needs.together] = [f"{needs.together} {index // 3}" for index in range(rows)]
-    labels: Mapping[str, list[str]] = {column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()}
-    words = {column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words}
+    labels: dict[str, list[object]] = {column: rng.choice(classes, rows).tolist() for column, classes in needs.classes.items()}
+    labels |= {column: [index % 6 for index in range(rows)] for column in needs.numbers}
+    words: dict[str, list[object]] = {column: [sample.vocabulary()[index] for index in range(rows)] for column in needs.words}
     return pl.DataFrame(columns | labels | words)
 
 

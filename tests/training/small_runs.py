@@ -7,7 +7,7 @@ import torch
 
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.objective import Trained
 from embedlab.recipe import Recipe, from_table
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
@@ -51,9 +51,31 @@ def mixed_stages(encoder: Path) -> Recipe:
     return recipe_of(encoder, first, second, stage(rows=60), every=0.5)
 
 
-def length_of_a_vector(encoder: TransformerEncoder) -> float:
+def joint_stages(encoder: Path, combine: str = "surgery") -> Recipe:
+    """A stage alone, then three tasks that share an encoder, two of them also a layer, by gradient surgery or as COMBINE says."""
+
+    def task(name: str, dataset: str, **options: object) -> dict[str, Any]:
+        optim = {"lr": 1e-3, "batch_size": 16, "turn": 1, "epochs": 2, "clip": 1.0}
+        return {"data": {"datasets": [dataset], "rows": 64}, "objective": {"name": name, **options}, "optim": optim}
+
+    values = {
+        "summary": "a test",
+        "encoder": {"model": str(encoder), "pooling": "cls", "max_tokens": 32},
+        "stage": [
+            stage(rows=48),
+            task("sentiment_head", "sentiment"),
+            task("paraphrase_head", "paraphrases"),
+            task("similarity_head", "sts-course", sharing="first-layer"),
+        ],
+        "mix": {"combine": combine, "until": "smallest"},
+        "evaluate": {"every": 0.5},
+    }
+    return from_table(values, name="small", where="test")
+
+
+def length_of_a_vector(trained: Trained) -> float:
     """A dev score that costs nothing."""
-    return float((encoder.encode(["a man sleeps"]) ** 2).sum())
+    return float((trained.encoder.encode(["a man sleeps"]) ** 2).sum())
 
 
 def saved_bytes(run: RunFolder) -> dict[str, bytes]:

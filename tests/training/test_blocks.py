@@ -1,14 +1,16 @@
 """Whose step it is: stages in sequence and stages that take turns."""
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from embedlab.errors import UsageError
+from embedlab.recipe import MixSection
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.stage_data import open_stages
-from tests.training.small_runs import SAMPLE, recipe_of, stage
+from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
 
 
 def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> Block:
@@ -18,7 +20,7 @@ def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> Bl
 
 
 def places(block: Block) -> list[int]:
-    return [block.turn(step).place for step in range(block.steps)]
+    return [block.turns(step)[0].place for step in range(block.steps)]
 
 
 def test_turns_are_exactly_as_long_as_stated(tiny_encoder: Path) -> None:
@@ -34,7 +36,7 @@ def test_turns_are_exactly_as_long_as_stated(tiny_encoder: Path) -> None:
 def test_each_stage_takes_its_own_steps_in_order_and_begins_its_rows_anew(turns: tuple[int, int], tiny_encoder: Path) -> None:
     block = block_of(tiny_encoder, (200, 40), turns)
     for place, data in enumerate(block.stages):
-        numbers = [turn.number for turn in map(block.turn, range(block.steps)) if turn.place == place]
+        numbers = [turn.number for (turn,) in map(block.turns, range(block.steps)) if turn.place == place]
         assert numbers == list(range(data.steps))
     for step in range(block.steps + 1):
         assert block.taken(step) == tuple(places(block)[:step].count(place) for place in (0, 1))
@@ -46,7 +48,7 @@ def test_dev_scores_follow_the_first_stage_and_the_end(tiny_encoder: Path) -> No
     block = block_of(tiny_encoder, (200, 40), (2, 1))
     due = block.dev_steps(0.25)
     assert block.steps in due
-    assert all(block.turn(step - 1).place == 0 for step in due - {block.steps})
+    assert all(block.turns(step - 1)[0].place == 0 for step in due - {block.steps})
     assert len(due) == 4
 
 
@@ -61,3 +63,34 @@ def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -
     with pytest.raises(UsageError, match="stage 1 never gets its turn: stage 0 has 3 steps") as error:
         block_of(tiny_encoder, (40, 40), (19, 1))
     assert "stage.0.optim.turn=3" in error.value.hint
+
+
+def joint_block(encoder: Path, combine: str) -> Block:
+    return blocks(open_stages(joint_stages(encoder, combine), SAMPLE, seed=1), MixSection(combine=combine, until="smallest"))[1]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("combine", ["average", "surgery"])
+def test_a_joint_step_reads_a_batch_of_each_stage(combine: str, tiny_encoder: Path) -> None:
+    block = joint_block(tiny_encoder, combine)
+    assert block.steps == 8
+    for step in range(block.steps):
+        assert {(turn.place, turn.number) for turn in block.turns(step)} == {(place, step) for place in range(3)}
+        assert block.taken(step) == (step, step, step)
+    assert block.dev_steps(0.5) == {2, 4, 6, 8}
+
+
+def test_epochs_in_turn_are_as_long_as_the_smallest_stages(tiny_encoder: Path) -> None:
+    block = joint_block(tiny_encoder, "epochs")
+    lengths = [(place, len(list(steps))) for place, steps in groupby(places(block))]
+    assert lengths == [(0, 4), (1, 4), (2, 4)] * 2
+
+
+@pytest.mark.parametrize(("until", "place"), [("first", 0), ("smallest", 1), ("largest", 2)])
+def test_whose_end_ends_them_is_the_recipes_choice(until: str, place: int, tiny_encoder: Path) -> None:
+    stages = [stage(rows=rows, optim={"turn": 1}) for rows in (64, 32, 96)]
+    mix = MixSection(combine="average", until=until)  # type: ignore[arg-type]
+    alone = [blocks(open_stages(recipe_of(tiny_encoder, one), SAMPLE, seed=1))[0].steps for one in stages]
+    (block,) = blocks(open_stages(replace(recipe_of(tiny_encoder, *stages), mix=mix), SAMPLE, seed=1), mix)
+    assert block.leader == place
+    assert block.steps == pytest.approx(alone[place], abs=1)  # rows that belong together are shuffled by stage
+    assert {data.steps for data in block.stages} == {block.steps}

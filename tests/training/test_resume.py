@@ -16,7 +16,7 @@ from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
-from tests.training.small_runs import length_of_a_vector, mixed_stages, recipe_of, saved_bytes, stage, two_stages
+from tests.training.small_runs import joint_stages, length_of_a_vector, mixed_stages, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
 
@@ -78,8 +78,28 @@ def test_a_run_that_mixes_signals_goes_on_where_it_stopped(
     step = {"before a turn": 3, "after a turn": 4, "within a turn": 6, "the end of the block": end, "the next block": end + 1}[at]
     taken, count = Meter.add, iter(range(1, 1000))
 
-    def stop_there(meter: Meter, loss: Tensor, rows: int) -> None:
-        taken(meter, loss, rows)
+    def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
+        taken(meter, losses, rows)
+        if next(count) == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Meter, "add", stop_there)
+    with pytest.raises(Interrupted, match=f"after step {step} of"):
+        train(recipe, dev_score=length_of_a_vector)
+    monkeypatch.undo()
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+
+
+@pytest.mark.parametrize("at", ["the first joint step", "a later one"])
+def test_gradient_surgery_goes_on_where_it_stopped(at: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = joint_stages(tiny_encoder)
+    whole = train(recipe, "whole", dev_score=length_of_a_vector)
+    first = min(event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 1)
+    step = max(first, 4) if at == "the first joint step" else first + 3
+    taken, count = Meter.add, iter(range(1, 1000))
+
+    def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
+        taken(meter, losses, rows)
         if next(count) == step:
             os.kill(os.getpid(), signal.SIGTERM)
 

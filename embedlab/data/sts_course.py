@@ -1,0 +1,56 @@
+"""Sentence pairs with graded similarity in the files of the CS224N course: a parting of STS Benchmark's pairs of its own.
+
+Columns: sentence1, sentence2, gold, source (unknown); or sentence for the sentences alone. Its training pairs hold pairs of STS
+Benchmark's dev and test, so a model that learnt from them is scored on its own dev only.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.sentences import both_sentences
+from embedlab.data.text_file import bad_line, numbers, read_fields
+
+_HEADER = ("sentence1", "sentence2", "similarity")
+
+
+def read_course_pairs(paths: Sequence[Path]) -> Rows:
+    """The pairs of a tab-separated file with the columns sentence1, sentence2 and similarity."""
+    (path,) = paths
+    frame = read_fields(path, _HEADER, line_shape="id, sentence1, sentence2, similarity")
+    gold = numbers(path, frame["similarity"], frame["line"], 0, 5, "similarity")
+    unscored = frame.filter(gold.is_null())
+    if not unscored.is_empty():
+        raise bad_line(path, unscored["line"][0], "no similarity")
+    return Rows(frame=frame.with_columns(gold=gold, source=pl.lit(None, pl.String)).select(list(COLUMNS["sts"])))
+
+
+def read_course_sentences(paths: Sequence[Path]) -> Rows:
+    """Both sentences of every pair, as plain sentences."""
+    return Rows(frame=both_sentences(read_course_pairs(paths).frame))
+
+
+def _split(split: str, rows: int, read: Callable[[Sequence[Path]], Rows]) -> Split:
+    return Split(layouts=(Layout(files=(f"CS224N/sts-{split}.csv",), read=read),), expected=Expected(rows=rows))
+
+
+_HOME = "https://web.stanford.edu/class/cs224n"
+
+DATASETS = (
+    Dataset(
+        name="sts-course",
+        kind="sts",
+        summary="graded similarity as the CS224N course parts it; shares pairs with STS Benchmark's dev and test",
+        home=_HOME,
+        splits={"train": _split("train", 6_040, read_course_pairs), "dev": _split("dev", 863, read_course_pairs)},
+    ),
+    Dataset(
+        name="sts-course-sentences",
+        kind="sentences",
+        summary="both sentences of the course's pairs, as plain sentences",
+        home=_HOME,
+        splits={"train": _split("train", 12_080, read_course_sentences)},
+    ),
+)

@@ -1,0 +1,1 @@
+"""Contrast of labelled pairs: duplicates drawn together, the others pushed apart (chen)."""

@@ -1,0 +1,36 @@
+"""Options of the contrast of labelled pairs."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from embedlab.objectives.in_batch_contrastive.options import Projection
+from embedlab.objectives.labelled import describe_labelled
+from embedlab.objectives.needs import Needs
+from embedlab.recipe import Positive
+from embedlab.schema import table
+
+SUMMARY = "each first sentence picks its duplicate among the batch's second ones; pairs that are none are driven apart"
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    others: Literal["maximise", "leave-out"] = "maximise"  # pairs that are no duplicates; chen table 4 compares
+    temperature: Positive = 0.05  # τ, on cosines; chen
+    projection: Projection = "two-layer"  # chen
+
+
+def needs(options: Options) -> Needs:
+    """Labelled pairs, or the duplicates among them alone."""
+    sentences = ("sentence1", "sentence2")
+    if options.others == "leave-out":
+        return Needs(sentences=sentences, only={"is_duplicate": "1"})
+    return Needs(sentences=sentences, classes={"is_duplicate": ("0", "1")})
+
+
+def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row of a batch in words, as (column, text)."""
+    return describe_labelled(frame, rng)

@@ -1,0 +1,1 @@
+"""Whether two sentences are paraphrases, by a bilinear head (chen)."""

@@ -1,0 +1,1 @@
+"""The sentiment of a sentence by a head of its own (chen)."""

@@ -1,0 +1,31 @@
+"""Options of the sentiment head."""
+
+import numpy as np
+import polars as pl
+
+from embedlab.objectives.heads import HeadDropout, Layers
+from embedlab.objectives.labelled import describe_labelled
+from embedlab.objectives.needs import Needs
+from embedlab.schema import table
+
+SUMMARY = "a head of its own tells the sentiment of a sentence in five classes"
+
+CLASSES = ("0", "1", "2", "3", "4")  # very negative … very positive
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    layers: Layers = "two-layer"
+    dropout: HeadDropout = 0.3  # chen
+
+
+def needs(_: Options) -> Needs:
+    """Sentences with a sentiment."""
+    return Needs(sentences=("sentence",), classes={"label": CLASSES})
+
+
+def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row of a batch in words, as (column, text)."""
+    return describe_labelled(frame, rng)

@@ -1,0 +1,1 @@
+"""Graded similarity as the cosine of transformed vectors (chen)."""

@@ -1,0 +1,36 @@
+"""Options of the similarity head."""
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from embedlab.objectives.heads import HeadDropout, Layers
+from embedlab.objectives.labelled import describe_labelled
+from embedlab.objectives.needs import Needs
+from embedlab.recipe import Positive
+from embedlab.schema import table
+
+SUMMARY = "the cosine of two transformed vectors learns graded similarity"
+
+Sharing = Literal["first-layer", "whole", "separate"]
+
+
+@table
+class Options:
+    """What a recipe may say of this objective."""
+
+    layers: Layers = "two-layer"
+    dropout: HeadDropout = 0.3  # chen
+    sharing: Sharing = "separate"  # the additional layers that are those of the recipe's paraphrase_head; chen table 3: first-layer
+    highest: Positive = 5.0  # the gold score that stands for cosine 1
+
+
+def needs(_: Options) -> Needs:
+    """Pairs with a gold score."""
+    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",))
+
+
+def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """One row of a batch in words, as (column, text)."""
+    return describe_labelled(frame, rng)

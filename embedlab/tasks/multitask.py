@@ -1,0 +1,165 @@
+"""The task `multitask`: sentiment, paraphrases and graded similarity by the heads that a run has learnt (chen).
+
+Sentiment accuracy, paraphrase accuracy, STS Pearson and their mean, on the dev files of the CS224N course: its test files
+have no labels. Where paraphrases or similarity have no head, the cosine of the sentence vectors speaks, as in the paper's
+baseline; the threshold for paraphrases, which the paper does not state, is chosen on training pairs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.correlations import pearson
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.device import machine
+from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.errors import UsageError
+from embedlab.objectives.objective import Trained
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.settings import Settings
+from embedlab.tasks.judged import Judged, Watches
+from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.predictions import HEADS, Values, average, best_threshold, load_trained, plain_cosines, predict
+
+SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
+
+DATASETS = tuple(HEADS)
+METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
+THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What one model says of the rows of a dataset, and how."""
+
+    values: Values
+    by: str  # the head's make, or the cosine and its threshold
+    threshold: float = 0.5  # of paraphrases
+
+
+def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+    """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
+    source, computer = Source.from_settings(settings), machine(settings)
+    parts = {name: source.open(name, "dev") for name in DATASETS}
+    members = [load_trained(part, computer, offline=settings.offline) for part in (spec.parts if spec.kind == "ensemble" else (spec,))]
+    found = _ensemble(spec, members, parts, watches) if spec.kind == "ensemble" else _single(members[0], parts, source, watches)
+    facts = members[0].encoder.facts
+    evaluation = Evaluation(
+        task="multitask",
+        model=spec.name,
+        fingerprint=spec_fingerprint(spec, precision=facts.precision),
+        precision=facts.precision,
+        pooling=facts.pooling,
+        max_tokens=facts.max_tokens,
+        truncated=max(member.encoder.facts.truncated for member in members),
+        data=tuple(asdict(part.state) for part in parts.values()),
+        marks=evaluation_marks([part.state for part in parts.values()]),
+        notes=(*facts.notes, *_notes(found, parts)),
+        scores=tuple(_scores(found, parts)),
+    )
+    return Judged(evaluation=evaluation, tested=tuple(parts[name] for name in found))
+
+
+def dev_score(source: Source, name: str) -> Callable[[Trained], float]:
+    """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
+    parts = {each: source.open(each, "dev") for each in (DATASETS if name == "multitask" else (name,))}
+
+    def score(trained: Trained) -> float:
+        found = _single(trained, parts, source)
+        return 100 * fmean(measure(each, found[each], parts[each].frame) for each in found)
+
+    return score
+
+
+def measure(dataset: str, prediction: Prediction, frame: pl.DataFrame) -> float:
+    """The metric of a dataset, 0–1 or −1–1."""
+    match dataset:
+        case "sentiment":
+            return float((prediction.values.argmax(axis=1) == frame["label"].to_numpy()).mean())
+        case "paraphrases":
+            return float(((prediction.values > prediction.threshold) == (frame["is_duplicate"].to_numpy() == 1)).mean())
+        case _:
+            return pearson(frame["gold"].to_numpy(), prediction.values)
+
+
+def _single(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
+    """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
+    found = {}
+    for name, part in parts.items():
+        watch = watches(name) if watches is not None else None
+        values = predict(trained, name, part.frame, watch)
+        if values is not None:
+            found[name] = Prediction(values=values, by=_make(trained, name))
+        elif name != "sentiment":
+            values = plain_cosines(trained.encoder, part.frame, watch)
+            found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
+    return found
+
+
+def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
+    pairs = source.open("paraphrases", "train").frame
+    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
+    return Prediction(
+        values=values, threshold=threshold, by=f"plain cosine above {threshold:.3f}, which is best on {len(chosen)} training pairs"
+    )
+
+
+def _ensemble(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], watches: Watches) -> dict[str, Prediction]:
+    """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
+    found = {}
+    for name, part in parts.items():
+        said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
+        voices = {one: values for one, values in said.items() if values is not None}
+        if voices:
+            found[name] = Prediction(values=average(list(voices.values())), by=f"average of {', '.join(voices)}")
+    if not found:
+        raise UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
+    return found
+
+
+def _make(trained: Trained, name: str) -> str:
+    """How a head is made, from its options."""
+    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[name]))
+    options: Any = head.options
+    layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"
+    sharing = getattr(options, "sharing", "separate")
+    return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"
+
+
+def _scores(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[Score]:
+    values = {name: measure(name, prediction, parts[name].frame) for name, prediction in found.items()}
+    items = {name: len(parts[name].frame) for name in found}
+    scores = [
+        Score(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
+        for name, value in values.items()
+    ]
+    if len(values) < len(DATASETS):
+        return scores
+    mean = Score(
+        by="average",
+        slice="mean",
+        metric="of the three",
+        setting="all",
+        value=fmean(values.values()),
+        items=sum(items.values()),
+        split="dev",
+    )
+    return [*scores, mean]
+
+
+def _notes(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[str]:
+    """How each number was made, and what was left out."""
+    made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
+    absent = [f"{name}: no head" for name in DATASETS if name not in found]
+    skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
+    partial = [
+        f"{name} dev is partial: {part.state.rows} of {part.state.expected_rows} rows" for name, part in parts.items() if part.state.partial
+    ]
+    return [*made, *absent, *partial, *skipped]

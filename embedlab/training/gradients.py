@@ -1,0 +1,92 @@
+"""Gradient surgery (PCGrad): gradients of several tasks become one step in which none undoes another."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+Gradients = list[Tensor | None]  # one entry a parameter, None where the task does not use it
+Users = frozenset[int]  # the tasks that use a parameter
+
+
+def take_gradients(parameters: Iterable[nn.Parameter]) -> Gradients:
+    """The gradients of PARAMETERS, which have none afterwards."""
+    taken: Gradients = []
+    for parameter in parameters:
+        taken.append(parameter.grad)
+        parameter.grad = None
+    return taken
+
+
+def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]], reduction: Literal["mean", "sum"] = "mean") -> Gradients:
+    """The mean or sum of the gradients of TASKS after each lost what goes against another (Yu et al. 2020, algorithm 1).
+
+    Task i meets the tasks of ORDERS[i], which leaves out i itself, one after the other: where its gradient so far and the
+    other's first one point apart (dot product below 0) it is projected onto the other's normal plane. Two tasks are compared,
+    and projected, over the parameters that both use. What no task uses keeps None; what only some use is divided by the number
+    of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
+    made in float32 at least, whatever the gradients are kept in.
+    """
+    users = [frozenset(task for task, own in enumerate(tasks) if own[place] is not None) for place in range(len(tasks[0]))]
+    dots = _dots(tasks, users)
+    kept = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
+    scale = len(tasks) if reduction == "mean" else 1
+    return [_combined([own[place] for own in tasks], kept, using, scale) for place, using in enumerate(users)]
+
+
+def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
+    """Dot products of every two tasks, (tasks, tasks), summed over the parameters that have the same users."""
+    found: dict[Users, Tensor] = {}
+    for place, using in enumerate(users):
+        if len(using) < 2:
+            continue
+        own = {task: _wide(gradient) for task in using if (gradient := tasks[task][place]) is not None}
+        table = found.setdefault(using, next(iter(own.values())).new_zeros(len(tasks), len(tasks)))
+        for one in using:
+            for other in using:
+                if one <= other:
+                    table[one, other] += (own[one] * own[other]).sum()
+    return {using: table + table.triu(1).T for using, table in found.items()}
+
+
+def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Tensor:
+    """How much of each task's first gradient stands in each task's projected one.
+
+    A projected gradient is a sum of first ones, so dot products with it follow from those of the first ones: no gradient
+    is copied, and no number has to come from the accelerator.
+    """
+    tables = list(dots.values())
+    kept = torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device) if tables else torch.eye(len(orders))
+    for task, order in enumerate(orders):
+        for other in order:
+            common = [(using, table) for using, table in dots.items() if task in using and other in using]
+            if not common:
+                continue
+            dot = sum(_row(kept[task], using) @ table[:, other] for using, table in common)
+            length = sum(table[other, other] for _, table in common)
+            kept[task, other] -= torch.where(dot < 0, dot / length, 0.0)
+    return kept
+
+
+def _row(kept: Tensor, using: Users) -> Tensor:
+    """The parts of a projected gradient that stand in the parameters which USING use."""
+    mask = torch.zeros_like(kept)
+    mask[list(using)] = 1.0
+    return kept * mask
+
+
+def _combined(gradients: Sequence[Tensor | None], kept: Tensor, using: Users, scale: int) -> Tensor | None:
+    """The gradient of one parameter: each task's own, as often as it is kept by the tasks that use the parameter."""
+    if not using:
+        return None
+    users = sorted(using)
+    weights = kept[users].sum(dim=0) / scale
+    parts = [(weights[task], gradient) for task in users if (gradient := gradients[task]) is not None]
+    total = sum(weight * _wide(gradient) for weight, gradient in parts)
+    assert isinstance(total, Tensor)
+    return total.to(parts[0][1].dtype)
+
+
+def _wide(gradient: Tensor) -> Tensor:
+    return gradient.to(torch.promote_types(gradient.dtype, torch.float32))

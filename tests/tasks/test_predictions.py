@@ -1,0 +1,102 @@
+"""What heads predict: thresholds against every cut, sharing and saving of layers, averages of runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.device import Machine
+from embedlab.errors import UsageError
+from embedlab.objectives.objective import build_objectives
+from embedlab.recipe import load_recipe
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.dev_score import dev_score
+from embedlab.tasks.multitask import judge
+from embedlab.tasks.predictions import HEADS, best_threshold, load_trained, predict
+from embedlab.training.stages import train_run
+
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+SAMPLE = Source(sample=True)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_threshold_makes_fewer_errors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-5, 6, 40).astype(np.float32) / 5  # with ties
+    labels = (values + rng.normal(0, 0.5, 40) > 0).astype(np.int64)
+    errors = [((values > cut) != labels).sum() for cut in np.linspace(-1.1, 1.1, 221)]
+    assert ((values > best_threshold(values, labels)) != labels).sum() == min(errors)
+
+
+@pytest.mark.parametrize(("sharing", "layers"), [("separate", 4), ("first-layer", 3), ("whole", 2)])
+def test_shared_layers_are_one(sharing: str, layers: int) -> None:
+    objectives = build_objectives(load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"]), 8)
+    pair_heads = torch.nn.ModuleList(objectives[1:])
+    weights = [name for name, parameter in pair_heads.named_parameters() if "layers" in name and parameter.ndim == 2]
+    assert len(weights) == layers
+
+
+def test_sharing_without_a_paraphrase_head_is_refused() -> None:
+    recipe = load_recipe("multitask-single", ["data.task=sts", "objective.sharing=whole"])
+    with pytest.raises(UsageError, match="shares 'whole' with a paraphrase_head"):
+        build_objectives(recipe, 8)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    """A run with three heads and one with a sentiment head alone."""
+    folder = tmp_path_factory.mktemp("multitask") / "runs"
+    for name in ("multitask", "multitask-baseline"):
+        changes = ["stages.data.rows=160", "stages.optim.epochs=3", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
+        recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
+        train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, name, 1), 1, dev_score=dev_score(SAMPLE, "sentiment"))
+    return folder
+
+
+def scores(name: str, runs: Path) -> dict[str, float]:
+    (spec,) = resolve(name, runs).members
+    judged = judge(spec, Settings(sample=True, threads=1), lambda _: lambda done, total: None)
+    assert judged.evaluation.marks == ("sample",)
+    assert {score.split for score in judged.evaluation.scores} == {"dev"}
+    return {score.slice: score.value for score in judged.evaluation.scores}
+
+
+def test_heads_come_back_from_the_run(runs: Path) -> None:
+    saved = load_file(runs / "multitask" / "seed-1" / "heads.safetensors")
+    assert "1.layers.first.weight" in saved
+    assert "2.layers.first.weight" not in saved  # shared: saved once
+    (spec,) = resolve("multitask", runs).members
+    trained = load_trained(spec, MACHINE)
+    assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
+    frame = SAMPLE.open("sts-course", "dev").frame.head(5)
+    assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, MACHINE), "sts-course", frame))  # type: ignore[arg-type]
+
+
+def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
+    found = scores("multitask", runs)
+    assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
+    assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEADS]))
+
+
+def test_what_has_no_head_is_judged_by_cosines(runs: Path) -> None:
+    assert scores("multitask-baseline", runs)["paraphrases"] >= 0.5
+    assert list(scores("multitask-baseline", runs)) == ["sentiment", "paraphrases", "sts-course", "mean"]
+
+
+def test_an_ensemble_averages_those_who_have_a_head(runs: Path) -> None:
+    ensemble, alone = scores("ensemble:multitask,multitask-baseline", runs), scores("multitask", runs)
+    assert ensemble["paraphrases"] == alone["paraphrases"]  # the baseline has no say
+    assert "mean" in ensemble
+
+
+def test_an_ensemble_has_no_vectors(runs: Path) -> None:
+    from embedlab.encoders.loading import load_scorer
+
+    (spec,) = resolve("ensemble:multitask,multitask-baseline", runs).members
+    with pytest.raises(UsageError, match="has no vectors"):
+        load_scorer(spec, MACHINE)
