@@ -11,6 +11,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, Tick
+from embedlab.cli.run_log import logged
 from embedlab.errors import UsageError
 from embedlab.settings import Precision, Settings
 
@@ -100,7 +101,7 @@ def train_runs(
         if (where := f"on {computer.device} in {computer.precision}, {computer.threads} threads") != told:
             terminal.note(told := where)
         with terminal.progress(run.id) as tick:
-            report = follow(run.id, terminal, tick)
+            report = follow(run.id, logged(run.log_file, terminal), tick)
             train_run(
                 recipe,
                 source,
@@ -124,22 +125,22 @@ def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:
     return replace(settings, precision=cast("Precision", precision), threads=threads)
 
 
-def follow(label: str, terminal: Terminal, tick: Tick) -> "Callable[[Event], None]":
-    """What shows a run's events on the terminal."""
+def follow(label: str, note: "Callable[[str], None]", tick: Tick) -> "Callable[[Event], None]":
+    """What tells a run's events."""
     from embedlab.runs import events
 
     def report(event: "Event") -> None:
         match event:
             case events.Started(step=step) if step:
-                terminal.note(f"{label}: resumed after step {step} of {event.steps}")
+                note(f"{label}: resumed after step {step} of {event.steps}")
             case events.Step():
                 tick(event.step, event.steps, f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {event.eta_s:.0f} s left")
             case events.Dev():
-                terminal.note(f"{label}: dev {event.score:.2f} after step {event.step}")
+                note(f"{label}: dev {event.score:.2f} after step {event.step}")
             case events.Note():
-                terminal.note(f"{label}: {event.text}")
+                note(f"{label}: {event.text}")
             case events.Finished():
-                terminal.note(f"{label}: finished after {event.step} steps")
+                note(f"{label}: finished after {event.step} steps")
             case _:
                 pass
 
