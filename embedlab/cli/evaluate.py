@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import isnan, nan
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -58,6 +59,9 @@ def evaluate(
     metric: Annotated[Metric, typer.Option("--metric", help="The correlation to show.")] = "spearman",
     setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     again: Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")] = False,
+    mteb: Annotated[
+        Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR as files that mteb reads.")
+    ] = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -74,12 +78,16 @@ def evaluate(
 
     asked = ask(suite, task or (), terminal.settings.data)
     if [one.task for one in asked] != ["sts"]:
+        if mteb is not None:
+            raise UsageError("--mteb writes the results of the task sts alone", hint="take --suite sts")
         return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), terminal)
     datasets = chosen_datasets(list(asked[0].names), by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
     if datasets is None:
         keep(scored, evaluations)
+    if mteb is not None:
+        _write_for_mteb(mteb, evaluations, terminal)
     aggregates: Sequence[Aggregate] = (aggregate,) if aggregate else ("all", "mean", "wmean")
     if by == "dataset":
         terminal.show(dataset_table(scored, evaluations, aggregates, metric))
@@ -88,6 +96,14 @@ def evaluate(
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
     return None
+
+
+def _write_for_mteb(folder: Path, evaluations: Evaluations, terminal: Terminal) -> None:
+    from embedlab.reports.mteb import write_mteb
+
+    for evaluation in evaluations.values():
+        written = write_mteb(folder, evaluation)
+        terminal.note(f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}")
 
 
 def _evaluate_others(names: Sequence[str], work: Work, terminal: Terminal) -> None:

@@ -1,0 +1,60 @@
+"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, as its result cache lies on disk.
+
+Their mteb_version is null, since mteb measured nothing here; what did is said under `evaluated_with`. SICK-R is not written: mteb's has
+all 9,927 pairs, the papers' the 4,927 of the test split.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from embedlab.data.source import dataset
+from embedlab.errors import UsageError
+from embedlab.paths import write_atomic
+from embedlab.runs.evaluations import Evaluation
+
+TASKS: Mapping[str, str] = MappingProxyType({**{f"sts{year}": f"STS{year}" for year in range(12, 17)}, "sts-benchmark": "STSBenchmark"})
+
+
+def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
+    """One file a dataset of an sts EVALUATION, and the model_meta.json beside them; their paths.
+
+    Generated or partial data, and datasets that mteb has not, are refused: a file of mteb's name would claim what it does not hold.
+    """
+    found = {str(state["name"]): state for state in evaluation.data if state["split"] == "test"}
+    if not found.keys() & TASKS.keys():
+        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(TASKS)}")
+    place = folder / evaluation.model.strip("/").replace("/", "__") / evaluation.fingerprint
+    meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
+    written = [_write(place / "model_meta.json", meta)]
+    for name, state in found.items():
+        if name not in TASKS:
+            continue
+        if state.get("partial") or state.get("sample"):
+            raise UsageError(f"{name} is no whole corpus: mteb's {TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
+        written.append(_write(place / f"{TASKS[name]}.json", _result(evaluation, name, state)))
+    return written
+
+
+def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    hub = dataset(name).splits["test"].hub
+    assert hub is not None  # of all TASKS
+    found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
+    scores = {f"{prefix}{metric}": round(found[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
+    main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
+    return {
+        "dataset_revision": hub.revision,
+        "task_name": TASKS[name],
+        "mteb_version": None,
+        "scores": {"test": [{**scores, **main}]},
+        "evaluation_time": None,
+        "evaluated_with": f"embedlab {evaluation.embedlab}",
+        "data": {key: state[key] for key in ("origin", "rows", "revision", "sha256")},
+    }
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> Path:
+    write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return path
