@@ -1,0 +1,173 @@
+"""How fast sentences become vectors, beside sentence-transformers' encode at its defaults, float32 on both sides.
+
+    python benchmarks/encoding.py --data DIR --encoder MODEL [--sentences 50000] [--threads 2] [--repeats 1]
+
+Three mixtures of real sentences: distinct ones, the same with every second one a repetition, and with one in fifty a long paragraph.
+Each side is a process of its own that loads the model, encodes 64 sentences and then is timed. With --int8 the float32 model is
+compared with its own int8 form instead: the time, and what it costs in Spearman x 100 on STS Benchmark test.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import measure
+import numpy as np
+from record import Measured, write
+
+SOURCES = (
+    ("snli", "train", "premise"),
+    ("snli", "train", "hypothesis"),
+    ("wiki-split", "train", "sentence"),
+    ("definitions", "train", "definition"),
+)
+
+
+def distinct_sentences(data: Path, count: int) -> list[str]:
+    """So many different sentences, drawn from captions, encyclopedia and dictionary alike."""
+    from embedlab.data.source import Source
+
+    source = Source(folder=data, allow_partial=True)
+    found: dict[str, None] = {}
+    for name, split, column in SOURCES:
+        found |= dict.fromkeys(source.open(name, split).frame[column].to_list())
+    order = np.random.default_rng(0).permutation(len(found))[:count]
+    texts = list(found)
+    return [texts[place] for place in order]
+
+
+def mixtures(data: Path, count: int) -> dict[str, list[str]]:
+    """The three kinds of input."""
+    texts = distinct_sentences(data, count)
+    if len(texts) < count:
+        raise SystemExit(f"{str(data)!r} has {len(texts)} distinct sentences: --sentences {len(texts)} is the most")
+    half = texts[: count // 2]
+    skewed = [" ".join(texts[place : place + 12]) if place % 50 == 0 else text for place, text in enumerate(texts)]
+    return {"distinct": texts, "every second a repetition": [text for text in half for _ in range(2)], "one in fifty long": skewed}
+
+
+def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
+    """Our encode."""
+    from embedlab.encoders.checkpoint import load_transformer
+    from embedlab.encoders.device import machine
+    from embedlab.settings import Settings
+
+    here = machine(Settings(device="cpu", precision=precision, threads=threads))  # type: ignore[arg-type]
+    return load_transformer(encoder, here, pooling="mean", max_tokens=128).encode
+
+
+def encode_peer(encoder: str, threads: int) -> Callable[[Sequence[str]], Any]:
+    """sentence-transformers' encode with the same pooling and longest input."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
+    torch.set_num_threads(threads)
+    transformer = modules.Transformer(encoder, max_seq_length=128)
+    pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
+    model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    return lambda sentences: model.encode(list(sentences), show_progress_bar=False)
+
+
+def side(what: str, data: Path, encoder: str, count: int, threads: int, out: Path) -> dict[str, Any]:
+    """One process: the seconds of each mixture; the vectors of the first go to OUT."""
+    encode = encode_peer(encoder, threads) if what == "peer" else encode_ours(encoder, threads, what)
+    found: dict[str, Any] = {}
+    for title, texts in mixtures(data, count).items():
+        encode(texts[:64])
+        started = time.perf_counter()
+        vectors = encode(texts)
+        found[title] = time.perf_counter() - started
+        if title == "distinct":
+            np.save(out, vectors)
+    return {"seconds": found, "memory_mib": measure.peak_mib(), "sts": sts_score(data, encode)}
+
+
+def sts_score(data: Path, encode: Callable[[Sequence[str]], Any]) -> float:
+    """Spearman x 100 of the cosines on STS Benchmark test."""
+    from embedlab.analysis.correlations import spearman
+    from embedlab.data.source import Source
+    from embedlab.encoders.encoder import cosines
+
+    frame = Source(folder=data, allow_partial=True).open("sts-benchmark", "test").frame
+    first, second = (encode(frame[column].to_list()) for column in ("sentence1", "sentence2"))
+    return 100 * float(spearman(cosines(first, second), frame["gold"].to_numpy()))
+
+
+def floor_s(data: Path, encoder: str, count: int, ceilings: measure.Ceilings) -> dict[str, float]:
+    """The seconds in which the machine's ceilings allow each mixture."""
+    import torch
+    from operations import encoding_floor
+
+    from embedlab.encoders.checkpoint import load_transformer
+    from embedlab.encoders.device import Machine
+
+    here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
+    model = load_transformer(encoder, here, pooling="mean", max_tokens=128)
+    floors = {}
+    for title, texts in mixtures(data, count).items():
+        lengths = model.token_ids(list(dict.fromkeys(texts))).lengths.tolist()
+        floors[title] = encoding_floor(model.backbone, lengths).seconds(ceilings.gflops, ceilings.copy_gb_s)
+    return floors
+
+
+def relative_error(first: Path, second: Path) -> float:
+    """The largest distance of two vectors of one sentence over the vector's length."""
+    one, other = np.load(first), np.load(second)
+    return float((np.linalg.norm(one - other, axis=1) / np.linalg.norm(other, axis=1)).max())
+
+
+def main() -> None:
+    """Let the sides take turns and write the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--encoder", required=True)
+    parser.add_argument("--sentences", type=int, default=50_000)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--int8", action="store_true")
+    arguments = parser.parse_args()
+    ours, peer = ("int8", "float32") if arguments.int8 else ("float32", "peer")
+    ceilings = measure.ceilings(arguments.threads)
+    found: dict[str, list[dict[str, Any]]] = {ours: [], peer: []}
+    with tempfile.TemporaryDirectory() as folder:
+        outs = {what: Path(folder) / f"{what}.npy" for what in found}
+        for _ in range(arguments.repeats):
+            for what, runs in found.items():
+                words = (what, str(arguments.data), arguments.encoder, str(arguments.sentences), str(arguments.threads), str(outs[what]))
+                runs.append(measure.one(__file__, "side", *words))
+        error = relative_error(*outs.values())
+    floors = floor_s(arguments.data, arguments.encoder, arguments.sentences, ceilings)
+    measured = []
+    for title, floor in floors.items():
+        one, other = (statistics.median(run["seconds"][title] for run in runs) for runs in found.values())
+        measured.append(
+            Measured(what=f"{arguments.sentences:,} sentences, {title}", ours=one, peer=other, unit="s", runs=arguments.repeats)
+        )
+        measured.append(Measured(what="the floor of it", ours=floor, unit="s"))
+    one, other = (runs[0]["memory_mib"] for runs in found.values())
+    measured.append(Measured(what="peak memory", ours=one, peer=other, unit="MiB"))
+    scores = [runs[0]["sts"] for runs in found.values()]
+    notes = [
+        f"{'int8 beside float32, both embedlab' if arguments.int8 else 'float32 on both sides, the peer at its defaults'}, "
+        f"mean pooling, at most 128 tokens, {arguments.threads} threads.",
+        f"Largest relative difference of two vectors of a sentence: {error:.1e}.",
+        f"STS-B test, Spearman x 100: {scores[0]:.2f} and {scores[1]:.2f}, difference {scores[0] - scores[1]:+.2f}.",
+        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, measured in this run in float32.",
+    ]
+    name = "encoding-int8" if arguments.int8 else "encoding"
+    write(name, "Encoding", measured, packages=("embedlab", "torch", "transformers", "sentence-transformers"), notes=notes)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "side":
+        what, data, encoder, count, threads, out = sys.argv[2:]
+        print(json.dumps(side(what, Path(data), encoder, int(count), int(threads), Path(out))))
+    else:
+        main()

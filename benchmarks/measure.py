@@ -1,0 +1,68 @@
+"""What the benchmarks beside a peer share: sides in processes of their own, and the machine's ceilings in the same run."""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceilings:
+    """The best this machine reached just now, on as many threads as the measurement uses."""
+
+    threads: int
+    gflops: float  # the best of ten float32 products of two 2048 x 2048 matrices
+    copy_gb_s: float  # bytes read and written by the best of ten copies of 256 MB
+
+
+def ceilings(threads: int) -> Ceilings:
+    """Measure them; two seconds on a laptop."""
+    import torch
+
+    torch.set_num_threads(threads)
+    first, second = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    source, target = torch.ones(64_000_000), torch.empty(64_000_000)
+    product_s = best_of(10, lambda: first @ second)
+    copy_s = best_of(10, lambda: target.copy_(source))
+    return Ceilings(threads=threads, gflops=2 * 2048**3 / product_s / 1e9, copy_gb_s=2 * source.nbytes / copy_s / 1e9)
+
+
+def best_of(times: int, work: Callable[[], object]) -> float:
+    """Seconds of the fastest of so many calls."""
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def one(program: str, *words: str) -> dict[str, Any]:
+    """The JSON object in the last line that PROGRAM, started as a process of its own, prints; its complaints where it fails."""
+    answer = subprocess.run([sys.executable, program, *words], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise SystemExit(f"{program} {' '.join(words)} failed:\n{answer.stderr[-3000:]}")
+    found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    return found
+
+
+def peak_mib() -> float:
+    """The most memory this process held at once."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def interval(differences: Sequence[float]) -> str:
+    """The mean of paired differences with its 95% interval (Student's t), or the one difference."""
+    from scipy.stats import t
+
+    mean = statistics.fmean(differences)
+    if len(differences) == 1:
+        return f"{mean:+.2f}"
+    half = float(t.ppf(0.975, len(differences) - 1)) * statistics.stdev(differences) / len(differences) ** 0.5
+    return f"{mean:+.2f} (95%: {mean - half:+.2f} to {mean + half:+.2f})"

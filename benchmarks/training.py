@@ -1,0 +1,204 @@
+"""How fast recipes train, beside sentence-transformers' trainer on the same pairs, encoder, batch size and precision.
+
+    python benchmarks/training.py sbert --data DIR --encoder MODEL [--pairs 4096] [--seeds 3] [--threads 2]
+    python benchmarks/training.py simcse-nli --data DIR --encoder MODEL --pairs 3072
+    python benchmarks/training.py snli-supcl --data DIR --encoder MODEL       what the contrastive part costs beside snli-ce alone
+
+Every training is a process of its own; the sides take turns. Timed is what a user waits for once model and data are open, until the
+last step: tokenising included, checkpoints and evaluation left out. The peer keeps its defaults but for what the recipe says: batch
+size, rate, schedule, warm-up, tokens, pooling. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import measure
+from record import Measured, write
+
+if TYPE_CHECKING:
+    from embedlab.recipe import Recipe
+
+BATCH = 64
+# What is trained on each side: a recipe of ours, or sentence-transformers with the loss that is the recipe's counterpart.
+CLAIMS = {
+    "sbert": ("sbert", "peer:sbert", "sentence-transformers' trainer with SoftmaxLoss", "≥ 1.5 x"),
+    "simcse-nli": ("simcse-nli", "peer:simcse-nli", "sentence-transformers' trainer with MultipleNegativesRankingLoss", "≥ 2 x"),
+    "snli-supcl": ("snli-supcl", "snli-ce", "embedlab's own snli-ce, without the contrastive part", "≥ 0.87 x (at most 1.15 x the time)"),
+}
+
+
+def recipe_of(name: str, encoder: str, pairs: int) -> "Recipe":
+    """The recipe with the benchmark's batch size, one epoch of so many pairs."""
+    from embedlab.recipe import load_recipe
+
+    values = [f"data.rows={pairs}", f"optim.batch_size={BATCH}", "optim.epochs=1", "evaluate.dev=none", "evaluate.keep=last"]
+    if name == "sbert":
+        values.append('data.datasets=["snli"]')
+    return load_recipe(name, values, encoder=encoder)
+
+
+def train_ours(name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int) -> dict[str, Any]:
+    """One run of ours: pairs a second, score and memory."""
+    from embedlab.data.source import Source
+    from embedlab.encoders.checkpoint import load_transformer
+    from embedlab.encoders.device import machine
+    from embedlab.runs import events
+    from embedlab.runs.store import RunFolder
+    from embedlab.settings import Settings
+    from embedlab.training.stages import train_run
+
+    here = machine(Settings(device="cpu", precision="float32", threads=threads), training=True)
+    times: dict[str, float] = {}
+
+    def report(event: events.Event) -> None:
+        if isinstance(event, events.Started | events.Step):
+            times[type(event).__name__] = time.perf_counter()
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = RunFolder.of(Path(folder), name, seed)
+        train_run(recipe_of(name, encoder, pairs), Source(folder=data, allow_partial=True), here, run, seed, report=report)
+        memory = measure.peak_mib()
+        score = sts_score(data, load_transformer(str(run.model), here).encode)
+    return {"seconds": times["Step"] - times["Started"], "score": score, "memory_mib": memory}
+
+
+def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int) -> dict[str, Any]:
+    """The same training by sentence-transformers' trainer."""
+    import torch
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer import losses, modules
+
+    from embedlab.data.source import Source
+    from embedlab.training.stage_data import open_stages
+
+    torch.set_num_threads(threads)
+    recipe = recipe_of(name, encoder, pairs)
+    optim, frame = recipe.stages[0].optim, open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0].rows.frame
+    transformer = modules.Transformer(encoder, max_seq_length=recipe.encoder.max_tokens)
+    model = SentenceTransformer(modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling)])
+    if name == "sbert":
+        labels = {label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))}
+        columns = {"premise": frame["premise"].to_list(), "hypothesis": frame["hypothesis"].to_list()}
+        rows = Dataset.from_dict({**columns, "label": [labels[label] for label in frame["label"].cast(str)]})
+        loss: Any = losses.SoftmaxLoss(model, transformer.get_embedding_dimension(), 3)
+    else:
+        rows = Dataset.from_dict({column: frame[column].to_list() for column in ("anchor", "positive", "negative")})
+        loss = losses.MultipleNegativesRankingLoss(model)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = SentenceTransformerTrainingArguments(
+            output_dir=folder,
+            num_train_epochs=1,
+            per_device_train_batch_size=BATCH,
+            learning_rate=optim.lr,
+            lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else "linear",
+            warmup_steps=int(optim.warmup * pairs / BATCH),
+            use_cpu=True,
+            seed=seed,
+            save_strategy="no",
+            logging_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+        )
+        trainer = SentenceTransformerTrainer(model=model, args=settings, train_dataset=rows, loss=loss)
+        started = time.perf_counter()
+        trainer.train()
+        seconds = time.perf_counter() - started
+    memory = measure.peak_mib()
+    score = sts_score(data, lambda sentences: model.encode(list(sentences), show_progress_bar=False))
+    return {"seconds": seconds, "score": score, "memory_mib": memory}
+
+
+def sts_score(data: Path, encode: Any) -> float:
+    """Spearman x 100 of the cosines on STS Benchmark dev."""
+    from embedlab.analysis.correlations import spearman
+    from embedlab.data.source import Source
+    from embedlab.encoders.encoder import cosines
+
+    frame = Source(folder=data, allow_partial=True).open("sts-benchmark", "dev").frame
+    first, second = (encode(frame[column].to_list()) for column in ("sentence1", "sentence2"))
+    return 100 * float(spearman(cosines(first, second), frame["gold"].to_numpy()))
+
+
+def floor_s(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.Ceilings) -> float:
+    """The seconds in which the machine's ceilings allow the training, each distinct sentence of a batch computed once."""
+    import torch
+    from operations import step_floor
+
+    from embedlab.data.source import Source
+    from embedlab.encoders.checkpoint import load_transformer
+    from embedlab.encoders.device import Machine
+    from embedlab.objectives.needs import objective_needs
+    from embedlab.training.stage_data import open_stages
+
+    recipe = recipe_of(name, encoder, pairs)
+    here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
+    model = load_transformer(encoder, here, pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
+    stage = open_stages(recipe, Source(folder=data, allow_partial=True), 1)[0]
+    lengths, columns = model.token_ids(stage.rows.sentences.to_list()).lengths, objective_needs(stage.stage.objective).encoded
+    seconds = 0.0
+    for rows in stage.batches(0):
+        distinct = {int(place) for column in columns for place in stage.rows.columns[column][rows]}
+        floor = step_floor(model.backbone, [int(lengths[place]) for place in distinct])
+        seconds += floor.seconds(ceilings.gflops, ceilings.copy_gb_s)
+    return seconds
+
+
+def main() -> None:
+    """Let the sides take turns and write the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("claim", choices=CLAIMS)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--encoder", required=True)
+    parser.add_argument("--pairs", type=int, default=4096)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    ours, peer, title, limit = CLAIMS[arguments.claim]
+    ceilings = measure.ceilings(arguments.threads)
+    found: dict[str, list[dict[str, Any]]] = {ours: [], peer: []}
+    for seed in range(1, arguments.seeds + 1):
+        for what, runs in found.items():
+            words = (what, str(arguments.data), arguments.encoder, str(arguments.pairs), str(seed), str(arguments.threads))
+            runs.append(measure.one(__file__, "side", *words))
+    floor = floor_s(arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings)
+    differences = [one["score"] - other["score"] for one, other in zip(*found.values(), strict=True)]
+    notes = [
+        f"The peer: {title}.",
+        f"{arguments.pairs} pairs, one epoch in batches of {BATCH}, float32 on both sides, {arguments.threads} threads.",
+        f"STS-B dev, Spearman x 100: {_scores(found[ours])} and {_scores(found[peer])}, difference {measure.interval(differences)}.",
+        f"The floor counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, the best float32 product of 2048 x 2048 matrices, "
+        f"and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, the best copy, both measured in this run.",
+    ]
+    seconds, memory = (tuple(_median(runs, key) for runs in found.values()) for key in ("seconds", "memory_mib"))
+    measured = [
+        Measured(what="training", ours=seconds[0], peer=seconds[1], unit="s", limit=limit, runs=arguments.seeds),
+        Measured(what="the floor of this training", ours=floor, unit="s"),
+        Measured(what="peak memory", ours=memory[0], peer=memory[1], unit="MiB", limit="≥ 1 x", runs=arguments.seeds),
+    ]
+    packages = ("embedlab", "torch", "transformers", "sentence-transformers")
+    write(f"training-{arguments.claim}", f"Training {arguments.claim}", measured, packages=packages, notes=notes)
+
+
+def _median(runs: Sequence[dict[str, Any]], key: str) -> float:
+    return statistics.median(run[key] for run in runs)
+
+
+def _scores(runs: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(f"{run['score']:.2f}" for run in runs)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "side":
+        what, data, encoder, pairs, seed, threads = sys.argv[2:]
+        side = train_peer if what.startswith("peer:") else train_ours
+        print(json.dumps(side(what.removeprefix("peer:"), Path(data), encoder, int(pairs), int(seed), int(threads))))
+    else:
+        main()
