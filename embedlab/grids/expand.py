@@ -24,6 +24,7 @@ from embedlab.recipe import (
     DataSection,
     EncoderSection,
     EvaluateSection,
+    MixSection,
     OptimSection,
     Recipe,
     from_table,
@@ -34,6 +35,7 @@ from embedlab.recipe import (
 from embedlab.schema import Table
 
 LABEL_LENGTH = 60
+MULTITASK = ("sentiment", "paraphrases", "sts-course")  # what `evaluate.dev = "multitask"` is the mean over
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), what `--set` would say
 
@@ -119,6 +121,7 @@ class _Base:
                 "summary": self.recipe.summary,
                 "encoder": sections["encoder"].table,
                 "stage": stages,
+                **({"mix": sections["mix"].table} if "mix" in sections else {}),
                 "evaluate": sections["evaluate"].table,
             },
             rows=sum(_stage_rows(stage, self.place) for stage in stages),
@@ -126,7 +129,7 @@ class _Base:
 
     def _section_names(self) -> list[str]:
         parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
-        return ["encoder", *parts, "evaluate"]
+        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate"]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
         table = deepcopy(self.table)
@@ -151,7 +154,8 @@ class _Base:
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
             return [{**section, "model": folder_fingerprint(folder, pooling="", max_tokens=0, precision="")}]
         if name == "evaluate":
-            dev = [part_state(source, section["dev"], "dev").digest] if section["dev"] != "none" else []
+            judged = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
+            dev = [part_state(source, dataset, "dev").digest for dataset in judged]
             return [{key: value for key, value in section.items() if key != "tasks"}, *dev]
         if name.endswith(".data"):
             return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]
@@ -169,6 +173,7 @@ def section_of(key: str) -> str:
 def keys_of(recipe: Recipe) -> frozenset[str]:
     """Every key that RECIPE could say, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
     keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
+    keys += [f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else []
     for index, stage in enumerate(recipe.stages):
         options = objective_options(stage.objective.name).Options
         own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]

@@ -189,7 +189,7 @@ def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked
     by_row = {one.row: one for one in ranked}
     claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
     spoken = {}
-    for group in dict.fromkeys(table.group(one.row) for one in ranked):
+    for group in dict.fromkeys(table.group(row) for row in table.makings):
         printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
     return [_pair(columns, by_row[better], by_row[worse], text) for (better, worse), text in {**spoken, **claims}.items()]
@@ -209,7 +209,7 @@ def _pair(columns: tuple[str, ...], better: _Ranked, worse: _Ranked, claim: str)
 
 def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked]) -> list[Ranking]:
     found = []
-    for group in dict.fromkeys(table.group(one.row) for one in ranked):
+    for group in dict.fromkeys(table.group(row) for row in table.makings):
         rows = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
         if len(rows) > 2:
             kendall = agreement([cast("float", one.printed) for one in rows], [one.ours for one in rows], [one.draws for one in rows])

@@ -67,7 +67,7 @@ class _Table:
 @table
 class _File:
     summary: str
-    tables: dict[str, _Table]
+    tables: dict[str, dict[str, Any]]
 
 
 def paper_names() -> list[str]:
@@ -81,7 +81,8 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
         raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
     path = recipes_folder() / "papers" / f"{paper}.toml"
     values = build(_File, read_toml(path), where=str(path))
-    return {name: _read_table(paper, name, values.tables, path) for name in sorted(values.tables, key=by_number)}
+    tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
+    return {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
 
 
 def summary_of(paper: str) -> str:

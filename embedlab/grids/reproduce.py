@@ -7,11 +7,11 @@ from pathlib import Path
 
 from embedlab.encoders.catalog import finished_runs
 from embedlab.errors import UsageError
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import Choice, Grid, with_fixed
+from embedlab.grids.expand import expand_grid, run_name
+from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.paper_table import ENCODER, Making, PaperTable
 from embedlab.grids.plan import Place, Plan, Variant
-from embedlab.recipe import Recipe, load_recipe
+from embedlab.recipe import TASK, Recipe, load_recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,33 +62,17 @@ def _started(making: Making) -> Making:
 
 def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> Cells:
     """The cells of a table as one grid; a cell that another table or grid has made under another name goes by that name."""
-    axis = table.key[-1] if table.by is None else "row"
-    by_recipe: dict[str, dict[str, tuple[str, Making]]] = {}
-    for key, (label, making) in trainings(table).items():
-        assert making.recipe is not None
-        by_recipe.setdefault(making.recipe, {})[key] = (label, making)
     made = runs_by_identity(place.runs_folder)
+    axis = table.key[-1] if table.by is None else "row"
     variants: dict[str, Variant] = {}
-    for recipe, wanted in by_recipe.items():
-        choices = tuple(Choice(label=label, values=making.set) for label, making in wanted.values())
-        grid = Grid(
-            name=table.paper,
-            where=f"{table.paper} {table.name}",
-            summary=table.summary,
-            bases=(recipe,),
-            axes={axis: choices},
-            fixed=(),
-            seeds=tuple(seeds),
-            tasks=table.tasks,
-            threads=threads,
-            skip=(),
-        )
-        expanded = expand_grid(with_fixed(grid, overrides), place).variants
-        for key, variant in zip(wanted, expanded, strict=True):
-            variants[key] = replace(variant, run=made.get(identity_of(variant.run), variant.run))
-    if not variants:
+    for key, (label, making) in trainings(table).items():
+        _refuse_clash(table, making, overrides)
+        variant = _variant(table, making, place, threads, overrides)
+        identity, labels = identity_of(variant.run), {axis: label}
+        variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
+    distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, with one encoder for all
+    if not distinct:
         return Cells(plan=None, variants={})
-    distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, as with one encoder
     plan = Plan(
         name=f"{table.paper}-{table.name}",
         summary=table.summary,
@@ -99,6 +83,38 @@ def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads
         place=place,
     )
     return Cells(plan=plan, variants=variants)
+
+
+def _variant(table: PaperTable, making: Making, place: Place, threads: int, overrides: Sequence[str]) -> Variant:
+    """One training, checked and tied to its data as a cell of a grid is."""
+    assert making.recipe is not None
+    grid = Grid(
+        name=table.paper,
+        where=f"{table.paper} {table.name}",
+        summary=table.summary,
+        bases=(making.recipe,),
+        axes={},
+        fixed=tuple(said(making)),
+        seeds=(1,),
+        tasks=table.tasks,
+        threads=threads,
+        skip=(),
+    )
+    (variant,) = expand_grid(with_fixed(grid, overrides), place).variants
+    return variant
+
+
+def _refuse_clash(table: PaperTable, making: Making, overrides: Sequence[str]) -> None:
+    """A key that tells the rows of the table apart cannot be one for all."""
+    for key in (override.partition("=")[0] for override in overrides):
+        if key in making.set and key != ENCODER:
+            raise UsageError(f"{key!r} is what the rows of {table.name!r} differ in", hint="set another key, or write a grid of your own")
+
+
+def said(making: Making) -> list[str]:
+    """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
+    keys = sorted(making.set, key=lambda key: key != TASK)
+    return [f"{key}={making.set[key] if key == TASK else json.dumps(making.set[key])}" for key in keys]
 
 
 def identity_of(run: str) -> str:
@@ -115,5 +131,4 @@ def runs_by_identity(runs: Path) -> dict[str, str]:
 def expected_recipe(making: Making, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
     """The recipe that a row follows in the paper, or with OVERRIDES and from another ENCODER."""
     assert making.recipe is not None
-    own = [f"{key}={json.dumps(value)}" for key, value in making.set.items()]
-    return load_recipe(making.recipe, [*own, *overrides], encoder=encoder)
+    return load_recipe(making.recipe, [*said(making), *overrides], encoder=encoder)
