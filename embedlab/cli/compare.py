@@ -1,26 +1,31 @@
 """`embedlab compare`: models side by side, and whether they differ."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from embedlab.cli.evaluate import Aggregate, By, TaskNames, chosen_datasets, data_notes, score
-from embedlab.cli.models import ModelNames, title_of
+from embedlab.cli import completion
+from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.cli.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, data_notes, score
+from embedlab.cli.models import ModelNames
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile
 from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Comparison, Difference, Score
+    from embedlab.analysis.comparison import ComparedSlice, Comparison
     from embedlab.reference.published import PublishedRow
-    from embedlab.reports.tables import Cell, Column, Table, Value
+    from embedlab.reports.tables import Table
     from embedlab.tasks.sts import ScoredPairs
+
+Test = Literal["bootstrap", "mcnemar", "williams", "steiger"]
 
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
     "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
+    "embedlab compare sbert defsent --suite sts --suite transfer",
     "embedlab compare sbert defsent --html sbert-defsent.html",
 )
 
@@ -28,31 +33,62 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def compare(
     models: ModelNames,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suite",
+            metavar="TASK",
+            help="What to compare on: a task, or all; again for more. [sts]",
+            autocompletion=completion.tasks,
+        ),
+    ] = None,
     task: TaskNames = None,
     by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = "dataset",
     aggregate: Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")] = "all",
+    test: Annotated[
+        Test | None,
+        typer.Option("--test", help="Where p comes from: bootstrap for pairs, McNemar for items of single models, unless told."),
+    ] = None,
+    setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
     html: HtmlFile = None,
     *,
     terminal: Terminal,
 ) -> None:
-    """Compare MODELs with the first of them, with 95% intervals from 10,000 paired resamples of the pairs and of the seeds.
+    """Compare MODELs with the first of them, with 95% intervals from 10,000 paired resamples of the pairs or items and of the seeds.
 
     Models that share a letter in a row cannot be told apart. * marks a difference that stands after Holm's correction over the
-    table. What is not scored yet is scored first.
+    table. † marks a score on pairs, ‡ on sentences, that were in the model's training data. What is not scored yet is scored first.
+
+    Tests: the paired bootstrap; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for two correlations
+    with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of several seeds
+    are always tested by the bootstrap.
     """
     _check_models(models, terminal)
+
+    from embedlab.tasks.asked import ask
+
+    folder = terminal.settings.data
+    asked = list(dict.fromkeys(one for name in suite or [None] for one in ask(name, task or (), folder)))
+    if [one.task for one in asked] != ["sts"]:
+        _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
+
+        from embedlab.cli.compare_suites import compare_suites
+
+        return compare_suites(models, asked, test, setting, terminal)
+    if test == "mcnemar":
+        raise UsageError("--test mcnemar is for classified items, not for pairs", hint="take bootstrap, williams or steiger")
     if html is not None:
         from embedlab.reports.html import check_page_path
 
         check_page_path(html)
-    scored, is_whole = score(models, terminal, datasets=chosen_datasets(task, by), fifths=by == "dice")
+    scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
 
     from embedlab.analysis.comparison import compare as compare_models
     from embedlab.reference.published import published_row
 
     with terminal.progress("resampling") as tick:
-        comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, watch=tick)
+        comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test or "bootstrap", watch=tick)
     printed = [row for name in comparison.models if published and (row := published_row(name)) is not None]
     terminal.show(comparison_table(comparison, scored, printed))
     if html is not None:
@@ -61,6 +97,13 @@ def compare(
         write_comparison(html, View(comparison=comparison, scored=scored), printed, task, terminal)
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
+    return None
+
+
+def _refuse_for_pairs(**typed: bool) -> None:
+    """Refuse what only pairs have, where other tasks are compared."""
+    if wrong := next((name for name, is_typed in typed.items() if is_typed), None):
+        raise UsageError(f"--{wrong} is for the task sts alone", hint="leave it out, or take --suite sts")
 
 
 def _check_models(models: list[str], terminal: Terminal) -> None:
@@ -73,59 +116,26 @@ def _check_models(models: list[str], terminal: Terminal) -> None:
 
 def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "list[PublishedRow]") -> "Table":
     """One row a slice; a column a model, then one a difference, then one a published row."""
-    from embedlab.reports.tables import Table
+    from embedlab.analysis.comparison import AVERAGES
+    from embedlab.reports.tables import Column, Table
 
-    rows = [_row(one, printed) for one in comparison.slices]
+    shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
+    footnotes = overlap_footnotes({name: {key: own for key, own in one.items() if key not in AVERAGES} for name, one in shared.items()})
+    rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
     title = " ".join([f"Spearman x 100, {comparison.aggregate}", *(f"[{mark}]" for mark in scored.marks)])
-    notes = [*data_notes(scored), *_slice_notes(comparison), *(_printed_note(row, comparison.aggregate) for row in printed)]
-    return Table(title=title, columns=_columns(comparison, printed), rows=rows, notes=notes)
-
-
-def _columns(comparison: "Comparison", printed: "list[PublishedRow]") -> "list[Column]":
-    from embedlab.reports.tables import Column
-
-    others = [name for name in comparison.models if name != comparison.reference]
-    columns = [Column(key="slice", title=comparison.by), Column(key="pairs", title="pairs")]
-    columns += [Column(key=name, title=title_of(name), align="left") for name in comparison.models]
-    columns += [Column(key=f"{name}.delta", title=f"{title_of(name)} − {title_of(comparison.reference)}", align="left") for name in others]
-    return columns + [Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed]
-
-
-def _row(one: "ComparedSlice", printed: "list[PublishedRow]") -> "dict[str, Value | Cell]":
-    row: dict[str, Value | Cell] = {"slice": one.key, "pairs": one.pairs}
-    for name, score_ in one.scores.items():
-        row |= _score_cells(name, score_)
-    for name, difference in one.differences.items():
-        row |= _difference_cells(name, difference)
-    return row | {f"{line.model}.published": _printed(line, one) for line in printed}
-
-
-def _score_cells(name: str, score: "Score") -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import ABSENT, Cell
-
-    spread = f" ± {100 * score.sd:.2f}" if len(score.members) > 1 else ""
-    text = f"{100 * score.value:.2f}{spread} {score.letters}" if score.value == score.value else ABSENT
-    return {
-        name: Cell(value=100 * score.value, text=text.rstrip()),
-        f"{name}.sd": 100 * score.sd,
-        f"{name}.low": 100 * score.low,
-        f"{name}.high": 100 * score.high,
-        f"{name}.letters": score.letters,
-    }
-
-
-def _difference_cells(name: str, difference: "Difference") -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import ABSENT, Cell
-
-    delta, low, high = (100 * value for value in (difference.delta, difference.low, difference.high))
-    text = f"{delta:+.2f} [{low:+.2f}, {high:+.2f}]{'*' if difference.significant else ''}" if delta == delta else ABSENT
-    return {
-        f"{name}.delta": Cell(value=delta, text=text),
-        f"{name}.delta_low": low,
-        f"{name}.delta_high": high,
-        f"{name}.p": difference.p,
-        f"{name}.p_holm": difference.p_holm,
-    }
+    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "bootstrap" else []
+    printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
+    return Table(
+        title=title,
+        columns=[
+            Column(key="slice", title=comparison.by),
+            Column(key="pairs", title="pairs"),
+            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "bootstrap"),
+            *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
+        ],
+        rows=rows,
+        notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
+    )
 
 
 def _printed(row: "PublishedRow", one: "ComparedSlice") -> float | None:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab import __version__
 from embedlab.data.overlaps import NOTHING_SHARED, Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
@@ -32,6 +33,7 @@ class Outcomes:
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
     overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
     notes: tuple[str, ...] = ()
+    embedlab: str = __version__
 
     @property
     def name(self) -> str:

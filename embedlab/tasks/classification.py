@@ -58,7 +58,12 @@ class Opened:
         """What is to be encoded for them."""
         parts = [part for task in self.tasks for part in task.parts.values()]
         columns = [task.column(side) for task in self.tasks for side in task.sides]
-        return Texts(columns=tuple(columns), states=tuple(part.state for part in parts), is_whole=not self.missing)
+        return Texts(
+            columns=tuple(columns),
+            states=tuple(part.state for part in parts),
+            is_whole=not self.missing,
+            missing=tuple(self.missing.values()),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

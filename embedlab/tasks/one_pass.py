@@ -22,6 +22,7 @@ class Texts:
     columns: tuple[Sequence[str], ...]
     states: tuple[State, ...]
     is_whole: bool = True  # nothing was missing
+    missing: tuple[MissingError, ...] = ()  # what was, of tasks that tell
 
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, watches: Callable[[str], Watch]) -> None:
@@ -43,12 +44,12 @@ def kept_evaluation(folder: Path, task: str, fingerprint: str, texts: Texts) -> 
         kept = Evaluation.load(folder / f"{task}.json")
     except MissingError:
         return None
-    data = [_plain(state) for state in texts.states]
+    data = [plain_state(state) for state in texts.states]
     is_same = (kept.fingerprint, kept.embedlab, list(kept.data)) == (fingerprint, __version__, data)
     return kept if is_same and texts.is_whole else None
 
 
-def _plain(state: State) -> Any:
+def plain_state(state: State) -> Any:
     """A state as an evaluation's file has it."""
     return json.loads(json.dumps(asdict(state), default=str))
 

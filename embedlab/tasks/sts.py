@@ -69,6 +69,13 @@ class ScoredPairs:
             found |= {name: total(found[key] for key in keys) for name, keys in AVERAGES.items() if found.keys() >= set(keys)}
         return {key: counts for key, counts in found.items() if counts}
 
+    def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:
+        """The same of a model: its members, seeds of one recipe, learnt from the same text."""
+        found: dict[str, Overlap] = {}
+        for member in model.members:
+            found |= self.overlaps(member, by)
+        return found
+
     @cached_property
     def _with_keys(self) -> pl.DataFrame:
         return with_text_keys(self.table)
@@ -117,7 +124,7 @@ def score_models(
     kept = {name: _complete(table, place, settings, watch, note) for name, place in places.items()}
     return ScoredPairs(
         table=with_scores(table, {name: file.scores for name, file in kept.items()}),
-        models=tuple(_columns(model) for model in models),
+        models=tuple(model_columns(model) for model in models),
         places=places,
         facts={name: file.facts for name, file in kept.items()},
         states=tuple(part.state for part in parts),
@@ -157,7 +164,8 @@ def dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
     return lambda scorer: 100 * spearman(gold, scorer.score(first, second))
 
 
-def _columns(model: Model) -> ModelColumns:
+def model_columns(model: Model) -> ModelColumns:
+    """The columns of a model in a pair table."""
     seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
     return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds)
 

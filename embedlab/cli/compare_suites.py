@@ -1,0 +1,160 @@
+"""`embedlab compare` on other tasks than sts, or on several: tasks and averages below one another, models side by side."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import typer
+
+from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.cli.evaluate import data_notes, score
+from embedlab.cli.models import resolve_model
+from embedlab.cli.output import Terminal, report
+from embedlab.cli.suites import Known, Work, encode_for_all
+from embedlab.errors import ExitCode, MissingError, UsageError
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice, Evidence, Test
+    from embedlab.analysis.scores import ModelColumns
+    from embedlab.data.overlaps import Overlap
+    from embedlab.encoders.catalog import Model
+    from embedlab.encoders.encoder import Watch
+    from embedlab.reports.tables import Table
+    from embedlab.tasks.answers import Answers
+    from embedlab.tasks.asked import Asked
+    from embedlab.tasks.protocols import SettingName
+
+RESAMPLES = 10_000
+OWN_UNITS = {"geometry"}  # tasks whose numbers are no shares of 100
+
+
+@dataclass(kw_only=True)
+class Found:
+    """What the tasks gave, gathered one after the other."""
+
+    evidence: "list[Evidence]" = field(default_factory=list)
+    shared: "dict[str, dict[str, Overlap]]" = field(default_factory=dict)  # by model, then by row
+    counts: "dict[str, dict[str, Overlap]]" = field(default_factory=dict)  # by model, then by dataset
+    marks: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    is_whole: bool = True
+
+
+def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test | None", setting: "SettingName", terminal: Terminal) -> None:
+    """Show the models on all that was asked for, in one table."""
+    from embedlab.analysis.comparison import judge_evidence
+    from embedlab.tasks.sts import model_columns
+
+    if test in {"williams", "steiger"}:
+        raise UsageError(f"--test {test} is for the task sts alone", hint="leave it out: accuracies are tested by McNemar")
+    models = [resolve_model(name, terminal) for name in names]
+    columns = [model_columns(model) for model in models]
+    known = encode_for_all(models, Work(asked=asked, setting=setting), terminal)
+    found = Found()
+    for one in asked:
+        try:
+            if one.task == "sts":
+                _add_pairs(found, names, columns, one, terminal)
+            else:
+                _add_answers(found, models, columns, one, known, setting, terminal)
+        except MissingError as error:
+            report(error)
+            found.is_whole = False
+    if not found.evidence:
+        raise typer.Exit(ExitCode.MISSING)
+    evidence = [one if test != "bootstrap" else _bootstrapped(one) for one in found.evidence]
+    terminal.show(_table(found, judge_evidence(evidence, columns, names[0], resamples=RESAMPLES), names))
+    if not found.is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColumns]", one: "Asked", terminal: Terminal) -> None:
+    from embedlab.analysis.comparison import AVERAGES, pair_evidence
+
+    scored, is_whole = score(names, terminal, datasets=one.names or None)
+    with terminal.progress("resampling") as tick:
+        found.evidence += pair_evidence(scored.table, columns, resamples=RESAMPLES, watch=tick)
+    for model in scored.models:
+        own = scored.model_overlaps(model, "dataset")
+        found.shared.setdefault(model.name, {}).update(own)
+        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in AVERAGES})
+    found.marks |= set(scored.marks)
+    found.notes += data_notes(scored)
+    found.is_whole &= is_whole
+
+
+def _add_answers(
+    found: Found,
+    models: "Sequence[Model]",
+    columns: "Sequence[ModelColumns]",
+    one: "Asked",
+    known: Known,
+    setting: "SettingName",
+    terminal: Terminal,
+) -> None:
+    from embedlab.analysis.comparison import member_columns
+    from embedlab.tasks.answers import evidence, shared_text
+
+    texts = known.texts.get(one)
+    for error in texts.missing if texts is not None else ():
+        report(error)
+        found.is_whole = False
+    members = member_columns(columns)
+    answers: dict[int, Answers] = {}
+    for model in models:
+        for name, own in _answered(model, one, known, setting, terminal).items():
+            answers[members.index(name)] = own
+            found.shared.setdefault(model.name, {}).update(shared_text(one, own))
+            found.counts.setdefault(model.name, {}).update(own.overlaps)
+            found.marks |= set(own.marks)
+            found.notes += [f"{model.name}: {note}" for note in own.notes]
+    found.evidence += evidence(one, answers, len(members), resamples=RESAMPLES)
+
+
+def _answered(model: "Model", one: "Asked", known: Known, setting: "SettingName", terminal: Terminal) -> "dict[str, Answers]":
+    """A model's members' answers; none where the task does not apply to it, which is told."""
+    from embedlab.tasks.answers import answer
+
+    found = {}
+    for spec in model.members:
+        try:
+            with terminal.progresses() as watch:
+                watches = partial(_named_watch, watch, spec.name)
+                found[spec.name] = answer(one, spec, terminal.settings, known.texts.get(one), watches, setting)
+        except UsageError as error:
+            terminal.note(f"{model.name}: {one.task} does not apply: {error.message}")
+            return {}
+    return found
+
+
+def _named_watch(watch: "Callable[[str], Watch]", member: str, work: str) -> "Watch":
+    return watch(f"{member}: {work}")
+
+
+def _bootstrapped(one: "Evidence") -> "Evidence":
+    return replace(one, p=None, test="bootstrap")
+
+
+def _table(found: Found, slices: "Sequence[ComparedSlice]", names: Sequence[str]) -> "Table":
+    from embedlab.reports.tables import Column, Table
+
+    rows = [
+        {"task": one.task, "metric": one.metric, **row_of(one, found.shared, scale=1 if one.task in OWN_UNITS else 100)} for one in slices
+    ]
+    sample = ["sample: generated data, no number is about real language"] if "sample" in found.marks else []
+    columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
+    columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
+    return Table(
+        title=" ".join(["x 100", *(f"[{mark}]" for mark in sorted(found.marks))]),
+        columns=columns,
+        rows=rows,
+        notes=list(dict.fromkeys([*sample, *found.notes, *overlap_footnotes(found.counts), *_test_notes(slices)])),
+    )
+
+
+def _test_notes(slices: "Sequence[ComparedSlice]") -> list[str]:
+    """Which tests the p of the table are of."""
+    tests = {difference.test for one in slices for difference in one.differences.values() if difference.p == difference.p}
+    told = {"mcnemar": "p of accuracies: McNemar, of single models", "bootstrap": "p of the others: paired bootstrap, over seeds too"}
+    return [text for test, text in told.items() if test in tests]

@@ -1,0 +1,87 @@
+"""The cells of a comparison, whatever is compared: scores with letters and marks, differences with intervals, p."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from embedlab.cli.models import title_of
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice, Difference, Score
+    from embedlab.data.overlaps import Overlap
+    from embedlab.reports.tables import Cell, Column, Value
+
+Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
+
+SMALLEST_P = 0.0001  # smaller ones are told as such
+
+
+def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[Column]":
+    """A column a model, then of each other one its difference from the reference, and p where it is asked for."""
+    from embedlab.reports.tables import Column
+
+    columns = [Column(key=name, title=title_of(name), align="left") for name in models]
+    for name in models:
+        if name != reference:
+            columns.append(Column(key=f"{name}.delta", title=f"{title_of(name)} − {title_of(reference)}", align="left"))
+            columns += [Column(key=f"{name}.p", title="p", align="right")] if with_p else []
+    return columns
+
+
+def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | Cell]":
+    """Every number of a slice: for people the columns above, for machines also limits, letters, p, test, and shared text."""
+    from embedlab.tasks.marks import overlap_mark
+
+    row: dict[str, Value | Cell] = {"slice": one.key, "pairs": one.pairs}
+    for name, score in one.scores.items():
+        counts = shared.get(name, {}).get(one.key)
+        row |= _score_cells(name, score, overlap_mark(counts), scale)
+        if counts is not None:
+            row |= {f"{name}.shared_pairs": counts.shared_pairs, f"{name}.shared_sentences": counts.shared_sentences}
+    for name, difference in one.differences.items():
+        row |= _difference_cells(name, difference, scale)
+    return row
+
+
+def overlap_footnotes(shared: Shared) -> list[str]:
+    """What the marks mean, with the counts of each model."""
+    from embedlab.tasks.marks import overlap_notes
+
+    return [f"{title_of(model)}: {note}" for model, counts in shared.items() for note in overlap_notes(counts)]
+
+
+def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[str, Value | Cell]":
+    from embedlab.reports.tables import ABSENT, Cell
+
+    spread = f" ± {scale * score.sd:.2f}" if len(score.members) > 1 else ""
+    text = f"{scale * score.value:.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
+    return {
+        name: Cell(value=scale * score.value, text=text.rstrip()),
+        f"{name}.sd": scale * score.sd,
+        f"{name}.low": scale * score.low,
+        f"{name}.high": scale * score.high,
+        f"{name}.letters": score.letters,
+    }
+
+
+def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | Cell]":
+    from embedlab.reports.tables import ABSENT, Cell
+
+    delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
+    interval = f" [{low:+.2f}, {high:+.2f}]" if low == low else ""
+    text = f"{delta:+.2f}{interval}{'*' if difference.significant else ''}" if delta == delta else ABSENT
+    return {
+        f"{name}.delta": Cell(value=delta, text=text),
+        f"{name}.delta_low": low,
+        f"{name}.delta_high": high,
+        f"{name}.p": Cell(value=difference.p, text=_p_text(difference.p)),
+        f"{name}.p_holm": difference.p_holm,
+        f"{name}.test": difference.test,
+    }
+
+
+def _p_text(p: float) -> str:
+    from embedlab.reports.tables import ABSENT
+
+    if p != p:
+        return ABSENT
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.4f}"

@@ -1,0 +1,185 @@
+"""What a member model has to show for a task in a comparison: kept results where they still hold, the rest evaluated now."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from embedlab import __version__
+from embedlab.analysis.comparison import Evidence
+from embedlab.analysis.items import Metric, average_evidence, item_evidence
+from embedlab.data.overlaps import Overlap, total
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.errors import EmbedlabError, MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.settings import Settings
+from embedlab.tasks.asked import Asked
+from embedlab.tasks.judged import Judged, Watches, judge
+from embedlab.tasks.one_pass import Texts, kept_evaluation, plain_state
+from embedlab.tasks.protocols import SettingName
+
+# Of the datasets that are reported by more than accuracy.
+METRICS: Mapping[str, tuple[Metric, ...]] = {
+    "mrpc": ("accuracy", "f1"),
+    "glue-cola": ("matthews", "accuracy"),
+    "glue-mrpc": ("f1", "accuracy"),
+    "glue-qqp": ("f1", "accuracy"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """One member model on one task."""
+
+    outcomes: Mapping[str, Outcomes]  # by dataset, of those that are classified item by item
+    scores: tuple[Score, ...]  # of the others
+    overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
+    marks: tuple[str, ...]
+    notes: tuple[str, ...]
+    missing: tuple[MissingError, ...] = ()
+
+
+def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None, watches: Watches, setting: SettingName) -> Answers:
+    """A member's answers to a task; what is kept of the same vectors and data is not evaluated again, what is new is kept.
+
+    TEXTS is what the task reads, None where it does not say so before.
+    """
+    place = ScorePlace.of(spec, settings)
+    name, source = one.evaluation_name(setting), Source.from_settings(settings)
+    kept = {
+        outcomes.name: outcomes
+        for outcomes in kept_outcomes(place.evaluations, name)
+        if (outcomes.fingerprint, outcomes.embedlab) == (place.fingerprint, __version__) and _same_data(outcomes.data, texts, source)
+    }
+    evaluation = _kept_evaluation(one, place, name, texts, source)
+    wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(kept)
+    scored = {score.slice for score in evaluation.scores if score.by == "dataset"} if evaluation is not None else set()
+    lacking = [dataset for dataset in wanted if dataset not in kept and dataset not in scored]
+    if wanted and not lacking and (texts is not None or evaluation is not None):
+        return _answers({dataset: kept[dataset] for dataset in wanted if dataset in kept}, evaluation)
+    judged = judge(one.task, spec, settings, watches, lacking if kept and lacking else one.names, setting)
+    _keep(judged, place, is_whole=one.is_whole and not kept)
+    found = {**{dataset: kept[dataset] for dataset in wanted if dataset in kept}, **{own.name: own for own in judged.outcomes}}
+    return _answers(found, judged.evaluation, judged.missing)
+
+
+def evidence(one: Asked, answers: Mapping[int, Answers], members: int, *, resamples: int, seed: int = 0) -> list[Evidence]:
+    """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
+    datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
+    found: dict[str, Evidence] = {}
+    for dataset in datasets:
+        there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
+        for metric in METRICS.get(dataset, ("accuracy",)):
+            key = dataset if metric == "accuracy" else f"{dataset} {metric}"
+            found[key] = _item_evidence(one.task, key, there, members, metric, resamples, seed)
+    averages = [
+        average_evidence(title, [found[name] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
+    ]
+    return [*found.values(), *averages, *_value_evidence(one.task, answers, members, resamples)]
+
+
+def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
+    """The averages of a task and those of their DATASETS that are there; a title says how many are, where some are not."""
+    if one.task == "transfer" and one.is_whole:
+        from embedlab.tasks.transfer import AVERAGES
+
+        named = {name: [dataset for dataset in members if dataset in datasets] for name, members in AVERAGES.items()}
+        short = {
+            name: f", {len(there)} of {len(AVERAGES[name])}" if len(there) < len(AVERAGES[name]) else "" for name, there in named.items()
+        }
+        return {name + short[name]: there for name, there in named.items()}
+    if one.task == "probing" and one.is_whole:
+        return {f"average of {len(datasets)} ({one.evaluation_name()})": list(datasets)}
+    return {}
+
+
+def _kept_evaluation(one: Asked, place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
+    if texts is not None:
+        return kept_evaluation(place.evaluations, name, place.fingerprint, texts) if one.is_whole else None
+    try:
+        kept = Evaluation.load(place.evaluations / f"{name}.json")
+    except MissingError:
+        return None
+    is_same = (kept.fingerprint, kept.embedlab) == (place.fingerprint, __version__) and _same_data(kept.data, None, source)
+    return kept if is_same else None
+
+
+def _same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
+    """Whether what DATA tells of is still what would be read."""
+    if texts is not None:
+        now = [plain_state(state) for state in texts.states]
+        return all(dict(part) in now for part in data)
+    try:
+        return all(plain_state(source.open(str(part["name"]), str(part["split"])).state) == dict(part) for part in data)
+    except EmbedlabError:  # not there any more: the task itself says so
+        return False
+
+
+def _keep(judged: Judged, place: ScorePlace, *, is_whole: bool) -> None:
+    if is_whole:
+        judged.keep(place.evaluations)
+    else:
+        judged.keep_outcomes(place.evaluations)
+
+
+def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:
+    found = [score for score in evaluation.scores if score.by == "dataset" and score.split != "dev"] if evaluation is not None else []
+    scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
+    overlaps = {name: own.overlap for name, own in outcomes.items() if own.overlap}
+    marks, notes = {mark for own in outcomes.values() for mark in own.marks}, [note for own in outcomes.values() for note in own.notes]
+    if evaluation is not None and scores:
+        slices = {score.slice for score in scores}
+        overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
+        marks |= {*evaluation.marks} - {"overlap"}
+    return Answers(
+        outcomes=outcomes,
+        scores=scores,
+        overlaps=overlaps,
+        marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
+        notes=tuple(dict.fromkeys(notes)),
+        missing=missing,
+    )
+
+
+def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Metric, resamples: int, seed: int) -> Evidence:
+    first = next(iter(there.values()))
+    index = {label: number for number, label in enumerate(first.classes)}
+    gold = _class_index(first, "gold", index)
+    predicted = {member: _class_index(own, "predicted", index) for member, own in there.items()}
+    return item_evidence(task, key, gold, predicted, members, metric=metric, resamples=resamples, seed=seed)
+
+
+def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
+
+
+def _value_evidence(task: str, answers: Mapping[int, Answers], members: int, resamples: int) -> Iterator[Evidence]:
+    """Numbers without items behind them: shown beside one another, not tested."""
+    keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
+    for dataset, metric, items in keys:
+        points = np.full(members, np.nan)
+        for member, own in answers.items():
+            values = [score.value for score in own.scores if (score.slice, score.metric) == (dataset, metric)]
+            points[member] = values[0] if values else np.nan
+        yield Evidence(
+            key=f"{dataset} {metric}",
+            title=f"{dataset} {metric}",
+            pairs=items,
+            points=points,
+            draws=np.full((members, resamples), np.nan),
+            task=task,
+            metric=metric,
+        )
+
+
+def shared_text(one: Asked, answers: Answers) -> dict[str, Overlap]:
+    """What each row of a member's evidence shares with its training data, by the row's key."""
+    rows = {dataset: [dataset] for dataset in answers.outcomes}
+    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in METRICS.get(dataset, ())}
+    rows |= {f"{score.slice} {score.metric}": [score.slice] for score in answers.scores}
+    rows |= averages_of(one, list(answers.outcomes))
+    found = {key: total(answers.overlaps[name] for name in names if name in answers.overlaps) for key, names in rows.items()}
+    return {key: counts for key, counts in found.items() if counts}
