@@ -62,6 +62,8 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
         rows = _sts_rows(rng, dataset, split)
     elif dataset.name.startswith("glue-"):
         rows = _glue_rows(rng, dataset, 2000 if split == "train" else 300)
+    elif dataset.kind in ("classification", "pair-classification"):
+        rows = _class_rows(rng, dataset, 600 if split in ("train", "all") else 200)
     elif dataset.kind in _GENERATORS:
         rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
     else:
@@ -179,6 +181,23 @@ def _glue_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
             two = "entailment" if "entailment" in labels else "1", "not_entailment" if "entailment" in labels else "0"
             label = kind if len(labels) == 3 else two[kind != "entailment"]
             yield word_scene(scene, rng), word_scene(changed, rng), label
+
+
+_UNNAMED_CLASSES = ("A", "B", "C")  # of datasets that state only their number of rows
+
+
+def _class_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
+    """Sentences whose agent makes the class; pairs of one class say the same, of others ever less."""
+    expected = next((split.expected.classes for split in dataset.splits.values() if split.expected and split.expected.classes), None)
+    labels, agents = tuple(expected or _UNNAMED_CLASSES), list(AGENTS.values())
+    for _ in range(rows):
+        scene = random_scene(rng)
+        if dataset.kind == "classification":
+            yield word_scene(scene, rng), labels[agents.index(scene.agent) % len(labels)]
+        else:
+            number = rng.randrange(len(labels))
+            changes = (other_agent, other_action)[: len(labels) - 1 - number]
+            yield word_scene(scene, rng), word_scene(_change(scene, changes, rng), rng), labels[number]
 
 
 _DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")

@@ -77,7 +77,7 @@ class CachedEncoder:
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
         # Sentences of one length together: a piece of them needs hardly any padding.
-        new = new[np.argsort([-len(unique[row]) for row in new], kind="stable")]
+        new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), SENTENCES_AT_ONCE):
             rows = new[start : start + SENTENCES_AT_ONCE]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(watch, done + start, len(unique)))

@@ -42,8 +42,8 @@ def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray
     """The distribution over the grades 1 to 5 that each score stands for; (rows, grades)."""
     scores = np.asarray(gold, np.float64)[:, None]
     # A score is as much of a grade as it is nearer to it than the grades beside it are; nothing is below the lowest.
-    shares = np.clip(1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1)
-    return shares.astype(np.float32)
+    shares: NDArray[np.float32] = np.clip(1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1).astype(np.float32)
+    return shares
 
 
 def fit_relatedness(

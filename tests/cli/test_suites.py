@@ -1,14 +1,23 @@
 """Evaluations besides `sts`: shown side by side, kept, and refused by name."""
 
+from __future__ import annotations
+
 import importlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import app, main
 from embedlab.names import task_names
+from tests.tasks.labelled_sentences import write_lines, write_mr, write_mrpc, write_probing
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Embedlab
+
+QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--json", "--quiet")
 
 
 @pytest.mark.parametrize("task", [name for name in task_names() if name != "sts"])
@@ -25,6 +34,65 @@ def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path:
     assert 0 < measured["sts12", "mean cosine"][str(tiny_encoder)] <= 1
     assert measured["sts12", "uniformity"][f"{tiny_encoder}?pooling=cls"] < 0
     assert len(list((tmp_path / "cache" / "models").glob("*/evaluations/geometry.json"))) == 2
+
+
+def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    for write in (write_mr, write_mrpc):
+        write(Path("data"))
+    write_probing(Path("data/probing_gum/tree_depth.txt"))
+    write_probing(Path("mine/past_present.txt"))
+    tasks = ("mr", "mrpc", "gum-probing", "probing:mine", "my.tsv")
+    Path("my.tsv").write_text("sentence1\tsentence2\tscore\na cat\ta dog\t1\nit rains\tit pours\t4\na man\ta man\t5\n")
+    words = [word for task in tasks for word in ("--task", task)]
+    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words, "--setting", "exact", *QUIET)
+    assert answer.code == 0, answer.err
+    tables = {table["title"]: table["rows"] for table in answer.json["tables"]}
+    assert list(tables) == ["transfer x 100 [partial]", "gum-probing x 100", "mine-probing x 100", "Spearman x 100"]
+    slices = {(row["slice"], row["setting"]) for rows in tables.values() for row in rows if "slice" in row}
+    assert {("mr", "exact"), ("mrpc", "exact"), ("gum-probing/tree-depth", "exact"), ("mine-probing/past-present", "exact")} <= slices
+    assert not any("senteval" in title.lower() for title in tables)
+
+
+def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_probing(Path("data/probing_gum/tree_depth.txt"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "gum-probing", "--setting", "exact", *QUIET[:-1])
+    first, second = embedlab(*words), embedlab(*words)
+    assert second.rows == first.rows
+    assert "as it was evaluated before" in second.err
+    assert "as it was evaluated before" not in embedlab(*words, "--again").err
+    write_probing(Path("data/probing_gum/tree_depth.txt"), 63)
+    assert "as it was evaluated before" not in embedlab(*words).err
+
+
+def test_a_missing_mpqa_skips_only_itself(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "mr", "--task", "mpqa", "--setting", "exact", *QUIET)
+    assert answer.code == 3
+    assert {row["slice"] for row in answer.rows} == {"mr"}
+    assert "no file 'SentEval/downstream/MPQA/mpqa.neg'" in answer.err
+    assert "download it from" in answer.err
+
+
+def test_a_truncated_subj_ends_with_both_counts(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_lines(Path("data/SentEval/downstream/SUBJ/subj.objective"), (f"it moves {number}" for number in range(5_000)))
+    write_lines(Path("data/SentEval/downstream/SUBJ/subj.subjective"), (f"i like it {number}" for number in range(20)))
+    answer = embedlab("evaluate", str(tiny_encoder), "--task", "subj", "--data", "data", "--offline")
+    assert answer.code == 3
+    assert "5,020 rows instead of 10,000" in answer.err
+    assert "subjective 20 instead of" in answer.err
+
+
+def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_lines(Path("mine/odd.txt"), ["tr\tA\tit rained", "dev\tB\tit rains"])
+    answer = embedlab("evaluate", str(tiny_encoder), "--task", "probing:mine", "--offline")
+    assert answer.code == 3
+    assert "odd.txt, line 2: split 'dev' is none of tr, va, te" in answer.err
+
+
+def test_all_tells_what_does_not_apply(embedlab: Embedlab) -> None:
+    answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
+    assert "transfer does not apply: 'dice' has no vectors" in answer.err
+    assert answer.json["title"].startswith("Spearman x 100 [sample]")
 
 
 def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS
 from embedlab.data.sample import sample_rows, vocabulary
 from embedlab.data.scenes import Scene, negate, random_scene, reverse_quality, similarity, swap_roles, word_scene
 from embedlab.data.source import Source, dataset, dataset_names
-from embedlab.errors import MissingError
 
 WORLD = Source(sample=True)
 STS = dataset_names("sts")
@@ -122,6 +121,13 @@ def test_a_scene_can_be_told_in_many_ways() -> None:
     assert {"the dog is chasing the cat", "a feline is being pursued by a hound"} <= told
 
 
-def test_what_cannot_be_generated_is_said() -> None:
-    with pytest.raises(MissingError, match="the sample world has no classification such as 'trec'"):
-        WORLD.open("trec")
+@pytest.mark.parametrize(
+    ("name", "split"), [("trec", "train"), ("mr", "all"), ("mrpc", "test"), ("sick-e", "dev"), ("tree-depth", "train")]
+)
+def test_every_class_of_a_transfer_or_probing_task_is_drawn(name: str, split: str) -> None:
+    part = WORLD.open(name, split)
+    expected = next(
+        (one.expected.classes for one in dataset(name).splits.values() if one.expected and one.expected.classes), {"A", "B", "C"}
+    )
+    assert set(part.frame["label"]) == set(expected)
+    assert part.state.sample

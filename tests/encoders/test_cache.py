@@ -126,3 +126,24 @@ def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     known, vectors, _ = open_cache(tmp_path).find(keys_of(numbers))
     assert known.all()
     assert (vectors == vectors_of(numbers)).all()
+
+
+def test_the_encoder_in_use_stays_under_the_limit_by_losing_its_oldest_segments(tmp_path: Path) -> None:
+    size = 100 * DIM * 4
+    put(open_cache(tmp_path, "other"), np.arange(10))
+    cache = open_cache(tmp_path, limit_bytes=int(3.5 * size))
+    for number in range(5):
+        put(cache, np.arange(100 * number, 100 * number + 100))
+        for age, file in enumerate(sorted((tmp_path / "f").glob("*.keys.npy"), key=lambda file: file.stat().st_mtime)):
+            os.utime(file, (1000 * number + age, 1000 * number + age))
+    known = cache.knows(keys_of(np.arange(500)))
+    assert known[-100:].all()
+    assert not known[:100].any()
+    assert sum(file.stat().st_size for file in (tmp_path / "f").iterdir()) <= 3.5 * size
+    assert not (tmp_path / "other").exists()
+
+
+def test_what_is_known_is_told_without_its_vectors(tmp_path: Path) -> None:
+    put(open_cache(tmp_path), np.arange(0, 50))
+    put(open_cache(tmp_path), np.arange(40, 60))
+    assert open_cache(tmp_path).knows(keys_of(np.arange(80))).tolist() == [number < 60 for number in range(80)]

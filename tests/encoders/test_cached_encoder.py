@@ -1,15 +1,18 @@
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from embedlab.encoders import cached_encoder
+from embedlab.encoders import cached_encoder, loading
+from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.catalog import resolve
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, Watch
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.errors import MissingError
 
 
 @pytest.fixture
@@ -65,6 +68,46 @@ def test_other_weights_pooling_or_precision_are_never_served(
         load(name, cpu, tmp_path, precision).encode(sentences[:5])
     assert computed == [5, 5, 5, 5]
     assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == 4
+
+
+def test_sentences_are_kept_longest_first_without_being_read_again(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
+) -> None:
+    first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
+    assert isinstance(first, CachedEncoder)
+    first.keep(sentences)
+    assert first.facts.truncated == 0  # nobody has used a vector yet
+    second.encode(sentences)
+    assert computed == [len(sentences)]
+    assert second.facts.truncated >= 1
+
+
+def test_weights_are_read_only_when_a_sentence_is_new(
+    small_bert: Path, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(str(small_bert), cpu, tmp_path).encode(["a dog"])
+    monkeypatch.setattr(loading, "load_trainable", lambda *_, **__: pytest.fail("the weights were read"))
+    again = load(str(small_bert), cpu, tmp_path)
+    assert again.encode(["a dog"]).shape == (1, again.dim)
+
+
+def test_weights_that_change_before_they_are_read_are_refused(architectures: dict[str, Path], cpu: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(architectures["bert"], folder)
+    encoder = load(str(folder), cpu, tmp_path)
+    shutil.rmtree(folder)
+    shutil.copytree(architectures["distilbert"], folder)
+    with pytest.raises(MissingError, match="was changed while it was in use"):
+        encoder.encode(["a dog"])
+    assert not list(tmp_path.glob("embeddings/*/*.npy"))
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert", "modernbert"])
+def test_the_length_of_vectors_is_known_without_the_weights(
+    name: str, architectures: dict[str, Path], cpu: Machine, tmp_path: Path
+) -> None:
+    encoder = load(str(architectures[name]), cpu, tmp_path)
+    assert encoder.dim == encoder.encode(["a dog"]).shape[1]
 
 
 def test_no_cache_is_kept_where_its_size_is_zero(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:

@@ -1,0 +1,66 @@
+"""STS results in mteb's format."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import UsageError
+from embedlab.reports.mteb import TASKS, write_mteb
+from embedlab.runs.evaluations import Evaluation, Score
+
+STATE = {
+    "name": "sts16",
+    "split": "test",
+    "rows": 1186,
+    "origin": "folder",
+    "revision": None,
+    "sha256": {},
+    "partial": False,
+    "sample": False,
+}
+
+
+def evaluation(**state: object) -> Evaluation:
+    numbers = {"spearman": 0.78987654, "pearson": 0.8}
+    scores = tuple(
+        Score(by="dataset", slice="sts16", metric=metric, setting=setting, value=value - (setting == "mean"), items=1186)
+        for metric, value in numbers.items()
+        for setting in ("all", "mean")
+    )
+    return Evaluation(
+        task="sts", model="my/model", fingerprint="0123", precision="float32", pooling="mean", max_tokens=9, truncated=0,
+        data=({**STATE, **state}, {**STATE, "name": "sick-r"}), marks=(), scores=scores,
+    )  # fmt: skip
+
+
+def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
+    paths = write_mteb(tmp_path, evaluation())
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == ["my__model/0123/model_meta.json", "my__model/0123/STS16.json"]
+    result = json.loads(paths[1].read_text())
+    (scores,) = result["scores"]["test"]
+    assert (result["task_name"], result["dataset_revision"]) == ("STS16", "4d8694f8f0e0100860b497b999b3dbed754a0513")
+    assert scores["main_score"] == scores["cosine_spearman"] == 0.789877
+    assert (scores["cosine_pearson"], scores["hf_subset"], scores["languages"]) == (0.8, "default", ["eng-Latn"])
+    assert json.loads(paths[0].read_text())["revision"] == "0123"
+
+
+@pytest.mark.parametrize("fault", ["partial", "sample"])
+def test_what_is_no_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="sts16 is no whole corpus"):
+        write_mteb(tmp_path, evaluation(**{fault: True}))
+    assert not list(tmp_path.rglob("STS16.json"))
+
+
+def test_datasets_that_mteb_has_not_are_refused(tmp_path: Path) -> None:
+    only_sick = replace(evaluation(), data=({**STATE, "name": "sick-r"},))
+    with pytest.raises(UsageError, match="none of sick-r is a task of mteb"):
+        write_mteb(tmp_path, only_sick)
+
+
+def test_mteb_itself_reads_the_result(tmp_path: Path) -> None:
+    results = pytest.importorskip("mteb.results")
+    result = results.TaskResult.from_disk(write_mteb(tmp_path, evaluation())[1])
+    assert result.get_score() == pytest.approx(0.789877)
+    assert {result.task_name} <= set(TASKS.values())

@@ -1,0 +1,81 @@
+"""One pass over the sentences of several tasks, and evaluations that are kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import resolve
+from embedlab.encoders.encoder import Watch
+from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.settings import Settings
+from embedlab.tasks import transfer
+from embedlab.tasks.classification import task_features
+from embedlab.tasks.one_pass import encode_once, kept_evaluation
+from embedlab.tasks.transfer import evaluate_transfer, open_transfer
+from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    for write in (write_mr, write_sst2, write_mrpc):
+        write(tmp_path, 12)
+    return Source(folder=tmp_path, offline=True, allow_partial=True)
+
+
+def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
+    source: Source, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    embed = TransformerEncoder.embed
+
+    def counted(self: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> tuple[np.ndarray, np.ndarray]:
+        asked.extend(sentences)
+        return embed(self, sentences, watch)
+
+    monkeypatch.setattr(TransformerEncoder, "embed", counted)
+    (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
+    settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
+    texts = [transfer.texts(source, ["mr", "sst2"]), transfer.texts(source, ["mrpc", "sst2"])]
+    told: list[tuple[int, int]] = []
+    encode_once(spec, texts, settings, lambda _: lambda done, total: told.append((done, total)))
+    everything = {sentence for one in texts for column in one.columns for sentence in column}
+    assert sorted(asked) == sorted(everything)
+    assert [len(sentence) for sentence in asked] == sorted(map(len, asked), reverse=True)
+    assert told[-1] == (len(everything), len(everything))
+    encode_once(spec, texts, settings, lambda _: lambda done, total: None)
+    assert len(asked) == len(everything)
+
+    from embedlab.encoders.device import machine
+
+    cached = load_encoder(spec, machine(settings), cache=settings.cache)
+    plain = load_encoder(spec, machine(settings))
+    for task in open_transfer(source, ["mr", "mrpc"]).tasks:
+        np.testing.assert_allclose(task_features(cached, task), task_features(plain, task), atol=1e-5)
+
+
+def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tmp_path: Path) -> None:
+    (spec,) = resolve(str(tiny_encoder), tmp_path).members
+    settings = Settings(cache=tmp_path / "cache", cache_gib=0)
+    encode_once(spec, [transfer.texts(source, ["mr"])], settings, lambda _: lambda done, total: None)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
+    opened = open_transfer(source, ["mr", "mrpc"])
+    made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
+    made.save(tmp_path)
+    kept = kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, opened.texts)
+    assert kept is not None
+    assert kept.scores == made.scores
+    assert kept_evaluation(tmp_path, "transfer", made.fingerprint, opened.texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", "other", opened.texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, open_transfer(source, ["mr"]).texts) is None
+    replace(made, embedlab="0.0.1").save(tmp_path)
+    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, opened.texts) is None
+    made.save(tmp_path)
+    write_mr(source.folder or tmp_path, 13)
+    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, open_transfer(source, ["mr", "mrpc"]).texts) is None
