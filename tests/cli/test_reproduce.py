@@ -1,0 +1,122 @@
+"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and judgements are tested in tests/grids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from embedlab.errors import ExitCode
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Answer, Embedlab
+
+SMALL = ("--sample", "--threads", "1", "--set", "data.rows=64", "--set", "optim.batch_size=32", "--set", "evaluate.dev=none", "--set", "evaluate.tasks=[]")
+
+
+@pytest.fixture
+def with_runs(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
+    """Runs of two rows of liao's table 6."""
+    for share in ("0.1", "0.3"):
+        words = ("--encoder", str(tiny_encoder), "--name", f"mine-{share}", "--set", f"objective.weight={share}")
+        assert embedlab("train", "snli-supcl", *SMALL, *words).code == 0
+    return embedlab
+
+
+def tables(answer: Answer) -> list[dict[str, object]]:
+    assert answer.code == 0, answer.err
+    found: list[dict[str, object]] = answer.json.get("tables", [answer.json])
+    return found
+
+
+def test_without_arguments_it_says_which_papers_there_are(embedlab: Embedlab) -> None:
+    found = embedlab("reproduce", "--json")
+    assert [row["paper"] for row in found.rows] == ["chen", "liao", "sedghamiz", "tsukagoshi"]
+    assert "embedlab reproduce PAPER" in found.json["notes"][0]
+
+
+def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: Embedlab) -> None:
+    names = [row["table"] for row in embedlab("reproduce", "chen", "--json").rows]
+    assert names[0] == "table1_unsupervised"
+    assert names[-1] == "table10_learning_rate"
+
+
+def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
+    (table,) = tables(embedlab("reproduce", "liao", "table3", "--published-only", "--json"))
+    rows = {row["model"]: row for row in table["rows"]}  # type: ignore[attr-defined]
+    assert rows["SBERT baseline"]["Avg."] == 75.56
+    assert "75.585" in str(table["notes"])  # the misprint is said where it is shown
+    assert len(tables(embedlab("reproduce", "tsukagoshi", "--published-only", "--json"))) > 10
+    assert "SBERT baseline,66.1" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "csv").out
+    assert "| SBERT baseline |" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
+
+
+def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
+    (table,) = tables(embedlab("reproduce", "sedghamiz", "table2", "--published-only", "--json"))
+    assert any("71.2" in note for note in table["notes"])  # type: ignore[attr-defined]
+
+
+def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs: Embedlab, tiny_encoder: Path) -> None:
+    page = Path("page.html")
+    words = ("reproduce", "liao", "table6", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    answer = with_runs(*words, "--json", "--html", str(page))
+    deviations, numbers, orders = tables(answer)
+    said = {row["what"]: (row["paper"], row["here"]) for row in deviations["rows"]}  # type: ignore[attr-defined]
+    assert said["encoder.model"] == ("google/bert_uncased_L-8_H-512_A-8", tiny_encoder.name)
+    assert said["data.rows"] == ("not set", "64")
+    assert said["snli train"][1].startswith("sample")
+    assert "[sample]" in str(numbers["title"])
+    lines = {(row["row"], row["what"]): row for row in numbers["rows"]}  # type: ignore[attr-defined]
+    assert {what for row, what in lines if row == "0.1"} == {"published", "ours", "difference"}
+    assert {what for row, what in lines if row == "0.9"} == {"published"}
+    ours = lines["0.1", "ours"]
+    assert lines["0.1", "difference"]["STS12"] == pytest.approx(ours["STS12"] - 65.72)
+    assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
+    assert "0.5, 0.7, 0.9" in str(numbers["notes"])
+    (pair,) = orders["rows"]  # type: ignore[misc]
+    assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
+    assert pair["printed"] == pytest.approx(1.254)
+    assert 0 <= pair["probability"] <= 1
+    assert "best for STS" in pair["claim"]
+    assert "<svg" in page.read_text()
+    assert "published and ours" in page.read_text()
+
+
+def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    _, figure = tables(embedlab(*words, "--json"))
+    assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [f"fifth-{number}" for number in range(1, 6)]  # type: ignore[attr-defined]
+    assert all(-100 <= row["w/oFT"] <= 100 for row in figure["rows"])  # type: ignore[attr-defined]
+    assert "SBERT, DefSent" in str(figure["notes"])
+
+
+@pytest.mark.slow
+def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    small = ("--sample", "--encoder", str(tiny_encoder), "--seeds", "1", "--set", "data.rows=64", "--set", "evaluate.dev=none", "--json")
+    first = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
+    made = sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model"))
+    assert len(made) == 2
+    again = embedlab("reproduce", "tsukagoshi", "table2_mean_cosines", *small)
+    assert tables(again) == tables(first)
+    assert "0 to do" in again.err
+    assert sorted(path.stat().st_mtime_ns for path in Path("runs-sample").glob("*/seed-1/model")) == made
+    lines = {(row["row"], row["what"]): row["mean_cosine"] for row in tables(first)[1]["rows"]}  # type: ignore[attr-defined]
+    assert all(-1 <= lines[row, "ours"] <= 1 for row in ("wo_ft", "sbert", "defsent"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("laio",), "no paper named 'laio'", "'liao'"),
+        (("liao", "tabel7"), "no table of 'liao' named 'tabel7'", "'table7'"),
+        (("liao", "table6", "--sample", "--set", "objective.weight=0.2"), "'objective.weight'", "another key"),
+        (("liao", "table6", "--sample", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
+        (("liao", "table6", "--html", "missing/page.html", "--from", "runs"), "missing", "mkdir"),
+    ],
+)
+def test_what_is_typed_wrong_is_said_in_two_lines(words: tuple[str, ...], message: str, hint: str, embedlab: Embedlab) -> None:
+    answer = embedlab("reproduce", *words)
+    assert answer.code == ExitCode.USAGE
+    assert message in answer.err
+    assert hint in answer.err.splitlines()[-1]
