@@ -129,9 +129,7 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
     """
     values = recipe_table(name)
-    # A task brings its own settings; whatever else is set holds against them, in whichever order it was typed.
-    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
-        set_value(values, override)
+    set_values(values, overrides)
     if encoder is not None:
         values.setdefault("encoder", {})["model"] = encoder
     is_file = name.endswith(".toml")
@@ -216,6 +214,12 @@ def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
 
 
+def set_values(values: Table, overrides: Sequence[str]) -> None:
+    """Apply `--set` OVERRIDES to a recipe's table: what is set beside a task holds against its settings, in whichever order they come."""
+    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
+        set_value(values, override)
+
+
 def set_value(values: Table, override: str) -> None:
     """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`.
 
@@ -225,7 +229,7 @@ def set_value(values: Table, override: str) -> None:
     if not separator or not key:
         raise UsageError(f"--set takes KEY=VALUE, not {override!r}", hint="for example --set optim.lr=1e-5")
     if key == TASK:
-        return _choose_task(values, text)
+        return _choose_task(values, str(_parse_value(text)))
     if key.startswith("stages."):
         for index in range(len(values.get("stage", []))):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")

@@ -49,6 +49,14 @@ def read_benchmark(paths: Sequence[Path]) -> Rows:
     return _scored(frame.with_columns(numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 
+def read_glue_benchmark(paths: Sequence[Path]) -> Rows:
+    """Pairs of STS Benchmark as GLUE hands them out: with a header, and a test file without scores, which is not read."""
+    (path,) = paths
+    columns = ("filename", "score", "sentence1", "sentence2")
+    frame = read_fields(path, columns, line_shape=", ".join(columns)).rename({"filename": "source"})
+    return _scored(frame.with_columns(numbers(path, frame["score"], frame["line"], 0, 5, "gold score").alias("gold")))
+
+
 def write_benchmark(frame: pl.DataFrame) -> tuple[str, ...]:
     """The text of a file that `read_benchmark` reads back; genre, year and id are not kept."""
     blank = pl.lit("")
@@ -132,6 +140,8 @@ def _benchmark(split: str, hub_split: str, classes: Mapping[str, int]) -> Split:
     layouts = [
         Layout(files=(f"{folder}/STSBenchmark/sts-{split}.csv",), read=read_benchmark, write=write_benchmark) for folder in _STS_FOLDERS
     ]
+    if split != "test":
+        layouts.append(Layout(files=(f"GLUE/STS-B/{split}.tsv",), read=read_glue_benchmark))
     return Split(layouts=tuple(layouts), expected=Expected(rows=sum(classes.values()), classes=classes), hub=hub)
 
 

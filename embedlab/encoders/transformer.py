@@ -1,6 +1,7 @@
 """A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -136,17 +137,29 @@ class TransformerEncoder:
         """A vector for each of these distinct sentences, and which of them were cut."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
-        was_training = self.backbone.training
-        self.backbone.eval()
-        try:
+        with self._without_dropout():
             for start in range(0, len(sentences), SENTENCES_AT_ONCE):
                 part = slice(start, start + SENTENCES_AT_ONCE)
                 rows = self.token_ids(sentences[part])
                 truncated[part] = rows.truncated
                 self._embed_rows(rows, vectors[part], start, len(sentences), watch)
+        return vectors, truncated
+
+    def embed_tokens(self, rows: TokenRows, watch: Watch | None = None) -> Vectors:
+        """A vector for each row of token ids, without dropout and without gradients."""
+        vectors = np.empty((len(rows), self.dim), np.float32)
+        with self._without_dropout():
+            self._embed_rows(rows, vectors, 0, len(rows), watch)
+        return vectors
+
+    @contextmanager
+    def _without_dropout(self) -> Iterator[None]:
+        was_training = self.backbone.training
+        self.backbone.eval()
+        try:
+            yield
         finally:
             self.backbone.train(was_training)
-        return vectors, truncated
 
     def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, watch: Watch | None) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)

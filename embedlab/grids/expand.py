@@ -21,6 +21,7 @@ from embedlab.grids.plan import Place, Plan, Variant
 from embedlab.names import nearest, objective_options
 from embedlab.objectives.needs import check_columns
 from embedlab.recipe import (
+    TASK,
     DataSection,
     EncoderSection,
     EvaluateSection,
@@ -29,7 +30,7 @@ from embedlab.recipe import (
     Recipe,
     from_table,
     recipe_table,
-    set_value,
+    set_values,
     to_table,
 )
 from embedlab.schema import Table
@@ -84,10 +85,8 @@ class _Base:
         self.table = recipe_table(name)
         if grid.tasks is not None:
             self.table.setdefault("evaluate", {})["tasks"] = list(grid.tasks)
-        for override in grid.fixed:
-            set_value(self.table, override)
-        self.recipe = from_table(self.table, name=name, where=f"{grid.where}: recipe {name}")
-        self.keys = keys_of(self.recipe)
+        self.recipe = from_table(self._table(()), name=name, where=f"{grid.where}: recipe {name}")
+        self.keys = keys_of(self.recipe) | ({TASK} if "tasks" in self.table else set())
         self._section = cache(self._check_section)
 
     def variants(self) -> Iterator[Variant]:
@@ -99,15 +98,22 @@ class _Base:
             if not any(all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in self.grid.skip):
                 yield self._variant(labels, combination)
 
+    def _table(self, assignments: Assignments) -> Table:
+        """The recipe's table with what the grid sets for all cells, and ASSIGNMENTS."""
+        table = deepcopy(self.table)
+        set_values(table, [*self.grid.fixed, *(f"{key}={value}" for key, value in assignments)])
+        return table
+
     def _takes(self, choices: Iterable[Choice]) -> bool:
         return all(key in self.keys for choice in choices for key in choice.values)
 
     def _variant(self, labels: Mapping[str, str], combination: Sequence[Choice]) -> Variant:
-        assigned: dict[str, list[tuple[str, str]]] = {}
+        assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
         for choice in combination:
             for key, value in choice.values.items():
-                assigned.setdefault(section_of(key), []).append((key, json.dumps(value)))
-        sections = {name: self._section(name, tuple(assigned.get(name, ()))) for name in self._section_names()}
+                for name in assigned if key == TASK else [section_of(key)]:  # a task may set any key
+                    assigned[name].append((key, json.dumps(value)))
+        sections = {name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()}
         stages = [
             {part: sections[f"stage.{index}.{part}"].table for part in ("data", "objective", "optim")}
             for index in range(len(self.recipe.stages))
@@ -132,11 +138,10 @@ class _Base:
         return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate"]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
-        table = deepcopy(self.table)
-        for key, value in assignments:
-            set_value(table, f"{key}={value}")
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
-        recipe = from_table(table, name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}")
+        recipe = from_table(
+            self._table(assignments), name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}"
+        )
         check_columns(recipe)
         resolved: Any = to_table(recipe)
         for step in name.split("."):

@@ -1,17 +1,26 @@
 """What the objectives on labelled texts share: single sentences, or pairs that are encoded together."""
 
-from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from embedlab.errors import UsageError
 from embedlab.objectives.needs import Needs
 
+Scored = Literal["tenths", "score"]  # a gold score in place of a class
 
-def labelled_needs(classes: Sequence[str], *, joint: bool) -> Needs:
-    """The columns of labelled sentences, or of labelled pairs where they are JOINT."""
+
+def labelled_needs(classes: tuple[str, ...] | Scored, *, joint: bool) -> Needs:
+    """The columns of labelled sentences, or of labelled pairs where they are JOINT; the label may be a gold score."""
     sentences = ("sentence1", "sentence2") if joint else ("sentence",)
-    return Needs(sentences=sentences, classes={"label": tuple(classes)}, joint=joint)
+    if isinstance(classes, str):
+        if not joint:
+            raise UsageError(
+                f"'objective.classes' {classes!r} are scores of pairs, but 'objective.joint' is false", hint="set joint = true"
+            )
+        return Needs(sentences=sentences, numbers=("gold",), joint=True)
+    return Needs(sentences=sentences, classes={"label": classes}, joint=joint)
 
 
 def describe_labelled(frame: pl.DataFrame, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -1,15 +1,16 @@
 """The task `glue`: what a classifier that was trained on a GLUE task says of its validation split."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
+from statistics import fmean
 from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import load_file
+from torch import Tensor
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset
@@ -23,44 +24,64 @@ from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
+from embedlab.tasks.glue_metrics import TASKS, Answers
 from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
 
-SUMMARY = "GLUE on its validation splits: Matthews correlation, F1 and accuracy of a trained classifier"
+SUMMARY = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
 
-Labels = NDArray[np.int64]
 DEV = "validation"  # said beside every number: test labels are GLUE's own
+SCORE = "glue"  # the metric that every task has: GLUE's own score of it
 
 
-def accuracy(gold: Labels, predicted: Labels) -> float:
-    """Share of equal labels."""
-    return float((gold == predicted).mean())
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Classifier:
+    """What a run has learnt of a GLUE task: its encoder and the linear layer of its last stage."""
+
+    encoder: TransformerEncoder
+    dataset: str
+    options: Any  # embedlab.objectives.classification.options.Options
+    weight: Tensor
+    bias: Tensor
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels that it tells apart; none where it gives scores."""
+        return () if self.options.classes == "score" else self.options.classes
+
+    def answers(self, frame: pl.DataFrame) -> Answers:
+        """The index of the class, or the score, that it gives each row."""
+        columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
+        vectors = torch.from_numpy(self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)]))
+        logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
+        found: Answers = (logits.argmax(dim=1) if self.classes else logits.squeeze(1)).numpy()
+        return found
+
+    def gold(self, frame: pl.DataFrame) -> Answers:
+        """What it should have answered."""
+        return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
 
 
-def matthews(gold: Labels, predicted: Labels) -> float:
-    """Matthews correlation of two binary columns; 0 where either is constant."""
-    table = np.array([[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64)
-    spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
-    return float(np.linalg.det(table) / spread) if spread else 0.0
-
-
-def f1(gold: Labels, predicted: Labels) -> float:
-    """Harmonic mean of precision and recall of the second of two classes."""
-    return float(2 * np.sum((gold == 1) & (predicted == 1)) / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
-
-
-Metric = Callable[[Labels, Labels], float]
-METRICS: Mapping[str, Mapping[str, Metric]] = MappingProxyType(
-    {
-        "glue-cola": {"matthews": matthews, "accuracy": accuracy},
-        "glue-mrpc": {"f1": f1, "accuracy": accuracy},
-        "glue-qqp": {"f1": f1, "accuracy": accuracy},
-    }
-)  # accuracy alone for the others
+def load_classifier(run: RunFolder, machine: Machine) -> Classifier:
+    """The last classifier that a finished run has trained on a GLUE task; a run without one is a UsageError."""
+    if not run.model.is_dir():
+        raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
+    for index, stage in reversed(list(enumerate(run.recipe().stages))):
+        name = stage.data.datasets[0]
+        if stage.objective.name == "classification" and name in TASKS:
+            head = load_file(run.path / "heads.safetensors")
+            return Classifier(
+                encoder=load_transformer(str(run.model), machine, name=run.id),
+                dataset=name,
+                options=stage.objective.options,
+                weight=head[f"{index}.head.weight"],
+                bias=head[f"{index}.head.bias"],
+            )
+    raise UsageError(f"run {run.id!r} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
 def evaluate_glue(run: RunFolder, source: Source, machine: Machine) -> Evaluation:
-    """The metrics of a finished run on the validation splits of the GLUE task that its last classifier learnt.
+    """The metrics of a finished run on the validation splits of the GLUE task that its last classifier learnt, and GLUE's own score.
 
     A run without such a classifier is a UsageError; MNLI has two validation splits, matched and mismatched.
     """
@@ -68,19 +89,20 @@ def evaluate_glue(run: RunFolder, source: Source, machine: Machine) -> Evaluatio
 
 
 def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
-    index, options, name = _classifier(run)
-    encoder = load_transformer(str(run.model), machine, name=run.id)
-    head = load_file(run.path / "heads.safetensors")
+    classifier = load_classifier(run, machine)
+    name = classifier.dataset
     parts = [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
     scores: list[Score] = []
     outcomes: list[Outcomes] = []
     for part in parts:
-        logits = _vectors(encoder, part, joint=options.joint) @ head[f"{index}.head.weight"].T + head[f"{index}.head.bias"]
-        gold = np.array([options.classes.index(label) for label in part.frame["label"]])
-        predicted = logits.argmax(dim=1).numpy()
-        scores += _scores(name, part, gold, predicted)
-        outcomes.append(_outcomes(encoder, part, predicted, options.classes))
-    return Judged(evaluation=_evaluation(encoder, parts, scores), tested=tuple(parts), outcomes=tuple(outcomes))
+        answers = classifier.answers(part.frame)
+        scores += _scores(part, classifier.gold(part.frame), answers)
+        if classifier.classes:
+            outcomes.append(_outcomes(classifier, part, answers))
+    overall = replace(
+        scores[0], by="average", metric=SCORE, value=_glue_score(name, scores), items=sum(len(part.frame) for part in parts), split="dev"
+    )
+    return Judged(evaluation=_evaluation(classifier.encoder, parts, [*scores, overall]), tested=tuple(parts), outcomes=tuple(outcomes))
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
@@ -91,48 +113,30 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     return _judged(run, Source.from_settings(settings), machine(settings))
 
 
-def _classifier(run: RunFolder) -> tuple[int, Any, str]:
-    """The stage that trained a run's last classifier, its options, and the dataset it learnt from."""
-    if not run.model.is_dir():
-        raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
-    for index, stage in reversed(list(enumerate(run.recipe().stages))):
-        if stage.objective.name == "classification" and stage.data.datasets[0].startswith("glue-"):
-            return index, stage.objective.options, stage.data.datasets[0]
-    raise UsageError(f"run {run.id!r} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
-
-
-def _vectors(encoder: TransformerEncoder, part: Part, *, joint: bool) -> torch.Tensor:
-    frame = part.frame
-    columns = (frame["sentence1"], frame["sentence2"]) if joint else (frame["sentence"],)
-    return torch.from_numpy(encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)]))
-
-
-def _scores(name: str, part: Part, gold: Labels, predicted: Labels) -> list[Score]:
-    metrics = METRICS.get(name, {"accuracy": accuracy})
+def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:
+    name, split = part.state.name, part.state.split
     return [
-        Score(
-            by="dataset",
-            slice=name,
-            metric=metric,
-            setting=DEV,
-            value=measure(gold, predicted),
-            items=len(gold),
-            split=part.state.split,
-        )
-        for metric, measure in metrics.items()
+        Score(by="dataset", slice=name, metric=metric, setting=DEV, value=measure(gold, answers), items=len(gold), split=split)
+        for metric, measure in TASKS[name].metrics.items()
     ]
 
 
-def _outcomes(encoder: TransformerEncoder, part: Part, predicted: Labels, classes: Sequence[str]) -> Outcomes:
+def _glue_score(name: str, scores: Sequence[Score]) -> float:
+    """GLUE's score of a task, the mean over its validation splits."""
+    splits = {score.split for score in scores}
+    return fmean(TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
+
+
+def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
     return Outcomes(
         task="glue",
         dataset=part.state.name,
         split=part.state.split,
-        fingerprint=encoder.fingerprint,
+        fingerprint=classifier.encoder.fingerprint,
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),
-        classes=tuple(classes),
-        items=items_frame(np.arange(len(predicted)), part.frame["label"].to_list(), np.array(classes, dtype=np.str_)[predicted]),
+        classes=classifier.classes,
+        items=items_frame(np.arange(len(answers)), part.frame["label"].to_list(), np.array(classifier.classes, dtype=np.str_)[answers]),
     )
 
 

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from embedlab.encoders.encoder import Vectors
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.needs import Needs
@@ -41,7 +42,8 @@ class Batch:
 
     stage: int  # index of the stage it belongs to
     chunks: tuple[Chunk, ...]  # the distinct sentences, shortest first
-    columns: dict[str, Tensor]  # sentence columns: place among those sentences; class columns; what the objective drew
+    vectors: Tensor | None  # of the distinct sentences, in place of chunks where the encoder stands still; (sentences, dim)
+    columns: dict[str, Tensor]  # sentence columns: place among those sentences; classes and scores; what the objective drew
     rows: int
 
     def to(self, device: torch.device) -> "Batch":
@@ -49,6 +51,7 @@ class Batch:
         return Batch(
             stage=self.stage,
             chunks=tuple((ids.to(device, non_blocking=True), mask.to(device, non_blocking=True)) for ids, mask in self.chunks),
+            vectors=self.vectors.to(device, non_blocking=True) if self.vectors is not None else None,
             columns={name: column.to(device, non_blocking=True) for name, column in self.columns.items()},
             rows=self.rows,
         )
@@ -64,6 +67,7 @@ class Collation:
     objective: Objective
     pad: int
     cut: Cut
+    vectors: Vectors | None = None  # of the stage's distinct sentences, where the encoder stands still
 
     @property
     def chunk_limit(self) -> int | None:
@@ -92,15 +96,20 @@ class Collation:
         by_length = np.argsort(lengths, kind="stable")
         place = np.argsort(by_length)
         columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
-        columns |= self.objective.sample(columns, rng)  # type: ignore[arg-type]
-        ends = limited(self.cut(lengths[by_length]), self.chunk_limit)
-        chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(distinct[by_length], ends[:-1]))
+        columns |= self.objective.sample(columns, rng)
         return Batch(
             stage=self.data.index,
-            chunks=tuple((torch.from_numpy(ids), torch.from_numpy(mask)) for ids, mask in chunks),
+            chunks=self._chunks(distinct[by_length], lengths[by_length]) if self.vectors is None else (),
+            vectors=torch.from_numpy(self.vectors[distinct[by_length]]) if self.vectors is not None else None,
             columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
             rows=len(rows),
         )
+
+    def _chunks(self, sentences: Indices, lengths: NDArray[np.int64]) -> tuple[Chunk, ...]:
+        """The padded tokens of SENTENCES, which are sorted by their LENGTHS."""
+        ends = limited(self.cut(lengths), self.chunk_limit)
+        chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(sentences, ends[:-1]))
+        return tuple((torch.from_numpy(ids), torch.from_numpy(mask)) for ids, mask in chunks)
 
 
 def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:

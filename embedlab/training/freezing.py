@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from torch import nn
 from transformers import PreTrainedModel
 
-from embedlab.objectives.objective import Frozen
+from embedlab.objectives.objective import Frozen, Objective
+from embedlab.recipe import Stage
 
 
 @contextmanager
@@ -20,6 +21,11 @@ def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
     finally:
         for parameter in parameters:
             parameter.requires_grad_(True)
+
+
+def stands_still(stage: Stage, objective: Objective) -> bool:
+    """Whether a text has the same vector at every step of STAGE: nothing moves the encoder, and no dropout is drawn."""
+    return objective.frozen == "encoder" and set(objective.views) == {0.0} and stage.optim.turn is None
 
 
 def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Parameter]:

@@ -48,7 +48,9 @@ class Learner(nn.Module):
         return loss
 
     def forward(self, batch: Batch) -> Tensor:
-        """Encode the batch's distinct sentences, then ask the objective."""
+        """Encode the batch's distinct sentences, unless they are, then ask the objective."""
+        if batch.vectors is not None:
+            return self.loss(batch.vectors, batch)
         return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
 
 
@@ -95,6 +97,10 @@ def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) ->
     without a graph, take the loss's gradient for the vectors, then encode each chunk again and hand it its share.
     Both times a chunk sees the same dropout.
     """
+    if batch.vectors is not None:  # nothing was encoded, so there is no graph to save
+        loss = learner(batch)
+        loss.backward()
+        return loss.detach()
     device = batch.chunks[0][0].device
     states, parts = [], []
     with torch.no_grad(), accelerator.autocast():

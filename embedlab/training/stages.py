@@ -35,6 +35,7 @@ from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
+from embedlab.training.freezing import stands_still
 from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
@@ -120,11 +121,14 @@ def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | 
 
 def _collation(session: Session, data: StageData, watch: Watch | None) -> Collation:
     """What makes the batches of a stage; tells what is lost of its rows."""
+    tokens = stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, watch)
+    objective = session.objectives[data.index]
     made = Collation(
         data=data,
         needs=objective_needs(data.stage.objective),
-        tokens=stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, watch),
-        objective=session.objectives[data.index],
+        tokens=tokens,
+        objective=objective,
+        vectors=session.encoder.embed_tokens(tokens, watch) if stands_still(data.stage, objective) else None,
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
         cut=cut_for(session.encoder),
     )

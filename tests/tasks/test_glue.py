@@ -12,7 +12,8 @@ from embedlab.encoders.device import Machine
 from embedlab.errors import MissingError, UsageError
 from embedlab.recipe import load_recipe
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import accuracy, evaluate_glue, f1, matthews
+from embedlab.tasks.glue import evaluate_glue
+from embedlab.tasks.glue_metrics import TASKS, accuracy, f1, matthews
 from embedlab.training.stages import train_run
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -42,7 +43,8 @@ def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFol
 def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean")
     found = evaluate_glue(run, SAMPLE, MACHINE)
-    assert [score.metric for score in found.scores] == ["matthews", "accuracy"]
+    assert [score.metric for score in found.scores] == ["matthews", "accuracy", "glue"]
+    assert found.scores[2].value == found.scores[0].value  # GLUE counts Matthews alone
     assert found.marks == ("sample",)
     assert {score.setting for score in found.scores} == {"validation"}
     assert found.scores[1].items == 300
@@ -50,7 +52,24 @@ def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path)
 
 def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=mnli", "stage.0.data.rows=32")
-    assert [score.split for score in evaluate_glue(run, SAMPLE, MACHINE).scores] == ["dev-matched", "dev-mismatched"]
+    matched, mismatched, overall = evaluate_glue(run, SAMPLE, MACHINE).scores
+    assert [matched.split, mismatched.split] == ["dev-matched", "dev-mismatched"]
+    assert overall.value == pytest.approx((matched.value + mismatched.value) / 2)
+
+
+def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Path) -> None:
+    changes = ["data.task=stsb", "data.rows=320", "optim.lr=2e-3", "optim.epochs=2", "encoder.pooling=mean"]
+    found = evaluate_glue(trained(tmp_path, tiny_encoder, "glue-finetune", *changes), SAMPLE, MACHINE)
+    pearson, spearman, overall = found.scores
+    assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
+    assert pearson.value > 0.2
+    assert overall.value == pytest.approx((pearson.value + spearman.value) / 2)
+
+
+def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
+    files = sorted(file for task in TASKS.values() for file in task.files.values())
+    names = ["CoLA", "MNLI-m", "MNLI-mm", "MRPC", "QNLI", "QQP", "RTE", "SST-2", "STS-B", "WNLI"]
+    assert files == [f"{name}.tsv" for name in names]
 
 
 def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:

@@ -27,14 +27,19 @@ def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: floa
     return terms.sum() / (counts > 0).sum().clamp(min=1)
 
 
+def tenths(gold: Tensor) -> Tensor:
+    """The class of each gold score: the score rounded to a tenth, counted in tenths."""
+    return (10 * gold).round().long()
+
+
 class ClassContrastive(Objective):
     """Every text is encoded once with each dropout rate; all views of all texts of a class are positives of each other.
 
     Formula: Khosla's supervised contrastive loss on cosines over views x texts.
-    Columns: sentence, label; or sentence1, sentence2, label with the pair encoded together.
+    Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together.
     Source: sedghamiz (SupCL-Seq), eq. 1 and table 4.
     Differs from the paper in: nothing known. It differs from the authors' code, which adds a view at 0.1, skips listed rates
-    of 0.1, may leave the last rate set for good, and multiplies the loss by τ/0.07.
+    of 0.1, may leave the last rate set for good, multiplies the loss by τ/0.07, and does not round STS-B's scores.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -45,5 +50,5 @@ class ClassContrastive(Objective):
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The mean over all views of the batch's texts."""
         views = views_of_rows(vectors, columns, len(self.views))
-        labels = columns["label"].repeat(len(self.views))
-        return class_contrastive_loss(views.flatten(0, 1), labels, temperature=self.options.temperature)
+        labels = tenths(columns["gold"]) if self.options.classes == "tenths" else columns["label"]
+        return class_contrastive_loss(views.flatten(0, 1), labels.repeat(len(self.views)), temperature=self.options.temperature)

@@ -1,6 +1,6 @@
 """Options of the classification of texts."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import polars as pl
@@ -11,14 +11,14 @@ from embedlab.objectives.needs import Needs
 from embedlab.recipe import Share
 from embedlab.schema import table
 
-SUMMARY = "a linear layer tells the class of a text, with the encoder or on top of a frozen one"
+SUMMARY = "a linear layer tells the class or the score of a text, with the encoder or on top of a frozen one"
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    classes: Annotated[tuple[str, ...], Len(2)] = ("0", "1")  # the labels
+    classes: Annotated[tuple[str, ...], Len(2)] | Literal["score"] = ("0", "1")  # the labels; "score": a gold score, by squared error
     joint: bool = False  # pairs, encoded together
     frozen: bool = False  # only the linear layer learns, on vectors without dropout
     dropout: tuple[Share, ...] = ()  # one view for each rate, "dropout augmented"; empty: the encoder's own rates once
@@ -26,7 +26,7 @@ class Options:
 
 
 def needs(options: Options) -> Needs:
-    """Labelled sentences or pairs."""
+    """Labelled sentences or pairs, or pairs with a gold score."""
     return labelled_needs(options.classes, joint=options.joint)
 
 
