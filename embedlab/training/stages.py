@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from embedlab.data.dataset import State
+from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import resolve
 from embedlab.encoders.checkpoint import save_model
@@ -104,7 +105,7 @@ def train_run(
                 for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
                     tell(events.Note(text=note))
                 _train_blocks(session, plan, snapshot, watch)
-                _finish(session, run, recipe, seed, [state for data in stages for state in data.states])
+                _finish(session, run, recipe, seed, stages)
 
 
 def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, watch: Watch | None) -> None:
@@ -139,8 +140,8 @@ def _collation(session: Session, data: StageData, watch: Watch | None) -> Collat
     return made
 
 
-def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states: Sequence[State]) -> None:
-    """Write the model: the last state of the encoder, or its best where the recipe keeps that."""
+def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
+    """Write the model, and what it learnt from: the last state of the encoder, or its best where the recipe keeps that."""
     if recipe.evaluate.keep == "best" and session.best is not None and session.best.step != session.step:
         _load(session, Snapshot.read(session.checkpoints.path(session.best.step)))
         session.tell(
@@ -148,9 +149,10 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, states:
         )
     with disk_errors(run.path / HEADS):
         write_tensors(run.path / HEADS, session.heads)
+    KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
-    save_model(run.model, session.encoder, card=model_card(recipe, seed, states), word_head=word_head)
+    save_model(run.model, session.encoder, card=model_card(recipe, seed, [state for data in stages for state in data.states]), word_head=word_head)
     session.accelerator.end_training()
     session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up
     session.tell(events.Finished(step=session.step))
