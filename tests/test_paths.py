@@ -25,6 +25,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path: Path, mo
     assert [file.name for file in tmp_path.iterdir() if file.name != "home"] == ["state.json"]
 
 
+def test_a_file_where_a_folder_is_due_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    for path in (tmp_path / "runs" / "state.json", tmp_path / "runs" / "deep" / "state.json"):
+        with pytest.raises(MissingError, match=f"cannot write '{path}'"):
+            write_atomic(path, "new")
+
+
 def test_a_file_has_the_rights_of_any_other_file(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("x")
     write_atomic(tmp_path / "atomic", "x")

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from embedlab.encoders.folder import weight_files
+from embedlab.errors import EmbedlabError
 from embedlab.grids.plan import Cell, Plan
 from embedlab.grids.queue import Entry
 from embedlab.runs.status import status
@@ -40,6 +41,8 @@ def remaining_cost(plan: Plan, entries: Sequence[Entry], workers: int) -> Cost:
 
 def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[float | None, str]:
     """Seconds of one worker for the cells in TODO."""
+    if not todo:
+        return None, "nothing is left to do"
     if done:
         rows = sum(plan.cell(entry.number).variant.rows for entry in done)
         spent = sum(entry.seconds for entry in done)
@@ -48,7 +51,7 @@ def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[f
         return sum(cell.variant.rows * scale or per_cell for cell in todo), f"{len(done)} finished cells"
     encoders = {cell.variant.recipe["encoder"]["model"] for cell in todo}
     speeds = _speeds(plan.place.runs_folder, encoders)
-    if not todo or not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
+    if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
     return sum(cell.variant.rows / speeds[cell.variant.recipe["encoder"]["model"]] for cell in todo), "other runs of the same encoder"
 
@@ -58,9 +61,12 @@ def _speeds(runs: Path, encoders: Iterable[str]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     newest = sorted(find_runs(runs), key=lambda run: run.path.stat().st_mtime, reverse=True)
     for run in newest[:LOOKS]:
-        step = status(run).step
-        if step is not None and step.rows_per_s > 0 and (encoder := run.recipe().encoder.model) in encoders:
-            found.setdefault(encoder, []).append(step.rows_per_s)
+        try:
+            step = status(run).step
+            if step is not None and step.rows_per_s > 0 and (encoder := run.recipe().encoder.model) in encoders:
+                found.setdefault(encoder, []).append(step.rows_per_s)
+        except EmbedlabError:  # a damaged run says nothing of the speed, and is no reason to stop
+            continue
     return {encoder: fmean(speeds) for encoder, speeds in found.items()}
 
 

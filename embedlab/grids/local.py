@@ -55,7 +55,7 @@ class Crew:
 
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
         gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
-        command = [sys.executable, "-m", "embedlab.grids.worker", str(self.folder.path), *gpu, "--", *self.program]
+        command = [sys.executable, "-m", "embedlab.grids.worker", *gpu, str(self.folder.path), "--", *self.program]
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
             # A session of its own: Ctrl-C reaches this process alone, which then asks the workers once.
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)

@@ -57,6 +57,8 @@ def train(recipe: str, run: Path) -> None:
     state, seed = run / "checkpoints" / "state", run.name.removeprefix("seed-")
     if not (run / "recipe.toml").exists():
         (run / "recipe.toml").write_text(recipe)
+    (run / "gpu").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "none"))
+    (run / "threads").write_text(f"{os.environ['OMP_NUM_THREADS']} {os.environ['EMBEDLAB_THREADS']}")
     step, value = json.loads(state.read_text()) if state.exists() else (0, hashlib.sha256(recipe.encode()).hexdigest())
     tell(run, "started", pid=os.getpid(), host="here", steps=STEPS, step=step)
     while step < STEPS:

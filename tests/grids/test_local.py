@@ -3,6 +3,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ import tomli_w
 
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.grids.cell import CellLock
-from embedlab.grids.local import prepare, run_cell, run_local
+from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, visible_gpus
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Entry, Queue
 from embedlab.runs import events
@@ -264,6 +265,68 @@ def test_a_grid_file_edited_while_it_runs_is_refused(
     assert_each_done_once(plan, folder)
     prepare(edited, folder)  # now only what the edit changed is to do
     assert Counter(entry.state for entry in entries(folder)) == {"done": 8, "waiting": 4}
+
+
+@pytest.mark.parametrize(
+    ("workers", "gpus", "assigned"),
+    [
+        (5, ["GPU-a", "GPU-b"], ["GPU-a", "GPU-b", "GPU-a", "GPU-b", "GPU-a"]),  # small cells share a GPU
+        (2, ["GPU-a", "GPU-b", "GPU-c"], ["GPU-a", "GPU-b"]),
+        (3, [], []),
+    ],
+)
+def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: list[str]) -> None:
+    assert assigned_gpus(workers, gpus) == assigned
+
+
+def test_a_cell_sees_the_gpu_of_its_worker_alone(plan: Plan, folder: GridFolder) -> None:
+    prepare(plan, folder)
+    run_local(plan, folder, 2, gpus=["GPU-b"], program=STAND_IN)
+    assert {(plan.run(cell).path / "gpu").read_text() for cell in plan.cells} == {"GPU-b"}
+
+
+def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho GPU-a\necho GPU-b\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert visible_gpus("auto") == visible_gpus("cuda") == ["GPU-a", "GPU-b"]
+    assert visible_gpus("cpu") == []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+    assert visible_gpus("auto") == ["3", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert visible_gpus("auto") == []
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_results_do_not_depend_on_the_number_of_workers(
+    plan: Plan, folder: GridFolder, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process; a cell has what the plan says
+    prepare(plan, folder)
+    run_local(plan, folder, workers, program=STAND_IN)
+    assert_each_done_once(plan, folder)
+    assert {(plan.run(cell).path / "threads").read_text() for cell in plan.cells} == {"1 1"}
+
+
+def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing(
+    plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(plan, folder)
+    with sqlite3.connect(folder.queue_file) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE UPDATE ON cells WHEN new.state = 'done' AND old.number = 5 "
+            "BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
+        )
+    with pytest.raises(EmbedlabError, match=r"gave up: .*queue\.sqlite.*full") as caught:
+        run_local(plan, folder, 1, program=STAND_IN)
+    assert "then run the grid again" in caught.value.hint
+    with sqlite3.connect(folder.queue_file) as connection:
+        connection.execute("DROP TRIGGER full")
+    prepare(plan, folder)
+    run_local(plan, folder, 2, program=STAND_IN)
+    assert_each_done_once(plan, folder)
 
 
 def test_a_read_only_folder_is_refused_in_one_line(plan: Plan, folder: GridFolder, tmp_path: Path) -> None:
