@@ -72,6 +72,11 @@ def load_settings(
     return settings, list(origins.values())
 
 
+def process_rank(environment: Mapping[str, str] | None = None) -> int:
+    """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise."""
+    return int((os.environ if environment is None else environment).get("RANK", "0"))
+
+
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     found = []
     if (user := user_config_file()).is_file():

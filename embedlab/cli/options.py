@@ -4,6 +4,7 @@ import functools
 import inspect
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ import typer
 
 from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError
-from embedlab.settings import Device, Format, Precision, load_settings
+from embedlab.settings import Device, Format, Precision, load_settings, process_rank
 
 Group = Literal["data", "runs", "machine", "output"]
 
@@ -56,7 +57,9 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
 
         @functools.wraps(command)
         def with_settings(**arguments: Any) -> None:
-            terminal = Terminal(load_settings(_typed(arguments, added))[0])
+            settings = load_settings(_typed(arguments, added))[0]
+            # Of several processes that train together the first one talks.
+            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True))
             try:
                 command(**arguments, terminal=terminal)
             except EmbedlabError:

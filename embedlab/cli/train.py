@@ -12,8 +12,8 @@ from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, Tick
 from embedlab.cli.run_log import logged
-from embedlab.errors import UsageError
-from embedlab.settings import Precision, Settings
+from embedlab.errors import MissingError, UsageError
+from embedlab.settings import Precision, Settings, process_rank
 
 if TYPE_CHECKING:
     from embedlab.recipe import Recipe
@@ -43,6 +43,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished run of this name.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and one example in words; train nothing.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Train in a process that outlives this terminal.")] = False,
+    gpus: Annotated[int | None, typer.Option("--gpus", metavar="N", min=1, help="Train with N GPUs: the same loss and gradient.")] = None,
     track: Annotated[Tracker | None, typer.Option("--track", help="Also log to an experiment tracker.")] = None,
     *,
     terminal: Terminal,
@@ -70,9 +71,15 @@ def train(
         if not set_ and encoder is None:
             chosen = _stored_recipe(runs[0], chosen, is_named=name is not None)
     todo = [run for run in runs if not is_finished(run, chosen, terminal)]
+    if gpus is not None:
+        _require_gpus(gpus)
     if detach and todo:
         return _detach(chosen, todo, terminal)
+    if gpus is not None and gpus > 1 and todo:
+        return _train_together(gpus)
     train_runs(chosen, todo, terminal, resume=resume, track=track)
+    if process_rank() != 0:
+        return None
     _show_scores(chosen, label if seeds is not None else runs[0].id, terminal)
     return None
 
@@ -115,6 +122,23 @@ def train_runs(
                 track=track,
                 cache=settings.cache,
             )
+
+
+def _require_gpus(count: int) -> None:
+    import torch
+
+    if torch.cuda.device_count() < count:
+        hint = f"several processes on a processor: torchrun --standalone --nproc-per-node {count} -m embedlab train … --device cpu"
+        raise MissingError(f"--gpus {count}: {torch.cuda.device_count()} GPUs are here", hint=hint)
+
+
+def _train_together(count: int) -> None:
+    """Start the same command without `--gpus` once a GPU; its exit code is this command's."""
+    from embedlab.runs.launch import run_together
+
+    words = [word for place, word in enumerate(sys.argv[1:]) if not word.startswith("--gpus") and sys.argv[place] != "--gpus"]
+    if code := run_together(words, count):
+        raise typer.Exit(code)
 
 
 def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:

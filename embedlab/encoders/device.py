@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from accelerate import PartialState
 
 from embedlab.errors import MissingError
 from embedlab.settings import Device, Settings
@@ -34,6 +35,8 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     the processor multiplies it in hardware. A device that is not there is a MissingError.
     """
     device = _device(settings.device)
+    if training and device.type == "cuda":
+        torch.cuda.set_device(PartialState().local_process_index)  # of several processes each has its own GPU
     keep_freed_memory()
     # The sample world's matrices are so small that several threads mostly wait for each other.
     threads = settings.threads or (1 if settings.sample else None)

@@ -1,10 +1,12 @@
-"""Starting embedlab processes that outlive their terminal, and asking them to stop."""
+"""Starting embedlab processes that outlive their terminal or work together, and asking them to stop."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from embedlab.errors import EmbedlabError, UsageError
 from embedlab.paths import disk_errors
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.store import RunFolder
+
+POLL_S = 0.1
+GRACE_S = 5.0  # for processes whose team has lost one, before they are killed
 
 
 def start_detached(arguments: Sequence[str], log: Path) -> int:
@@ -28,6 +33,70 @@ def start_detached(arguments: Sequence[str], log: Path) -> int:
             start_new_session=True,
         )
     return process.pid
+
+
+def run_together(arguments: Sequence[str], count: int) -> int:
+    """Start COUNT processes `embedlab ARGUMENTS` that train together, and wait for them; gives the exit code, 0 if all is well.
+
+    They find each other by the variables that torchrun sets too. The first one talks to the terminal; what another one
+    complains of is told when it fails before the first. When one fails the others are ended.
+    """
+    with tempfile.TemporaryFile() as complaints:
+        team = _start_team(arguments, count, complaints.fileno())
+        handlers = {number: signal.signal(number, lambda number, _: _send(team, number)) for number in (signal.SIGTERM, signal.SIGHUP)}
+        handlers[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all of them
+        try:
+            failed = _first_failure(team)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        if failed not in (None, team[0]):
+            complaints.seek(0)
+            sys.stderr.write(complaints.read().decode(errors="replace"))
+        return 0 if failed is None else failed.returncode
+
+
+def _start_team(arguments: Sequence[str], count: int, complaints: int) -> list["subprocess.Popen[bytes]"]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
+    words = [sys.executable, "-m", "embedlab", *arguments]
+    return [
+        subprocess.Popen(
+            words,
+            env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.DEVNULL if rank else None,
+            stderr=complaints if rank else None,
+        )
+        for rank in range(count)
+    ]
+
+
+def _first_failure(team: Sequence["subprocess.Popen[bytes]"]) -> "subprocess.Popen[bytes] | None":
+    """Wait until all have ended, or one of them has failed and the others were ended; gives that one."""
+    while any(process.poll() is None for process in team):
+        if failed := next((process for process in team if process.returncode), None):
+            _end(team)
+            return failed
+        time.sleep(POLL_S)
+    return next((process for process in team if process.returncode), None)
+
+
+def _end(team: Sequence["subprocess.Popen[bytes]"]) -> None:
+    """End what still runs: it waits for a process that is gone."""
+    deadline = time.monotonic() + GRACE_S
+    while any(process.poll() is None for process in team) and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    for process in team:
+        process.kill()
+        process.wait()
+
+
+def _send(team: Sequence["subprocess.Popen[bytes]"], number: int) -> None:
+    for process in team:
+        if process.poll() is None:
+            process.send_signal(number)
 
 
 def cancel(run: RunFolder, *, force: bool = False) -> int:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import Objective
 from embedlab.training.order import Indices, batch_generator
+from embedlab.training.parallel import Team
 from embedlab.training.stage_data import StageData
 
 # Tokens that a CPU computes in one pass where it computes no padding: what one layer writes for them stays in its caches.
@@ -45,6 +46,7 @@ class Batch:
     vectors: Tensor | None  # of the distinct sentences, in place of chunks where the encoder stands still; (sentences, dim)
     columns: dict[str, Tensor]  # sentence columns: place among those sentences; classes and scores; what the objective drew
     rows: int
+    sentences: int  # distinct ones, of which a process among several has but its share in the chunks
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on DEVICE."""
@@ -54,6 +56,7 @@ class Batch:
             vectors=self.vectors.to(device, non_blocking=True) if self.vectors is not None else None,
             columns={name: column.to(device, non_blocking=True) for name, column in self.columns.items()},
             rows=self.rows,
+            sentences=self.sentences,
         )
 
 
@@ -68,6 +71,7 @@ class Collation:
     pad: int
     cut: Cut
     vectors: Vectors | None = None  # of the stage's distinct sentences, where the encoder stands still
+    team: Team = field(default_factory=Team)
 
     @property
     def chunk_limit(self) -> int | None:
@@ -97,12 +101,14 @@ class Collation:
         place = np.argsort(by_length)
         columns |= dict(zip(self.needs.encoded, place[places.reshape(texts.shape)], strict=True))
         columns |= self.objective.sample(columns, rng)
+        own = self.team.share(by_length)
         return Batch(
             stage=self.data.index,
-            chunks=self._chunks(distinct[by_length], lengths[by_length]) if self.vectors is None else (),
-            vectors=torch.from_numpy(self.vectors[distinct[by_length]]) if self.vectors is not None else None,
+            chunks=self._chunks(distinct[own], lengths[own]) if self.vectors is None else (),
+            vectors=torch.from_numpy(self.vectors[distinct[own]]) if self.vectors is not None else None,
             columns={name: torch.from_numpy(np.ascontiguousarray(column)) for name, column in columns.items()},
             rows=len(rows),
+            sentences=len(distinct),
         )
 
     def _chunks(self, sentences: Indices, lengths: NDArray[np.int64]) -> tuple[Chunk, ...]:

@@ -14,16 +14,18 @@ from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_rate
 from embedlab.training.freezing import frozen
 from embedlab.training.gradients import take_gradients, without_conflicts
+from embedlab.training.parallel import Team
 
 
 class Learner(nn.Module):
     """A batch in, its loss out; OBJECTIVES are those of the stages that are trained together, by their index."""
 
-    def __init__(self, encoder: TransformerEncoder, objectives: Mapping[int, Objective]) -> None:
+    def __init__(self, encoder: TransformerEncoder, objectives: Mapping[int, Objective], team: Team | None = None) -> None:
         super().__init__()
         self.encoder = encoder.backbone
         self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
         self._embed = encoder.forward_tokens
+        self._team = team or Team()
 
     def objective(self, batch: Batch) -> Objective:
         """The objective that BATCH was made for."""
@@ -41,10 +43,11 @@ class Learner(nn.Module):
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """What the objective says of the batch's vectors."""
+        """What the objective says of the batch's vectors; of a process among several these are its share."""
+        vectors = self._team.gather(vectors.float(), sentences=batch.sentences, views=len(self.objective(batch).views))
         # A raw dot product of long vectors, or a temperature of 0.05, asks for more digits than bf16 has.
         with torch.autocast(vectors.device.type, enabled=False):
-            loss: Tensor = self.objective(batch)(vectors.float(), batch.columns)
+            loss: Tensor = self.objective(batch)(vectors, batch.columns)
         return loss
 
     def forward(self, batch: Batch) -> Tensor:
@@ -69,13 +72,15 @@ def joint_backward(
     parameters: Sequence[nn.Parameter],
     combine: Combine,
     orders: Callable[[], Sequence[Sequence[int]]],
+    add_up: Callable[[], None],
 ) -> Tensor:
     """The losses of several batches, each by its own of BACKWARDS, and one gradient of them all in PARAMETERS; (batches,).
 
-    ORDERS gives those in which gradient surgery lets the tasks meet.
+    ORDERS gives those in which gradient surgery lets the tasks meet; ADD_UP makes gradients those of all processes.
     """
     if combine not in {"surgery", "surgery-sum"}:
         losses = [backward() for backward in backwards]
+        add_up()
         for parameter in parameters:
             if parameter.grad is not None and len(losses) > 1:
                 parameter.grad /= len(losses)
@@ -83,6 +88,7 @@ def joint_backward(
     losses, tasks = [], []
     for backward in backwards:
         losses.append(backward())
+        add_up()
         tasks.append(take_gradients(parameters))
     combined = without_conflicts(tasks, orders(), "sum" if combine == "surgery-sum" else "mean")
     for parameter, gradient in zip(parameters, combined, strict=True):

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -23,6 +23,7 @@ from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimiz
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter
 from embedlab.training.order import task_orders
+from embedlab.training.parallel import Team
 from embedlab.training.schedule import rate_factor
 from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
@@ -46,6 +47,7 @@ class Session:
     evaluate: EvaluateSection
     dev_score: DevScore | None
     steps: int  # of all stages
+    team: Team = field(default_factory=Team)
     cache: Path | None = None  # where what other runs need too is kept
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the block at hand
@@ -67,7 +69,9 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
     an EmbedlabError, and the last checkpoint stays.
     """
     accelerator, device = session.accelerator, session.encoder.machine.device
-    learner = accelerator.prepare_model(Learner(session.encoder, {data.index: session.objectives[data.index] for data in block.stages}))
+    objectives = {data.index: session.objectives[data.index] for data in block.stages}
+    # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
+    learner = accelerator.prepare_model(Learner(session.encoder, objectives, session.team), evaluation_mode=True)
     learner.train()
     parameters = {name: parameter for name, parameter in learner.named_parameters() if parameter.requires_grad}
     inner = adamw(parameters)
@@ -94,6 +98,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
             list(parameters.values()),
             block.mix.combine,
             partial(task_orders, data.seed, data.index, step, len(read)),
+            partial(session.team.add_gradients, learner.encoder, learner.objectives),
         )
         if optim.clip is not None:
             accelerator.clip_grad_norm_(parameters.values(), optim.clip)
@@ -113,7 +118,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
             _tell_steps(session, meter.read(epochs, step=session.step, lr=lr))
-        if is_last or done in due or session.stop.signal is not None or _is_time(session):
+        if session.team.agree(session.stop, is_time=_is_time(session)) or is_last or done in due:
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
@@ -177,9 +182,10 @@ def _checkpoint(session: Session, optimizer: torch.optim.Optimizer, parameters: 
         encoder=session.encoder.backbone.state_dict(),
         heads=session.heads,
         optimizer=optimizer_tensors(optimizer, parameters),
-        random=random_tensors(session.encoder.machine.device),
+        random=session.team.random_states(random_tensors(session.encoder.machine.device)),
     )
-    session.checkpoints.save(snapshot)
+    if session.team.is_leader:
+        session.checkpoints.save(snapshot)
     session.saved_at = time.perf_counter()
     session.checkpoint_s = session.saved_at - began
     session.tell(events.Checkpoint(step=session.step))

@@ -38,6 +38,7 @@ from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
 from embedlab.training.freezing import stands_still
 from embedlab.training.loop import DevScore, Session, train_block
+from embedlab.training.parallel import Team, join_team
 from embedlab.training.signals import stop_requests
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
@@ -76,15 +77,18 @@ def train_run(
     here = _environment(machine, seed, stages)
     torch.manual_seed(seed)
     objectives = [_attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)]
-    with run.lock():
-        notes = _write_once(run, recipe, here, resume=resume)
+    team = join_team(machine.device)
+    team.scatter_dropout(seed)
+    with team.leading(run.lock()):
+        notes = _begin(run, recipe, here, team, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
         with EventLog(run.events_file) as log, stop_requests() as stop:
 
             def tell(event: events.Event) -> None:
-                log.append(event)
-                if report is not None:
-                    report(event)
+                if team.is_leader:
+                    log.append(event)
+                    if report is not None:
+                        report(event)
 
             session = Session(
                 encoder=encoder,
@@ -95,6 +99,7 @@ def train_run(
                 tell=tell,
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
+                team=team,
                 cache=cache,
                 steps=plan[-1].end,
             )
@@ -132,6 +137,7 @@ def _collation(session: Session, data: StageData, watch: Watch | None) -> Collat
         vectors=session.encoder.embed_tokens(tokens, watch) if stands_still(data.stage, objective) else None,
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
         cut=cut_for(session.encoder),
+        team=session.team,
     )
     if data.rows.left_out:
         session.tell(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
@@ -147,6 +153,8 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
         session.tell(
             events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
         )
+    if not session.team.is_leader:
+        return
     with disk_errors(run.path / HEADS):
         write_tensors(run.path / HEADS, session.heads)
     KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
@@ -165,7 +173,8 @@ def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
 
 def _restore(session: Session, snapshot: Snapshot) -> None:
     _load(session, snapshot)
-    restore_random(snapshot.random, session.encoder.machine.device)
+    if states := session.team.own_states(snapshot.random):
+        restore_random(states, session.encoder.machine.device)
     session.step, session.best = snapshot.step, snapshot.best
 
 
@@ -214,6 +223,13 @@ def _part(state: State, limit: int | None) -> dict[str, Any]:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+
+
+def _begin(run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, resume: bool) -> list[str]:
+    """Let the leader write what is written once, before the others look at the run."""
+    notes = _write_once(run, recipe, here, resume=resume) if team.is_leader else []
+    team.wait()
+    return notes
 
 
 def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bool) -> list[str]:

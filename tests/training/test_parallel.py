@@ -1,0 +1,162 @@
+"""Several processes give the loss and the gradient of one."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import torch
+import torch.distributed as dist
+from accelerate import Accelerator
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.objectives.needs import objective_needs
+from embedlab.objectives.objective import build_objective
+from embedlab.runs import events
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+from embedlab.training.batching import Collation, cut_for
+from embedlab.training.dropout import dropout_rate
+from embedlab.training.learner import Learner, backward
+from embedlab.training.order import batch_generator
+from embedlab.training.parallel import Team
+from embedlab.training.signals import StopRequest
+from embedlab.training.stage_data import open_stage
+from embedlab.training.token_store import tokenise
+from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
+
+STAGES = {
+    "premise groups with drawn sets": stage(positives=2, negatives=3),
+    "pairs": stage("nli_softmax"),
+    "triplets": stage("in_batch_contrastive", positives="triplets", projection="one-layer"),
+    "two views, a few sentences at a time": stage("in_batch_contrastive", optim={"micro_batch": 3}),
+    "fewer sentences than processes": stage("in_batch_contrastive", rows=1),
+}
+STAGES["triplets"]["data"]["datasets"] = ["nli-triplets"]
+for name in ("two views, a few sentences at a time", "fewer sentences than processes"):
+    STAGES[name]["data"]["datasets"] = ["wiki-split"]
+
+
+def step(folder: Path, of: dict[str, Any], team: Team) -> tuple[float, dict[str, torch.Tensor]]:
+    """The loss of a stage's first batch and every gradient, without dropout."""
+    recipe = recipe_of(folder, of)
+    encoder = load_transformer(str(folder), MACHINE, pooling="mean-without-cls", max_tokens=32)
+    data = open_stage(recipe, SAMPLE, seed=1, index=0)
+    torch.manual_seed(0)
+    objective = build_objective(recipe.stages[0].objective, encoder.dim)
+    collation = Collation(
+        data=data,
+        needs=objective_needs(recipe.stages[0].objective),
+        tokens=tokenise(encoder, data.rows.sentences.to_list()),
+        objective=objective,
+        pad=0,
+        cut=cut_for(encoder),
+        team=team,
+    )
+    learner = Learner(encoder, {0: objective}, team).train()
+    with dropout_rate(encoder.backbone, 0.0):
+        batch = collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0))
+        loss = backward(learner, batch, Accelerator(cpu=True), is_cached=recipe.stages[0].optim.micro_batch is not None)
+    team.add_gradients(learner.encoder, learner.objectives)
+    return loss.item(), {name: weight.grad for name, weight in learner.named_parameters() if weight.grad is not None}
+
+
+def member(rank: int, size: int, folder: Path, out: Path) -> None:
+    """One process of a team: every stage's step, the leader's and the last one's kept."""
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{out / 'meeting'}", rank=rank, world_size=size)
+    team = Team(rank=rank, size=size)
+    found = {name: step(folder, of, team) for name, of in STAGES.items()}
+    stop = StopRequest()
+    if rank == size - 1:
+        stop.receive(15, None)
+    due = team.agree(stop, is_time=False)
+    torch.save(
+        {"steps": found, "stop": (due, stop.signal), "states": team.random_states({"cpu": torch.tensor([rank])})}, out / f"{rank}.pt"
+    )
+    dist.destroy_process_group()
+
+
+def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")  # a new interpreter would take longer to import torch than the steps take
+    team = [context.Process(target=member, args=(rank, 3, tiny_encoder, tmp_path)) for rank in range(3)]
+    for process in team:
+        process.start()
+    for process in team:
+        process.join(120)
+    assert [process.exitcode for process in team] == [0, 0, 0]
+    alone = {name: step(tiny_encoder, of, Team()) for name, of in STAGES.items()}
+    for rank in range(3):
+        kept = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
+        for name, (loss, gradients) in alone.items():
+            found_loss, found = kept["steps"][name]
+            assert found_loss == pytest.approx(loss, rel=1e-5, abs=1e-7), name
+            assert found.keys() == gradients.keys()
+            for parameter, gradient in gradients.items():
+                torch.testing.assert_close(found[parameter], gradient, rtol=1e-4, atol=1e-6, msg=f"{name}: {parameter} of process {rank}")
+        assert kept["stop"] == (True, 15)
+        assert {state: int(value) for state, value in kept["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
+
+
+@pytest.mark.parametrize(("sentences", "size"), [(10, 3), (4, 4), (1, 2)])
+def test_every_sentence_is_encoded_by_one_process(sentences: int, size: int) -> None:
+    shares = [Team(rank=rank, size=size).share(np.arange(sentences)) for rank in range(size)]
+    assert set(np.concatenate(shares)) == set(range(sentences))
+    assert all(len(share) for share in shares)
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_each_process_takes_its_own_random_states() -> None:
+    states = {"cpu": torch.tensor([0]), "cpu.1": torch.tensor([1])}
+    assert Team(rank=0, size=2).own_states(states) == {"cpu": states["cpu"]}
+    assert Team(rank=1, size=2).own_states(states) == {"cpu": states["cpu.1"]}
+    assert Team(rank=2, size=3).own_states(states) == {}
+
+
+def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1", "--master-port=0"]
+    values = ["optim.epochs=3", "optim.batch_size=8", "data.rows=160", 'evaluate.tasks=["sts-benchmark"]', "evaluate.dev=none"]
+    words = (*launcher, "-m", "embedlab", "train", "snli-supcl", *words, *(word for value in values for word in ("--set", value)))
+    return subprocess.Popen(
+        [*words, "--sample", "--device", "cpu", "--threads", "1", "--runs", str(tmp_path / "runs")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+    )
+
+
+def told(run: RunFolder) -> list[events.Event]:
+    return events.follow(run.events_file)[0] if run.events_file.exists() else []
+
+
+@pytest.mark.slow
+def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) -> None:
+    whole = torchrun(tmp_path, "--name", "whole")
+    assert "sts-benchmark" in whole.communicate()[0]
+    assert whole.returncode == 0
+    run, stopped = (RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped"))
+    assert sum(isinstance(event, events.Started) for event in told(run)) == 1  # one of them writes
+
+    process = torchrun(tmp_path, "--name", "stopped")
+    while not any(isinstance(event, events.Step) for event in told(stopped)):
+        time.sleep(0.01)
+        assert process.poll() is None
+    # Not the one that leads: a stop that any of them is asked for is everybody's.
+    leader = next(event.pid for event in told(stopped) if isinstance(event, events.Started))
+    members = [child.pid for child in psutil.Process(process.pid).children() if child.pid != leader]
+    os.kill(members[-1], signal.SIGTERM)
+    assert "a checkpoint is saved" in process.communicate()[1]
+    assert status(stopped).state == "interrupted"
+    again = torchrun(tmp_path, "--name", "stopped", "--resume")
+    assert again.communicate()[0]
+    assert again.returncode == 0
+    assert saved_bytes(stopped) == saved_bytes(run)
