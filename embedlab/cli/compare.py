@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, data_notes, score
 from embedlab.cli.models import ModelNames
 from embedlab.cli.options import common, examples
@@ -116,11 +116,10 @@ def _check_models(models: list[str], terminal: Terminal) -> None:
 
 def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "list[PublishedRow]") -> "Table":
     """One row a slice; a column a model, then one a difference, then one a published row."""
-    from embedlab.analysis.comparison import AVERAGES
     from embedlab.reports.tables import Column, Table
 
     shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
-    footnotes = overlap_footnotes({name: {key: own for key, own in one.items() if key not in AVERAGES} for name, one in shared.items()})
+    footnotes = pair_footnotes(scored, comparison.by)
     rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
     title = " ".join([f"Spearman x 100, {comparison.aggregate}", *(f"[{mark}]" for mark in scored.marks)])
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "bootstrap" else []

@@ -137,10 +137,16 @@ def _bootstrapped(one: "Evidence") -> "Evidence":
 
 
 def _table(found: Found, slices: "Sequence[ComparedSlice]", names: Sequence[str]) -> "Table":
-    from embedlab.reports.tables import Column, Table
+    from embedlab.reports.tables import Cell, Column, Table
 
     rows = [
-        {"task": one.task, "metric": one.metric, **row_of(one, found.shared, scale=1 if one.task in OWN_UNITS else 100)} for one in slices
+        {
+            **row_of(one, found.shared, scale=1 if one.task in OWN_UNITS else 100),
+            "task": one.task,
+            "slice": Cell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
+            "metric": one.metric,
+        }
+        for one in slices
     ]
     sample = ["sample: generated data, no number is about real language"] if "sample" in found.marks else []
     columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]

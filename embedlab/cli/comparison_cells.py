@@ -7,8 +7,10 @@ from embedlab.cli.models import title_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, Score
+    from embedlab.analysis.slices import By
     from embedlab.data.overlaps import Overlap
     from embedlab.reports.tables import Cell, Column, Value
+    from embedlab.tasks.sts import ScoredPairs
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 
@@ -35,8 +37,7 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
     for name, score in one.scores.items():
         counts = shared.get(name, {}).get(one.key)
         row |= _score_cells(name, score, overlap_mark(counts), scale)
-        if counts is not None:
-            row |= {f"{name}.shared_pairs": counts.shared_pairs, f"{name}.shared_sentences": counts.shared_sentences}
+        row |= shared_fields(name, counts)
     for name, difference in one.differences.items():
         row |= _difference_cells(name, difference, scale)
     return row
@@ -47,6 +48,19 @@ def overlap_footnotes(shared: Shared) -> list[str]:
     from embedlab.tasks.marks import overlap_notes
 
     return [f"{title_of(model)}: {note}" for model, counts in shared.items() for note in overlap_notes(counts)]
+
+
+def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
+    """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
+    from embedlab.analysis.comparison import AVERAGES
+
+    found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
+    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in AVERAGES} for name, own in found.items()})
+
+
+def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
+    """What machines read of a mark: the counts, where anything is shared."""
+    return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 
 def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[str, Value | Cell]":

@@ -1,6 +1,6 @@
 """`embedlab evaluate`: a model's numbers on the tasks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isnan, nan
 from pathlib import Path
 from statistics import fmean, stdev
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, resolve_model, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
@@ -17,7 +18,7 @@ from embedlab.errors import ExitCode, MissingError, UsageError
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.encoders.catalog import ModelSpec
+    from embedlab.data.overlaps import Overlap
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.asked import Asked
@@ -78,9 +79,10 @@ def evaluate(
 
     asked = ask(suite, task or (), terminal.settings.data)
     if [one.task for one in asked] != ["sts"]:
-        if mteb is not None:
-            raise UsageError("--mteb writes the results of the task sts alone", hint="take --suite sts")
+        _refuse_options_of_sts(by=by != "dataset", aggregate=aggregate is not None, metric=metric != "spearman", mteb=mteb is not None)
         return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), terminal)
+    if setting != "literature":
+        raise UsageError(f"--setting {setting} is for classifiers: sts has none", hint="take --suite transfer or probing")
     datasets = chosen_datasets(list(asked[0].names), by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
@@ -104,6 +106,12 @@ def _write_for_mteb(folder: Path, evaluations: Evaluations, terminal: Terminal) 
     for evaluation in evaluations.values():
         written = write_mteb(folder, evaluation)
         terminal.note(f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}")
+
+
+def _refuse_options_of_sts(**is_typed: bool) -> None:
+    for name, typed in is_typed.items():
+        if typed:
+            raise UsageError(f"--{name} is for the task sts alone", hint="take --suite sts")
 
 
 def _evaluate_others(names: Sequence[str], work: Work, terminal: Terminal) -> None:
@@ -189,7 +197,7 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
     columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
     columns += [Column(key=key, title=key, align="right") for key in keys]
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored))
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored, "dataset"))
 
 
 def _dataset_row(
@@ -200,9 +208,11 @@ def _dataset_row(
     row: dict[str, Value | Cell] = {"model": Cell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
     for key in keys:
         values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
-        row[key] = _cell(values)
+        shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
+        row[key] = _cell(values, shared)
         if len(model.members) > 1:  # for machines, beside each mean
             row[f"{key}.sd"] = _sd(values)
+        row |= shared_fields(key, shared)
     return row
 
 
@@ -212,10 +222,15 @@ def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric
     from embedlab.tasks.sts import suite_slices
 
     rows: list[dict[str, Value | Cell]] = []
-    notes = list(_notes(scored))
+    notes = list(_notes(scored, by))
+    overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in suite_slices(scored.table, by):
-        cells = {model.name: _cell(_values(evaluations, model, (by,), part.key, metric, "all")) for model in scored.models}
-        rows.append({"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height, **cells})
+        row: dict[str, Value | Cell] = {"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height}
+        for model in scored.models:
+            shared = overlaps[model.name].get(part.key)
+            row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
+            row |= shared_fields(model.name, shared)
+        rows.append(row)
         notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
     columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
@@ -238,13 +253,14 @@ def _values(
     ]
 
 
-def _cell(values: Sequence[float]) -> "Cell":
-    """Mean ± standard deviation over the members; a score that is undefined for one of them is absent."""
+def _cell(values: Sequence[float], shared: "Overlap | None") -> "Cell":
+    """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
     from embedlab.reports.tables import ABSENT, Cell
+    from embedlab.tasks.marks import overlap_mark
 
     mean, sd = fmean(values), _sd(values)
     spread = f" ± {sd:.2f}" if sd == sd else ""
-    return Cell(value=mean, text=f"{mean:.2f}{spread}" if mean == mean else ABSENT)
+    return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
 
 
 def _sd(values: Sequence[float]) -> float:
@@ -256,25 +272,23 @@ def _title(scored: "ScoredPairs", metric: Metric) -> str:
     return " ".join([f"{metric.title()} x 100", *(f"[{mark}]" for mark in scored.marks)])
 
 
-def _notes(scored: "ScoredPairs") -> tuple[str, ...]:
+def _notes(scored: "ScoredPairs", by: By) -> tuple[str, ...]:
     """What must be said beside the numbers."""
-    return (*data_notes(scored), *_member_notes(scored))
+    return (*data_notes(scored), *pair_footnotes(scored, by), *_member_notes(scored))
 
 
 def data_notes(scored: "ScoredPairs") -> list[str]:
     """What must be said of the pairs, and of what the models learnt from."""
-    from embedlab.tasks.marks import training_notes
-
     notes = [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in scored.states if state.partial]
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     sample = ["sample: generated data, no number is about real language"] if "sample" in scored.marks else []
-    trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored, training_notes)]
+    trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
     return [*sample, *notes, *skipped, *trained]
 
 
-def _of_all(model: "ModelColumns", scored: "ScoredPairs", notes: "Callable[[ModelSpec], tuple[str, ...]]") -> list[str]:
+def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
     """The notes of a model's members, equal ones once."""
-    return list(dict.fromkeys(note for member in model.members for note in notes(scored.places[member].spec)))
+    return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
 
 
 def _member_notes(scored: "ScoredPairs") -> list[str]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.models import title_of
 from embedlab.cli.output import Terminal, report
 from embedlab.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
+    from embedlab.data.overlaps import Overlap
     from embedlab.encoders.catalog import Model
     from embedlab.encoders.encoder import Watch
     from embedlab.reports.tables import Cell, Table, Value
@@ -63,7 +65,7 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
                 kept |= {(spec.name, one): found} if found else {}
         todo = [own for one, own in texts.items() if (spec.name, one) not in kept]
         with terminal.progresses() as watch:
-            encode_once(spec, todo, terminal.settings, _named(watch, spec.name))
+            encode_once(spec, todo, terminal.settings, _named(watch, title_of(spec.name)))
     return Known(texts=texts, kept=kept)
 
 
@@ -109,7 +111,7 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
             found.append(kept)
             continue
         with terminal.progresses() as watch:
-            judged = judge(one.task, spec, terminal.settings, _named(watch, spec.name), one.names, work.setting)
+            judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
         for error in judged.missing:
             report(error)
         judged.keep(place) if one.is_whole else judged.keep_outcomes(place)
@@ -132,8 +134,11 @@ def _table(task: str, evaluations: Evaluations) -> "Table":
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
     rows: list[dict[str, Value | Cell]] = []
     for key in keys:
-        cells = {model: _cell(_values(own, key), scale) for model, own in evaluations.items()}
-        rows.append({**dict(zip(_COLUMNS, key, strict=True)), **cells})
+        row: dict[str, Value | Cell] = dict(zip(_COLUMNS, key, strict=True))
+        for model, own in evaluations.items():
+            shared = next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None)
+            row |= {model: _cell(_values(own, key), scale, shared), **shared_fields(model, shared)}
+        rows.append(row)
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
     notes = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
     columns = [Column(key=key, title=key) for key in _COLUMNS]
@@ -149,11 +154,12 @@ def _values(evaluations: "Sequence[Evaluation]", key: tuple[str, ...]) -> list[f
     return [score.value for one in evaluations for score in one.scores if _key(score) == key]
 
 
-def _cell(values: Sequence[float], scale: float) -> "Cell":
+def _cell(values: Sequence[float], scale: float, shared: "Overlap | None") -> "Cell":
     from embedlab.reports.tables import ABSENT, Cell
+    from embedlab.tasks.marks import overlap_mark
 
     if not values:
         return Cell(value=None, text=ABSENT)
     mean = scale * fmean(values)
     spread = f" ± {scale * stdev(values):.2f}" if len(values) > 1 else ""
-    return Cell(value=mean, text=f"{mean:.2f}{spread}")
+    return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}")
