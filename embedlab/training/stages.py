@@ -160,7 +160,8 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
-    save_model(run.model, session.encoder, card=model_card(recipe, seed, [state for data in stages for state in data.states]), word_head=word_head)
+    card = model_card(recipe, seed, [state for data in stages for state in data.states])
+    save_model(run.model, session.encoder, card=card, word_head=word_head)
     session.accelerator.end_training()
     session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up
     session.tell(events.Finished(step=session.step))
