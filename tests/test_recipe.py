@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import recipe_names
-from embedlab.recipe import differences, from_table, load_recipe, to_table, to_toml
+from embedlab.recipe import MixSection, differences, from_table, load_recipe, to_table, to_toml
 from embedlab.schema import read_toml
 
 
@@ -123,3 +123,44 @@ def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
     assert "stage.0.optim.lr" in caught.value.hint
     set_value(table, "stage.1.optim.lr=1e-5")
     assert from_table(table, name="two", where="two").stages[1].optim.lr == 1e-5
+
+
+def test_stages_sets_a_key_of_every_stage() -> None:
+    recipe = load_recipe("sbert-defsent-multi", ["stages.optim.lr=3e-5", "stages.data.rows=7"])
+    assert [(stage.optim.lr, stage.data.rows) for stage in recipe.stages] == [(3e-5, 7)] * 2
+    with pytest.raises(UsageError, match="several stages") as error:
+        load_recipe("sbert-defsent-multi", ["optim.lr=3e-5"])
+    assert "stages.optim.lr" in error.value.hint
+
+
+def test_a_task_may_set_what_belongs_to_no_stage() -> None:
+    recipe = load_recipe("multitask-single", ["data.task=paraphrase"])
+    assert recipe.evaluate.dev == "paraphrases"
+    assert recipe.stages[0].objective.name == "paraphrase_head"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("stage.1.optim.lr=1e-5", r"'stage.1.optim.lr' must be 2e-05: with mix.combine 'average' it is one for all"),
+        ("stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
+        ("mix.combine=together", r"'mix.combine' is 'together'"),
+        ("mix.untill=first", r"unknown key 'mix.untill'"),
+    ],
+)
+def test_a_mix_that_cannot_be_is_refused(change: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_recipe("multitask", [change])
+
+
+def test_a_mix_of_one_stage_is_refused() -> None:
+    with pytest.raises(UsageError, match="'mix' asks for two or more stages with a turn"):
+        load_recipe("sbert", ["mix.combine=average"])
+
+
+def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
+    recipe = load_recipe("multitask", ["mix.combine=surgery"])
+    assert recipe.mix == MixSection(combine="surgery", until="smallest")
+    assert from_table(to_table(recipe), name="multitask", where="test") == recipe
+    assert recipe.hash != load_recipe("multitask").hash
+    assert "mix" not in to_table(load_recipe("sbert-defsent-multi"))

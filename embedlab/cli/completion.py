@@ -17,8 +17,8 @@ def recipes(incomplete: str) -> list[str]:
 
 
 def tasks(incomplete: str) -> list[str]:
-    """Evaluation tasks by name."""
-    return _starting(incomplete, task_names())
+    """Evaluation tasks by name, and all of them."""
+    return _starting(incomplete, ["all", *task_names()])
 
 
 def runs(incomplete: str) -> list[str]:

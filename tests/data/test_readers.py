@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from embedlab.data.definitions import read_definitions
-from embedlab.data.paraphrases import read_quora
+from embedlab.data.paraphrases import read_questions, read_quora
 from embedlab.data.sentences import read_first_column
 from embedlab.data.sentiment import read_sentiment
 from embedlab.data.source import Source
+from embedlab.data.sts_course import read_course_pairs, read_course_sentences
 from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
@@ -26,6 +27,23 @@ def test_questions_with_a_blank_label_are_skipped_and_counted(write: Write) -> N
     rows = read_quora([write("q.csv", "\tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\td\t\n2\tz\te\tf\t0.0\n")])
     assert rows.frame.rows() == [("a", "b", 1), ("e", "f", 0)]
     assert rows.skipped == {"blank label": 1}
+
+
+def test_the_questions_of_labelled_pairs_are_plain_sentences(write: Write) -> None:
+    rows = read_questions([write("q.csv", "\tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\t\t\n2\tz\te\tf\t0.0\n")])
+    assert rows.frame["sentence"].to_list() == ["a", "b", "e", "f"]
+    assert rows.skipped == {"blank label": 1}
+
+
+def test_a_course_pair_has_a_similarity_from_0_to_5(write: Write) -> None:
+    header = "\tid\tsentence1\tsentence2\tsimilarity\n"
+    file = write("s.csv", f"{header}0\tx\ta dog\ta cat\t1.5\n")
+    assert read_course_pairs([file]).frame.rows() == [("a dog", "a cat", 1.5, None)]
+    assert read_course_sentences([file]).frame["sentence"].to_list() == ["a dog", "a cat"]
+    with pytest.raises(MissingError, match="line 2: similarity '6' is not a number from 0 to 5"):
+        read_course_pairs([write("s.csv", f"{header}0\tx\ta\tb\t6\n")])
+    with pytest.raises(MissingError, match="line 2: no similarity"):
+        read_course_pairs([write("s.csv", f"{header}0\tx\ta\tb\t\n")])
 
 
 def test_a_sentiment_is_one_of_five_classes(write: Write) -> None:
@@ -48,6 +66,9 @@ def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path) -> N
         ("paraphrases", "dev"): 20_212,
         ("sentiment", "train"): 8544,
         ("sentiment", "dev"): 1101,
+        ("sts-course", "train"): 6040,
+        ("sts-course", "dev"): 863,
+        ("sts-course-sentences", "train"): 12_080,
         ("wiki-split", "train"): 15_000,
         ("snli-counterfactual", "train"): 8330,
         ("sts-benchmark", "train"): 5749,

@@ -21,6 +21,7 @@ def shape(parsed: Single | Combined) -> str:
         ("average:a,b", "average[a b]"),
         ("average(a,b)", "average[a b]"),
         ("average(a, b)", "average[a b]"),
+        ("ensemble:a,b@2", "ensemble[a b@2]"),
         ("normalized-average:a,b?pooling=max,c", "normalized-average[a b?max c]"),
         ("concat:a@0,a@1", "concat[a@0 a@1]"),
         ("average:a,concat(b,c)", "average[a concat[b c]]"),

@@ -1,10 +1,12 @@
 """The gradient of a batch: cached equals plain, views run with their dropout, frozen parts stay."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from accelerate import Accelerator
+from torch import Tensor, nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -13,7 +15,7 @@ from embedlab.objectives.objective import build_objective
 from embedlab.training.batching import Batch, Collation, cut_for
 from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen, part_parameters
-from embedlab.training.learner import Learner, cached_backward
+from embedlab.training.learner import Learner, cached_backward, joint_backward
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
@@ -68,6 +70,22 @@ def test_the_cached_gradient_equals_the_plain_one(positives: str, tiny_encoder: 
     assert found.keys() == expected.keys()
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("combine", ["average", "surgery", "surgery-sum"])
+def test_tasks_with_nothing_in_common_leave_one_gradient_of_them_all(combine: str) -> None:
+    first, second, unused = (nn.Parameter(torch.tensor([value])) for value in (2.0, 3.0, 1.0))
+    parameters = [first, second, unused]
+
+    def task(parameter: nn.Parameter) -> Tensor:
+        loss = (parameter**2).sum()
+        loss.backward()
+        return loss.detach()
+
+    losses = joint_backward([partial(task, first), partial(task, second)], parameters, combine, lambda: [[1], [0]])  # type: ignore[arg-type]
+    scale = 1 if combine == "surgery-sum" else 2
+    assert losses.tolist() == [4.0, 9.0]
+    assert [None if parameter.grad is None else parameter.grad.item() for parameter in parameters] == [4.0 / scale, 6.0 / scale, None]
 
 
 def test_after_a_cached_step_the_generator_stands_where_a_plain_one_leaves_it(tiny_encoder: Path) -> None:

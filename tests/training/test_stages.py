@@ -10,6 +10,8 @@ from safetensors.torch import load_file
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.objectives.needs import check_columns
+from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
@@ -168,3 +170,12 @@ def test_a_run_can_start_from_the_same_seed_of_another_run(train: Train, tiny_en
     assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start)
     with pytest.raises(UsageError, match="no finished seed 3"):
         train(recipe_of(Path("before")), "later", seed=3)
+
+
+@pytest.mark.parametrize(
+    ("place", "dataset", "column"), [(0, "paraphrases", "sentence"), (1, "sts-course", "is_duplicate"), (2, "paraphrases", "gold")]
+)
+def test_heads_are_refused_data_without_their_columns(place: int, dataset: str, column: str) -> None:
+    recipe = load_recipe("multitask", [f'stage.{place}.data.datasets=["{dataset}"]'])
+    with pytest.raises(UsageError, match=f"needs column '{column}', which '{dataset}' does not have"):
+        check_columns(recipe)
