@@ -1,0 +1,134 @@
+"""What a run has seen of the test sets: counted from its own rows, kept with it, followed to where it started, told beside scores."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from embedlab.data.overlaps import KnownText, Overlap
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec, resolve
+from embedlab.recipe import Recipe, from_table
+from embedlab.runs.environment import environment
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.learnt import learnt, lineage
+from embedlab.tasks.marks import overlap_mark, overlap_notes, stored_overlaps, training_marks
+from embedlab.training.stage_data import open_stages
+
+
+def recipe(dataset: str, objective: str = "in_batch_contrastive", *, encoder: str = "tiny", **data: Any) -> Recipe:
+    stage = {"data": {"datasets": [dataset], **data}, "objective": {"name": objective}, "optim": {"lr": 1e-5, "batch_size": 8}}
+    return from_table({"summary": "A test.", "encoder": {"model": encoder, "pooling": "mean"}, "stage": [stage]}, name="r", where="test")
+
+
+def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolder:
+    """A run that has learnt from its data, without a model that would say anything."""
+    run = RunFolder.of(runs, name, 1)
+    states = [vars(state) for data in open_stages(made_by, source, 1) for state in data.states]
+    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
+    run.write_once(made_by, environment(seed=1, device="cpu", precision="float32", threads=1, data=plain))
+    run.model.mkdir(parents=True)
+    return run
+
+
+def member(run: RunFolder) -> ModelSpec:
+    return resolve(run.id, run.path.parents[1]).members[0]
+
+
+SAMPLE = Source(sample=True)
+SETTINGS = Settings(sample=True)
+
+
+def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
+    train = SAMPLE.open("snli", "train").frame
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    found = learnt(member(run), SETTINGS).text
+    assert found is not None
+    test = pl.DataFrame({"sentence1": [*train["hypothesis"][:3], "of no corpus"], "sentence2": [*train["premise"][:3], "nor this one"]})
+    known = {text for column in ("premise", "hypothesis") for text in train[column]}
+    distinct = {text for column in ("sentence1", "sentence2") for text in test[column]}
+    assert found.overlap(test) == Overlap(sentences=len(distinct), shared_sentences=len(distinct & known), pairs=4, shared_pairs=3)
+
+
+def test_only_the_rows_that_a_run_drew_count_and_they_are_kept_with_it(tmp_path: Path) -> None:
+    few = recipe("snli", "nli_softmax", rows=20)
+    run = finished(tmp_path, "few", few, SAMPLE)
+    found = learnt(member(run), SETTINGS).text
+    (data,) = open_stages(few, SAMPLE, 1)
+    assert found is not None
+    assert found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs == len(data.rows) >= 20
+    assert found.overlap(SAMPLE.open("snli", "train").frame).shared_pairs < 60
+    assert (KnownText.read(run.learnt_file).pairs == found.pairs).all()
+    # From then on neither recipe nor data is asked again.
+    run.recipe_file.write_text(run.recipe_file.read_text().replace("snli", "multinli"))
+    again = learnt(member(run), Settings()).text
+    assert again is not None
+    assert (again.sentences == found.sentences).all()
+
+
+def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) -> None:
+    first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
+    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    assert [run.id for run in lineage(member(second))] == ["second@1", "first@1"]
+    found = learnt(member(second), SETTINGS).text
+    assert found is not None
+    for name in ("snli", "multinli"):
+        frame = SAMPLE.open(name, "train").frame
+        assert found.overlap(frame).shared_pairs == len(frame)
+    assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == ("sample",)
+
+
+def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    environment_file = run.environment_file.read_text()
+    run.environment_file.write_text(environment_file.replace('"sample": true', '"sample": false'))
+    found = learnt(member(run), Settings(offline=True))
+    assert found.text is None
+    assert "what a@1 shares with test sets is not counted" in found.notes[0]
+    assert not run.learnt_file.exists()
+
+
+def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
+    assert learnt(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
+
+
+def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
+    pairs = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
+    sentences = Overlap(sentences=8, shared_sentences=3, pairs=4, shared_pairs=0)
+    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡", "", "†"]
+    assert overlap_notes({"sts12": pairs, "mr": sentences}) == (
+        "† test pairs that are in its training data: sts12 2 of 5",
+        "‡ test sentences that are in its training data: mr 3 of 8",
+    )
+
+
+def test_a_kept_evaluation_tells_its_overlaps(tmp_path: Path) -> None:
+    counts = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
+    Evaluation(
+        task="sts", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
+        data=(), marks=("overlap",), scores=(), overlaps={"sts12": counts},
+    ).save(tmp_path)  # fmt: skip
+    assert stored_overlaps(tmp_path) == {"sts12": counts}
+    assert stored_overlaps(tmp_path, "transfer") == {}
+
+
+def test_a_damaged_count_is_refused_by_name(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    run.learnt_file.write_bytes(b"PAR1")
+    assert "learnt.parquet" in learnt(member(run), SETTINGS).notes[0]
+
+
+def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(shared_data: Path, tmp_path: Path) -> None:
+    source = Source(folder=shared_data, offline=True)
+    sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe("sts-benchmark", "similarity_head")
+    run = finished(tmp_path, "b", sts, source)
+    text = learnt(member(run), Settings(data=shared_data, offline=True)).text
+    assert text is not None
+    years = [text.overlap(source.open(f"sts{year}").frame).shared_pairs for year in range(12, 17)]
+    assert sum(years) == 4760
+    assert text.overlap(source.open("sts-benchmark", "train").frame).shared_pairs == 5749
