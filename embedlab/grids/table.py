@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean, stdev, variance
 
 import numpy as np
@@ -11,8 +12,8 @@ from embedlab.analysis.significance import holm
 from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, Plan
 from embedlab.names import nearest
+from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.status import status
 
 DEV = "dev"  # the last dev score, beside the slices of the evaluation
 ALPHA = 0.05
@@ -120,8 +121,18 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
             for score in evaluation.scores
             if score.by in measure.by and (score.metric, score.setting) == (measure.metric, measure.setting)
         }
-        dev = status(run).dev
+        dev = _last_dev(run.events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
+
+
+def _last_dev(path: Path) -> events.Dev | None:
+    """The last dev score of a run, looked for from the end: the other events need not be read for it."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    told = (events.from_line(line) for line in reversed(lines) if b'"dev"' in line)
+    return next((event for event in told if isinstance(event, events.Dev)), None)
 
 
 def _gather(
