@@ -80,9 +80,7 @@ def finish(plan: Plan) -> None:
     ]
     for cell in plan.cells:
         run, value = plan.run(cell), 0.5 + 0.3 * (cell.number % 97) / 97
-        scores = tuple(
-            Score(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in shown
-        )
+        scores = tuple(Score(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in told)
         run.model.mkdir(parents=True)
         write_events(run.events_file, value)
         Evaluation(
