@@ -67,9 +67,10 @@ class Meter:
         return bool(self._losses.isfinite().all())
 
     def _clear(self) -> None:
-        self._losses = torch.zeros(1, device=self._device)
-        self._rows = self._count = 0
-        self._since_s = time.perf_counter()
+        self._losses: Tensor = torch.zeros(1, device=self._device)
+        self._rows: int = 0
+        self._count: int = 0
+        self._since_s: float = time.perf_counter()
 
     def _memory_mib(self) -> float:
         if self._device.type == "cuda":

@@ -82,7 +82,9 @@ def test_tasks_with_nothing_in_common_leave_one_gradient_of_them_all(combine: st
         loss.backward()
         return loss.detach()
 
-    losses = joint_backward([partial(task, first), partial(task, second)], parameters, combine, lambda: [[1], [0]])  # type: ignore[arg-type]
+    added = []
+    tasks = [partial(task, first), partial(task, second)]
+    losses = joint_backward(tasks, parameters, combine, lambda: [[1], [0]], lambda: added.append(1))  # type: ignore[arg-type]
     scale = 1 if combine == "surgery-sum" else 2
     assert losses.tolist() == [4.0, 9.0]
     assert [None if parameter.grad is None else parameter.grad.item() for parameter in parameters] == [4.0 / scale, 6.0 / scale, None]
