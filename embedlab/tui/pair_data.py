@@ -92,11 +92,12 @@ def _from_settings(settings: Settings) -> PairData:
 
 
 def _splits() -> Iterator[tuple[Dataset, str]]:
-    """The default split of every STS dataset, and all of STS Benchmark: its Dice fifths are cut over the whole."""
+    """The test split of every STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
     for name in dataset_names("sts"):
         chosen = dataset(name)
-        for split in chosen.splits if name == "sts-benchmark" else (chosen.default_split,):
-            yield chosen, split
+        for split in chosen.splits:
+            if split == "test" or name == "sts-benchmark":
+                yield chosen, split
 
 
 def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
@@ -123,9 +124,10 @@ def _gold_ranges(table: pl.DataFrame) -> dict[str, tuple[float, float]]:
 def _stamp(settings: Settings) -> str:
     """Names the files that the table is made of, as they are now; made without reading them."""
     parts: list[str] = [str(settings.sample), str(settings.allow_partial), str(settings.data)]
-    if settings.data is not None and not settings.sample:
-        for chosen, split in _splits():
-            parts += [f"{chosen.name} {split}", *_files(chosen.splits[split], settings.data)]
+    for chosen, split in _splits():
+        parts.append(f"{chosen.name} {split}")
+        if settings.data is not None and not settings.sample:
+            parts += _files(chosen.splits[split], settings.data)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

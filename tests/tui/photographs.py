@@ -55,9 +55,9 @@ async def photograph(into: Path) -> list[Path]:
     app = Dashboard(Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1))
     taken: list[Path] = []
     async with app.run_test(size=WIDE) as pilot:
-        await until(pilot, lambda: app.data is not None)
+        await until(pilot, lambda: app.data is not None, patience_s=PATIENCE_S)
         app.choose_models(MODELS)
-        await until(pilot, lambda: app.data is not None and len(app.data.models) == len(MODELS))
+        await until(pilot, lambda: app.data is not None and len(app.data.models) == len(MODELS), patience_s=PATIENCE_S)
         for pose in (_pairs, _compare, _runs, _launch):
             await pose(pilot)
             await pilot.pause(0.5)

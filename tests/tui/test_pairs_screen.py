@@ -97,8 +97,8 @@ async def test_the_detail_tells_the_pair_under_the_cursor(opened: Open) -> None:
         await pilot.press("j", "j")
         table = table_of(pilot.app)
         row = table.frame.row(table.current_row or 0, named=True)
+        await until(pilot, lambda: row["sentence1"] in told(pilot.app))
         text = told(pilot.app)
-        assert row["sentence1"] in text
         assert f"pair {row['pair']}" in text
         assert f"{row['near']:.3f}" in text
         assert f"rank error {row['error(near)']:+4.0f}" in text

@@ -34,7 +34,7 @@ def served(folder: Path) -> Iterator[str]:
         assert printed == b""  # stdout is for answers
 
 
-async def page(client: "aiohttp.ClientSession", address: str, patience_s: float = 60.0) -> str:
+async def page(client: "aiohttp.ClientSession", address: str, patience_s: float = 120.0) -> str:
     """The page, once the server has started."""
     async with asyncio.timeout(patience_s):
         while True:
@@ -45,7 +45,7 @@ async def page(client: "aiohttp.ClientSession", address: str, patience_s: float 
                 await asyncio.sleep(0.05)
 
 
-async def shown(terminal: "aiohttp.ClientWebSocketResponse", text: str, patience_s: float = 60.0) -> None:
+async def shown(terminal: "aiohttp.ClientWebSocketResponse", text: str, patience_s: float = 120.0) -> None:
     """Wait until TEXT is drawn."""
     drawn = ""
     async with asyncio.timeout(patience_s):

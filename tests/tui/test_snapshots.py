@@ -14,8 +14,10 @@ from textual.pilot import Pilot
 from embedlab.runs.events import Failed, Finished
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
+from embedlab.tui.launch_form import choices
 from embedlab.tui.screens.compare import CompareScreen
 from embedlab.tui.screens.launch import LaunchScreen
+from embedlab.tui.screens.pairs import REST_S
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import NARROW, WIDE, Open, make_run, until
@@ -28,8 +30,9 @@ SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "140x45"])
 pytestmark = pytest.mark.skipif(version("textual") != TEXTUAL, reason=f"the pictures were taken with textual {TEXTUAL}")
 
 
-def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
+async def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
     """Fail unless the screen looks as it did."""
+    await pilot.pause(2 * REST_S)
     drawn, kept = pilot.app.export_screenshot(), PICTURES / f"{name}.svg"
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
@@ -57,8 +60,7 @@ def quiet(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 async def test_pairs(opened: Open, size: tuple[int, int], tmp_path: Path) -> None:
     async with opened(size=size) as pilot:
         await pilot.press("j", "space", "j")
-        await pilot.pause()
-        compare_picture(pilot, f"pairs-{size[0]}x{size[1]}", tmp_path)
+        await compare_picture(pilot, f"pairs-{size[0]}x{size[1]}", tmp_path)
 
 
 @SIZES
@@ -69,8 +71,7 @@ async def test_compare(opened: Open, size: tuple[int, int], tmp_path: Path, monk
         screen = pilot.app.screen
         assert isinstance(screen, CompareScreen)
         await until(pilot, lambda: screen.answer is not None and screen.answer.is_tested, patience_s=60)
-        await pilot.pause()
-        compare_picture(pilot, f"compare-{size[0]}x{size[1]}", tmp_path)
+        await compare_picture(pilot, f"compare-{size[0]}x{size[1]}", tmp_path)
 
 
 @SIZES
@@ -82,11 +83,13 @@ async def test_runs(opened: Open, quiet: Settings, size: tuple[int, int], tmp_pa
         await until(pilot, lambda: len(screen.query_one("#loss-curves", CurvePlot).shown) == 2)
         await pilot.press("f")
         await until(pilot, lambda: not screen._is_looking)
-        compare_picture(pilot, f"runs-{size[0]}x{size[1]}", tmp_path)
+        await compare_picture(pilot, f"runs-{size[0]}x{size[1]}", tmp_path)
 
 
 @SIZES
-async def test_launch(opened: Open, quiet: Settings, size: tuple[int, int], tmp_path: Path) -> None:
+async def test_launch(opened: Open, quiet: Settings, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = [choice for choice in choices() if choice.name in {"snli-ce", "snli-supcl", "snli-supcl-lambda"}]  # more may be added
+    monkeypatch.setattr("embedlab.tui.screens.launch.choices", lambda: named)
     async with opened(quiet, size=size) as pilot:
         await pilot.press("4")
         screen = pilot.app.screen
@@ -94,15 +97,13 @@ async def test_launch(opened: Open, quiet: Settings, size: tuple[int, int], tmp_
         await until(pilot, lambda: screen.launch is not None)
         await pilot.press("end")
         await until(pilot, lambda: screen.launch is not None and screen.launch.plan is not None)
-        await pilot.pause()
-        compare_picture(pilot, f"launch-{size[0]}x{size[1]}", tmp_path)
+        await compare_picture(pilot, f"launch-{size[0]}x{size[1]}", tmp_path)
 
 
 async def test_help(opened: Open, tmp_path: Path) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("question_mark")
-        await pilot.pause()
-        compare_picture(pilot, "help", tmp_path)
+        await compare_picture(pilot, "help", tmp_path)
 
 
 async def test_nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,5 +111,4 @@ async def test_nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
     async with app.run_test(size=NARROW) as pilot:
         await until(pilot, lambda: app.data is not None)
-        await pilot.pause()
-        compare_picture(pilot, "nothing-at-hand", tmp_path)
+        await compare_picture(pilot, "nothing-at-hand", tmp_path)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.grids.grid_file import grid_names
 from embedlab.runs.status import status
 from embedlab.runs.store import find_runs
 
@@ -84,9 +85,10 @@ def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(term
     terminal.until(lambda text: "5,400 pairs" in text)
     terminal.keys("4")
     terminal.until(lambda text: "sbert-lr" in text)
-    terminal.keys("End", "Up", "Up", "Enter")
-    terminal.until(lambda text: "axis optim.lr" in text and "cells:" in text)
-    terminal.keys("C-a", "C-k")
+    names = grid_names()
+    terminal.keys("End", *["Up"] * (len(names) - 1 - names.index("sbert-lr")))
+    terminal.until(lambda text: "grid sbert-lr" in text and "cells:" in text)
+    terminal.keys("Enter", "C-a", "C-k")
     terminal.keys("[1]", "Enter", "C-a", "C-k", "[1e-4, 2e-4]", "Enter", 'data.rows=200 data.datasets=["snli"] evaluate.every=1.0')
     terminal.until(lambda text: "2 cells: 2 variants x 1 seeds" in text)
     terminal.keys("C-s")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
@@ -11,6 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
+from textual.timer import Timer
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import compile_expression
@@ -25,9 +27,11 @@ from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
+from embedlab.tui.widgets.text import QuickText
 
 COPIED_ROWS = 10_000  # a terminal's clipboard takes no more in good time
 KEPT_MARKS = 2_000
+REST_S = 0.03  # of the cursor, before the pair under it is told
 
 
 class PairsScreen(DashboardScreen):
@@ -39,11 +43,12 @@ class PairsScreen(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.view: PairView | None = None
+        self._resting: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
             yield FilterBar()
-            yield Static("reading pairs", id="pair-count", classes="status", markup=False)
+            yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
             yield PairDetail(id="pair-detail", classes="pane")
@@ -103,7 +108,7 @@ class PairsScreen(DashboardScreen):
             self.view.refine(self._condition(query, self.view.data))
         except EmbedlabError as error:
             bar.add_class("-wrong")
-            self.query_one("#pair-count", Static).update(error.message.splitlines()[0])
+            self.query_one("#pair-count", QuickText).change(error.message.splitlines()[0])
             return
         bar.remove_class("-wrong")
         self._show_view(keeps_row=keeps_row)
@@ -140,7 +145,7 @@ class PairsScreen(DashboardScreen):
         marks = f"● {len(view.marks)}" if view.marks else ""
         place = view.within.title if view.within else view.dataset or ""
         noted = " ".join(note for note in view.data.notes if note in {"sample", "partial"})
-        self.query_one("#pair-count", Static).update("  ".join(part for part in (place, count, marks, noted) if part))
+        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, marks, noted) if part))
 
     def _remember(self) -> None:
         view, state = self.view, self.dashboard.memory.state
@@ -167,8 +172,13 @@ class PairsScreen(DashboardScreen):
         self.set_focus(self.query_one(FrameTable))
 
     def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
-        """Tell all about the pair under the cursor."""
-        self.query_one(PairDetail).show(None if event.row is None else self._shown_pair(event.row))
+        """Tell all about the pair under the cursor, once the cursor rests: it changes the layout, which is dear while a key is held."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_S, partial(self._show_pair, event.row))
+
+    def _show_pair(self, row: int | None) -> None:
+        self.query_one(PairDetail).show(None if row is None else self._shown_pair(row))
 
     def _shown_pair(self, row: int) -> ShownPair | None:
         if self.view is None or row >= self.view.data.table.height:

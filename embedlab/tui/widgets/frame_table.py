@@ -245,7 +245,10 @@ class FrameTable(ScrollView, can_focus=True):
 
     def _filled(self, segments: list[Segment], style: Style) -> Strip:
         """The strip of a line that reaches the right edge in its own style."""
-        return Strip(segments).adjust_cell_length(max(self.virtual_size.width, self.size.width), style)
+        drawn = GUTTER + sum(self._widths) + GAP * len(self._widths)
+        rest = max(0, self.size.width - drawn)
+        # Few long segments: what Textual does to a line it does to each of them.
+        return Strip(list(Segment.simplify([*segments, Segment(" " * rest, style)])), drawn + rest)
 
     # moving
 

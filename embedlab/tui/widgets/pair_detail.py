@@ -9,13 +9,13 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from embedlab.analysis.overlap import words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_columns import LOUD
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import QuickText
 
 _WORD = re.compile(r"\w+")
 
@@ -33,18 +33,18 @@ class PairDetail(VerticalScroll):
     """The pair under the cursor."""
 
     def compose(self) -> ComposeResult:
-        yield Static(id="pair-sentences")
-        yield Static(id="pair-scores")
+        yield QuickText(id="pair-sentences")
+        yield QuickText(id="pair-scores")
 
     def show(self, pair: ShownPair | None) -> None:
         """Show a pair, or that there is none."""
-        sentences, scores = self.query_one("#pair-sentences", Static), self.query_one("#pair-scores", Static)
+        sentences, scores = self.query_one("#pair-sentences", QuickText), self.query_one("#pair-scores", QuickText)
         if pair is None:
-            sentences.update("no pair")
-            scores.update("")
+            sentences.change("no pair")
+            scores.change("")
             return
-        sentences.update(_sentences(pair.row))
-        scores.update(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
+        sentences.change(_sentences(pair.row))
+        scores.change(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
         self._pair = pair
 
     def on_resize(self) -> None:

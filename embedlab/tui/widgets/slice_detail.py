@@ -10,6 +10,7 @@ from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
 _LABEL = 14
+_ROOMY = 50  # cells; in less, the numbers stand under the name and not under the bar
 
 
 class SliceDetail(VerticalScroll):
@@ -18,9 +19,17 @@ class SliceDetail(VerticalScroll):
     def compose(self) -> ComposeResult:
         yield Static()
 
+    def on_mount(self) -> None:
+        self._shown: tuple[ComparedSlice | None, str] = (None, "")
+
     def show(self, one: ComparedSlice | None, reference: str) -> None:
         """Show a slice, or nothing."""
-        self.query_one(Static).update("" if one is None else _told(one, reference, max(12, self.content_size.width - _LABEL - 2)))
+        self._shown = (one, reference)
+        self.query_one(Static).update("" if one is None else _told(one, reference, self.scrollable_content_region.width))
+
+    def on_resize(self) -> None:
+        """Bars are as long as there is room."""
+        self.show(*self._shown)
 
 
 def _told(one: ComparedSlice, reference: str, width: int) -> Content:
@@ -29,8 +38,10 @@ def _told(one: ComparedSlice, reference: str, width: int) -> Content:
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
     for name, score in one.scores.items():
         label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
-        lines.append(Content.assemble(label, (_whisker(score.value, score.low, score.high, (low, high), width), "$text-primary")))
-        lines += [Content.assemble(" " * (_LABEL + 1), told) for told in _numbers(one, name, reference)]
+        drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
+        lines.append(Content.assemble(label, (drawn, "$text-primary")))
+        indent = _LABEL + 1 if width >= _ROOMY else 1
+        lines += [Content.assemble(" " * indent, told) for told in _numbers(one, name, reference)]
     lines += [Content.styled(note, "$text-muted") for note in one.notes]
     return Content("\n").join(lines)
 

@@ -1,0 +1,20 @@
+"""Text that changes with every key: the screen is arranged anew only when the text needs another size."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+
+class QuickText(Static):
+    """A Static without markup, whose updates are cheap as long as width and height stay."""
+
+    def change(self, content: Content | str) -> None:
+        """Show CONTENT."""
+        told = content if isinstance(content, Content) else Content(content)
+        before = self.visual
+        self.update(told, layout=not isinstance(before, Content) or self._needs(before) != self._needs(told))
+
+    def _needs(self, content: Content) -> tuple[int, int]:
+        """Columns, where the width follows the text, and lines."""
+        columns, width = self.content_size.width, self.styles.width
+        is_fitted = width is not None and width.is_auto
+        return (content.cell_length if is_fitted else 0, content.get_height(self.styles, columns))
