@@ -67,8 +67,7 @@ def time_loop(features: np.ndarray, labels: np.ndarray, sample: int | None) -> t
         for l2 in setting.l2
     ]
     fits = len(wanted) + setting.folds  # the last fit of each outer fold
-    # A stride that is no multiple of the number of L2 values meets all of them.
-    chosen = wanted if sample is None else [wanted[(at * len(wanted)) // sample + at % len(setting.l2)] for at in range(sample)]
+    chosen = wanted if sample is None else [wanted[at] for at in np.linspace(0, len(wanted) - 1, sample).astype(int)]
     x, y = torch.from_numpy(features), torch.from_numpy(labels)
     started = time.perf_counter()
     for train, dev, l2 in chosen:
