@@ -10,7 +10,7 @@ import typer
 
 from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
-from embedlab.cli.models import ModelNames, resolve_model, title_of
+from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import Work, encode_for_all, judge_models
@@ -19,6 +19,7 @@ from embedlab.errors import ExitCode, MissingError, UsageError
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.overlaps import Overlap
+    from embedlab.encoders.catalog import ModelSpec
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.asked import Asked
@@ -44,6 +45,7 @@ EXAMPLES = examples(
     "embedlab evaluate sbert --task sts12 --task my-pairs.tsv --by source --metric pearson --json",
     "embedlab evaluate sbert --task mrpc --task trec --task gum-probing --setting prototyping",
     "embedlab evaluate sbert --suite all",
+    "embedlab evaluate glue-finetune@1 --suite glue --submission predictions",
 )
 
 
@@ -63,6 +65,10 @@ def evaluate(
     mteb: Annotated[
         Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR as files that mteb reads.")
     ] = None,
+    submission: Annotated[
+        Path | None,
+        typer.Option("--submission", metavar="DIR", help="Also write predictions of GLUE's test splits into DIR, for its server."),
+    ] = None,
     *,
     terminal: Terminal,
 ) -> None:
@@ -80,7 +86,9 @@ def evaluate(
     asked = ask(suite, task or (), terminal.settings.data)
     if [one.task for one in asked] != ["sts"]:
         _refuse_options_of_sts(by=by != "dataset", aggregate=aggregate is not None, metric=metric != "spearman", mteb=mteb is not None)
-        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), terminal)
+        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), submission, terminal)
+    if submission is not None:
+        raise _not_glue()
     if setting != "literature":
         raise UsageError(f"--setting {setting} is for classifiers: sts has none", hint="take --suite transfer or probing")
     datasets = chosen_datasets(list(asked[0].names), by)
@@ -114,9 +122,23 @@ def _refuse_options_of_sts(**is_typed: bool) -> None:
             raise UsageError(f"--{name} is for the task sts alone", hint="take --suite sts")
 
 
-def _evaluate_others(names: Sequence[str], work: Work, terminal: Terminal) -> None:
+def _not_glue() -> UsageError:
+    return UsageError("--submission writes predictions of the task glue alone", hint="take --suite glue")
+
+
+def _write_submission(specs: "Sequence[ModelSpec]", folder: Path, terminal: Terminal) -> None:
+    from embedlab.tasks.submission import write_submission
+
+    for path, author in write_submission(folder, specs, terminal.settings).items():
+        terminal.note(f"{author}: predictions for GLUE's server in {path}")
+
+
+def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, terminal: Terminal) -> None:
     """Every task that was asked for, one table each; all their sentences are encoded before, each once."""
+    if submission is not None and [one.task for one in work.asked] != ["glue"]:
+        raise _not_glue()
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
+    predicting = [one_member(model) for model in models] if submission is not None else []
     known = encode_for_all(models, work, terminal)
     tables, is_whole = [], True
     for one in work.asked:
@@ -132,6 +154,8 @@ def _evaluate_others(names: Sequence[str], work: Work, terminal: Terminal) -> No
         is_whole &= is_complete
     if tables:
         terminal.show(*tables)
+    if submission is not None:
+        _write_submission(predicting, submission, terminal)
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
 

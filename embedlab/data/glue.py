@@ -1,10 +1,10 @@
-"""GLUE's classification tasks in the folders that GLUE hands out: train and dev, the splits with labels.
+"""GLUE's classification tasks in the folders that GLUE hands out.
 
-Columns: sentence, label; of pairs: sentence1, sentence2, label. STS-B is the dataset `sts-benchmark`.
+Columns: sentence, label; of pairs: sentence1, sentence2, label, which is null in the test splits. STS-B is the dataset `sts-benchmark`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,22 +19,22 @@ class Columns:
     """Where a task's file has its sentences and label: names in a header line, or positions where there is none."""
 
     sentences: tuple[str | int, ...]
-    label: str | int
+    label: str | int | None  # None: test labels are GLUE's own
 
 
 def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> Rows:
-    """The rows of a tab-separated file; a label that is none of LABELS is an error at its line."""
+    """The rows of a tab-separated file in its order; a label that is none of LABELS is an error at its line."""
     (path,) = paths
-    wanted = [*columns.sentences, columns.label]
+    wanted = [*columns.sentences, *([columns.label] if columns.label is not None else [])]
     frame = read_fields(path, wanted, line_shape=", ".join(map(str, wanted)))
     names = ["sentence"] if len(columns.sentences) == 1 else ["sentence1", "sentence2"]
     # One selection, not a renaming: QNLI's second text is called "sentence" in the file.
     rows = frame.select(
         "line",
         *(pl.col(str(theirs)).str.strip_chars().alias(ours) for theirs, ours in zip(columns.sentences, names, strict=True)),
-        pl.col(str(columns.label)).str.strip_chars().alias("label"),
+        (pl.col(str(columns.label)).str.strip_chars() if columns.label is not None else pl.lit(None, pl.String)).alias("label"),
     )
-    wrong = rows.filter(~pl.col("label").is_in(labels))
+    wrong = rows.filter(~pl.col("label").is_in(labels))  # null is neither in nor out
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is none of {', '.join(labels)}")
     return Rows(frame=rows.select(*names, "label"))
@@ -46,23 +46,36 @@ _ENTAILMENT = ("entailment", "not_entailment")
 
 
 def _task(
-    name: str, folder: str, summary: str, columns: Columns, labels: Sequence[str], files: Mapping[str, str], **counts: Counts
+    name: str,
+    folder: str,
+    summary: str,
+    columns: Columns,
+    labels: Sequence[str],
+    files: Mapping[str, str | tuple[str, ...]],
+    unlabelled: Columns | None = None,
+    **counts: Counts,
 ) -> Dataset:
-    def split(file: str, count: Counts) -> Split:
-        read = partial(read_glue, columns=columns, labels=labels)
+    """A task whose FILES, several where one may stand for another, hold its splits; its test files may have columns of their own."""
+    test_columns = replace(unlabelled or columns, label=None)
+
+    def split(split_name: str, names: str | tuple[str, ...]) -> Split:
+        count = counts[split_name.replace("-", "_")]
+        read = partial(read_glue, columns=test_columns if split_name.startswith("test") else columns, labels=labels)
         rows, classes = (count, None) if isinstance(count, int) else (sum(count.values()), count)
-        return Split(layouts=(Layout(files=(f"GLUE/{folder}/{file}",), read=read),), expected=Expected(rows=rows, classes=classes))
+        choices = (names,) if isinstance(names, str) else names
+        layouts = tuple(Layout(files=(f"GLUE/{folder}/{file}",), read=read) for file in choices)
+        return Split(layouts=layouts, expected=Expected(rows=rows, classes=classes))
 
     return Dataset(
         name=name,
         kind="classification" if len(columns.sentences) == 1 else "pair-classification",
         summary=summary,
         home="https://gluebenchmark.com/tasks",
-        splits={split_name: split(file, counts[split_name.replace("-", "_")]) for split_name, file in files.items()},
+        splits={split_name: split(split_name, names) for split_name, names in files.items()},
     )
 
 
-_FILES = {"train": "train.tsv", "dev": "dev.tsv"}
+_FILES: Mapping[str, str | tuple[str, ...]] = {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"}
 _PAIR = Columns(sentences=("sentence1", "sentence2"), label="label")
 
 DATASETS = (
@@ -75,6 +88,8 @@ DATASETS = (
         _FILES,
         train={"0": 2_528, "1": 6_023},
         dev={"0": 322, "1": 721},
+        unlabelled=Columns(sentences=("sentence",), label=None),
+        test=1_063,
     ),
     _task(
         "glue-sst2",
@@ -85,6 +100,7 @@ DATASETS = (
         _FILES,
         train={"0": 29_780, "1": 37_569},
         dev={"0": 428, "1": 444},
+        test=1_821,
     ),
     _task(
         "glue-mrpc",
@@ -92,9 +108,10 @@ DATASETS = (
         "news sentences, paraphrases or not, as GLUE parts them (Dolan 2005)",
         Columns(sentences=("#1 String", "#2 String"), label="Quality"),
         _BINARY,
-        _FILES,
+        {**_FILES, "test": ("test.tsv", "msr_paraphrase_test.txt")},  # GLUE's script makes the first of the second
         train={"0": 1_194, "1": 2_474},
         dev={"0": 129, "1": 279},
+        test=1_725,
     ),
     _task(
         "glue-rte",
@@ -105,6 +122,7 @@ DATASETS = (
         _FILES,
         train={"entailment": 1_249, "not_entailment": 1_241},
         dev={"entailment": 146, "not_entailment": 131},
+        test=3_000,
     ),
     _task(
         "glue-wnli",
@@ -115,6 +133,7 @@ DATASETS = (
         _FILES,
         train={"0": 323, "1": 312},
         dev={"0": 40, "1": 31},
+        test=146,
     ),
     _task(
         "glue-qnli",
@@ -125,6 +144,7 @@ DATASETS = (
         _FILES,
         train=104_743,
         dev={"entailment": 2_702, "not_entailment": 2_761},
+        test=5_463,
     ),
     _task(
         "glue-qqp",
@@ -135,6 +155,7 @@ DATASETS = (
         _FILES,
         train={"0": 229_468, "1": 134_378},
         dev={"0": 25_545, "1": 14_885},
+        test=390_965,
     ),
     _task(
         "glue-mnli",
@@ -142,9 +163,17 @@ DATASETS = (
         "MultiNLI as GLUE has it (Williams 2018)",
         Columns(sentences=("sentence1", "sentence2"), label="gold_label"),
         ("entailment", "neutral", "contradiction"),
-        {"train": "train.tsv", "dev-matched": "dev_matched.tsv", "dev-mismatched": "dev_mismatched.tsv"},
+        {
+            "train": "train.tsv",
+            "dev-matched": "dev_matched.tsv",
+            "dev-mismatched": "dev_mismatched.tsv",
+            "test-matched": "test_matched.tsv",
+            "test-mismatched": "test_mismatched.tsv",
+        },
         train={"entailment": 130_899, "neutral": 130_900, "contradiction": 130_903},
         dev_matched={"entailment": 3_479, "neutral": 3_123, "contradiction": 3_213},
         dev_mismatched={"entailment": 3_463, "neutral": 3_129, "contradiction": 3_240},
+        test_matched=9_796,
+        test_mismatched=9_847,
     ),
 )

@@ -62,6 +62,13 @@ class Classifier:
         return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
 
 
+def run_of(spec: ModelSpec) -> RunFolder:
+    """The run that a model is; any other model has no classifier."""
+    if spec.kind != "run":
+        raise UsageError(f"{spec.name!r} is no run: GLUE judges trained classifiers", hint="train one: embedlab train glue-finetune")
+    return RunFolder(Path(spec.location).parent)
+
+
 def load_classifier(run: RunFolder, machine: Machine) -> Classifier:
     """The last classifier that a finished run has trained on a GLUE task; a run without one is a UsageError."""
     if not run.model.is_dir():
@@ -107,10 +114,7 @@ def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The GLUE task that a run has learnt; any other model has no classifier to judge."""
-    if spec.kind != "run":
-        raise UsageError(f"{spec.name!r} is no run: GLUE judges trained classifiers", hint="train one: embedlab train glue-finetune")
-    run = RunFolder(Path(spec.location).parent)
-    return _judged(run, Source.from_settings(settings), machine(settings))
+    return _judged(run_of(spec), Source.from_settings(settings), machine(settings))
 
 
 def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:

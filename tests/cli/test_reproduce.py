@@ -12,7 +12,19 @@ from embedlab.errors import ExitCode
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
 
-SMALL = ("--sample", "--threads", "1", "--set", "data.rows=64", "--set", "optim.batch_size=32", "--set", "evaluate.dev=none", "--set", "evaluate.tasks=[]")
+SMALL = (
+    "--sample",
+    "--threads",
+    "1",
+    "--set",
+    "data.rows=64",
+    "--set",
+    "optim.batch_size=32",
+    "--set",
+    "evaluate.dev=none",
+    "--set",
+    "evaluate.tasks=[]",
+)
 
 
 @pytest.fixture
