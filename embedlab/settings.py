@@ -14,7 +14,7 @@ from embedlab.paths import default_cache_folder, user_config_file
 from embedlab.schema import build, read_toml, table
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
-Precision = Literal["auto", "float32", "bf16"]
+Precision = Literal["auto", "float32", "bf16", "int8"]
 Format = Literal["table", "json", "csv", "markdown"]
 
 

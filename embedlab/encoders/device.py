@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from accelerate import PartialState
 
-from embedlab.errors import MissingError
+from embedlab.errors import MissingError, UsageError
 from embedlab.settings import Device, Settings
 
 # The parameters of glibc's mallopt and the largest number it takes.
@@ -20,7 +20,7 @@ class Machine:
     """Where tensors live, in which precision matrices are multiplied, and by how many threads on a CPU."""
 
     device: torch.device
-    precision: Literal["float32", "bf16"]
+    precision: Literal["float32", "bf16", "int8"]
     threads: int
 
     def autocast(self) -> torch.autocast:
@@ -32,7 +32,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     """The machine that SETTINGS ask for.
 
     `auto` precision is float32 for evaluation, so that numbers do not depend on the hardware; training takes bf16 where
-    the processor multiplies it in hardware. A device that is not there is a MissingError.
+    the processor multiplies it in hardware; int8 is only for encoding on a CPU. A device that is not there is a MissingError.
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
@@ -43,6 +43,9 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     if threads is not None:
         torch.set_num_threads(threads)
     precision = settings.precision
+    if precision == "int8" and (training or device.type != "cpu"):
+        doing = "training" if training else f"device {device.type!r}"
+        raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"
     return Machine(device=device, precision=precision, threads=torch.get_num_threads())

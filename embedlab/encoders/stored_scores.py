@@ -15,8 +15,8 @@ NOTHING = pl.DataFrame(schema=SCORE_COLUMNS)
 
 
 def evaluation_precision(settings: Settings) -> str:
-    """The number format of evaluations: float32 unless bf16 is asked for, so that numbers do not depend on the hardware."""
-    return "bf16" if settings.precision == "bf16" else "float32"
+    """The number format of evaluations: float32 unless another is asked for, so that numbers do not depend on the hardware."""
+    return "float32" if settings.precision == "auto" else settings.precision
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.packing import can_pack, first_position, make_packable, pack
 from embedlab.encoders.pooling import POOLINGS
+from embedlab.encoders.quantisation import NOTE, quantise
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.recipe import Pooling
 
@@ -40,6 +41,9 @@ class TransformerEncoder:
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        if machine.precision == "int8":
+            quantise(backbone)
+            notes = (*notes, NOTE)
         # An accelerator computes one large padded batch faster than attention of many small groups.
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:
