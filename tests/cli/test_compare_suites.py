@@ -1,0 +1,112 @@
+"""`embedlab compare` on several tasks: tested item by item, kept, and only what is missing evaluated."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from embedlab.analysis.paired_tests import mcnemar, williams
+from embedlab.runs.outcomes import Outcomes
+from embedlab.settings import Settings
+from embedlab.tasks import answers
+from tests.cli.conftest import Embedlab
+from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_sst2
+
+
+@pytest.fixture
+def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Small corpora in SentEval's layout, and the flags that find them."""
+    folder = tmp_path / "data"
+    for write in (write_mr, write_sst2, write_mrpc):
+        write(folder)
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    return ["--data", str(folder), "--offline", "--allow-partial", "--setting", "exact", "--threads", "1", "--json"]
+
+
+def kept(cache: Path, dataset: str) -> list[Outcomes]:
+    return [Outcomes.load(path) for path in sorted(cache.glob(f"models/*/evaluations/transfer-exact/{dataset}.parquet"))]
+
+
+def test_accuracies_are_tested_item_by_item_and_evaluated_once(
+    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [str(tiny_encoder), f"{tiny_encoder}?pooling=cls"]
+    first = embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora)
+    assert first.code == 0, first.err
+    rows = {(row["task"], row["slice"]): row for row in first.rows}
+    assert list(rows) == [("transfer", "sst2"), ("transfer", "mrpc"), ("transfer", "mrpc f1")]
+    right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in kept(tmp_path / "cache", "sst2")]
+    row = rows["transfer", "sst2"]
+    assert row[f"{models[1]}.p"] == pytest.approx(mcnemar(*right))
+    assert row[f"{models[1]}.test"] == "mcnemar"
+    assert rows["transfer", "mrpc f1"][f"{models[1]}.test"] == "bootstrap"
+    assert sorted(row[model] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
+
+    asked: list[Sequence[str]] = []
+    judge = answers.judge
+
+    def watched(task: str, spec: object, settings: Settings, watches: object, names: Sequence[str], setting: object) -> object:
+        asked.append(tuple(names))
+        return judge(task, spec, settings, watches, names, setting)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(answers, "judge", watched)
+    assert embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json == first.json
+    assert asked == []
+    more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
+    assert asked == [("mr",), ("mr",)]
+    assert [row["slice"] for row in more.rows] == ["sst2", "mr"]
+
+
+def test_changed_data_is_evaluated_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
+    command = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sst2", *corpora]
+    before = embedlab(*command).rows[0]["pairs"]
+    test = next((tmp_path / "data").rglob("sentiment-test"))
+    test.write_text("".join(test.read_text().splitlines(keepends=True)[:-3]))
+    assert embedlab(*command).rows[0]["pairs"] == before - 3
+
+
+def test_several_tasks_stand_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--suite", "geometry", "--sample"]
+    assert embedlab(*words).code == 2  # the dataset is of another task
+    words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--task", "geometry", "--sample", "--json"]
+    answer = embedlab(*words)
+    rows = {(row["task"], row["slice"]): row for row in answer.rows}
+    assert -100 < rows["sts", "sts12"][str(tiny_encoder)] < 100
+    cosine = rows["geometry", "sts12 mean cosine"]
+    assert 0 < cosine[str(tiny_encoder)] <= 1
+    assert cosine[f"{tiny_encoder}?pooling=cls.p"] is None
+    assert cosine[f"{tiny_encoder}.letters"] == ""
+    assert "[sample]" in answer.json["title"]
+
+
+def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    from embedlab.analysis.correlations import spearman
+    from embedlab.data.source import Source
+    from embedlab.tasks.sts import open_parts
+
+    words = ["compare", "dice", str(tiny_encoder), "--task", "sts12", "--sample", "--threads", "1", "--json"]
+    (row,) = embedlab(*words, "--test", "williams").rows
+    pairs = embedlab("pairs", "dice", str(tiny_encoder), "--dataset", "sts12", "--sample", "--json", "--limit", "100000").rows
+    parts, _ = open_parts(Source(sample=True), ["sts12"])
+    gold, dice, tiny = ([pair[key] for pair in pairs] for key in ("gold", "dice", str(tiny_encoder)))
+    assert len(pairs) == len(parts[0].frame)
+    expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(pairs))
+    assert row[f"{tiny_encoder}.p"] == pytest.approx(expected)
+    assert row[f"{tiny_encoder}.test"] == "williams"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--test", "williams", "--suite", "transfer"], "--test williams is for the task sts alone"),
+        (["--test", "mcnemar"], "--test mcnemar is for classified items"),
+        (["--test", "steiger", "--aggregate", "mean"], "'steiger' tests one correlation"),
+        (["--suite", "transfer", "--by", "source"], "--by is for the task sts alone"),
+        (["--suite", "transfers"], "did you mean 'transfer'?"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(embedlab: Embedlab, words: list[str], told: str) -> None:
+    answer = embedlab("compare", "dice", "--sample", *words)
+    assert answer.code == 2
+    assert told in answer.err
