@@ -178,6 +178,7 @@ def score(
 ) -> "tuple[ScoredPairs, bool]":
     """Every pair scored by every model, and whether no dataset was missing; what is missing is told."""
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
+    _check_device(terminal)
 
     from embedlab.data.source import Source
     from embedlab.tasks.sts import DATASETS, open_parts, score_models
@@ -188,6 +189,14 @@ def score(
     with terminal.progresses() as watch:
         scored = score_models(models, parts, terminal.settings, watch=lambda member: watch(f"scoring {member}"), note=terminal.note)
     return scored, not missing
+
+
+def _check_device(terminal: Terminal) -> None:
+    """Refuse a device that was asked for by name and is not there, also where all scores are kept and nothing is to compute."""
+    if terminal.settings.device in {"cuda", "mps"}:
+        from embedlab.encoders.device import machine
+
+        machine(terminal.settings)
 
 
 def evaluate_members(scored: "ScoredPairs") -> Evaluations:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
@@ -61,3 +63,10 @@ def test_a_model_named_twice_is_refused(embedlab: Embedlab) -> None:
     answer = embedlab("compare", "dice", "dice", "--sample")
     assert answer.code == 2
     assert "model 'dice' is named twice" in answer.err
+
+
+def test_a_device_that_is_not_there_is_refused_also_when_nothing_is_to_compute(embedlab: Embedlab) -> None:
+    write_world()
+    answer = embedlab("compare", "dice", "--task", "mine.tsv", "--device", "mps")
+    assert answer.code == (0 if torch.backends.mps.is_available() else 3)
+    assert ("device 'mps' is not available here" in answer.err) == bool(answer.code)
