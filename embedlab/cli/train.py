@@ -94,7 +94,7 @@ def train_runs(
     terminal.note(f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}")
 
     from embedlab.data.source import Source
-    from embedlab.encoders.device import machine
+    from embedlab.encoders.device import has_bf16_units, machine
     from embedlab.tasks.dev_score import dev_score
     from embedlab.training.stages import train_run
 
@@ -105,7 +105,8 @@ def train_runs(
     told = ""
     for run in runs:
         computer = machine(_as_before(run, settings, default.threads) if resume else settings, training=True)
-        if (where := f"on {computer.device} in {computer.precision}, {computer.threads} threads") != told:
+        emulated = " (emulated: no bf16 units here)" if computer.precision == "bf16" and not has_bf16_units(computer.device) else ""
+        if (where := f"on {computer.device} in {computer.precision}{emulated}, {computer.threads} threads") != told:
             terminal.note(told := where)
         with terminal.progress(run.id) as tick:
             report = follow(run.id, logged(run.log_file, terminal), tick)

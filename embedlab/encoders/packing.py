@@ -89,6 +89,6 @@ def packed_attention(
 
 def _attend(span: tuple[int, int], query: Tensor, key: Tensor, value: Tensor, *, dropout: float, scaling: float | None) -> Tensor:
     """Attention of sentences of one length: (heads, tokens of all, head dim) three times in, (tokens of all, heads, head dim) out."""
-    one = (states.unflatten(1, span).transpose(0, 1) for states in (query, key, value))  # (sentences, heads, tokens, head dim)
-    attended = F.scaled_dot_product_attention(*one, dropout_p=dropout, scale=scaling)
+    queries, keys, values = (states.unflatten(1, span).transpose(0, 1) for states in (query, key, value))  # (sentences, heads, tokens, …)
+    attended = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, scale=scaling)
     return attended.transpose(1, 2).flatten(0, 1)
