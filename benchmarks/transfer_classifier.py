@@ -19,14 +19,15 @@ from torch import Tensor, nn
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-def features_of_mr(data: Path, model: str) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of MR's sentences and their classes."""
+def features_of_mr(data: Path, model: str, rows: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors of MR's sentences, or of some ROWS of them, and their classes."""
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
 
     machine = Machine(device=torch.device("cpu"), precision="float32", threads=torch.get_num_threads())
     frame = Source(folder=data, offline=True).open("mr", "all").frame
+    frame = frame.sample(rows, seed=0) if rows else frame
     vectors = load_transformer(model, machine).encode(frame["sentence"].to_list())
     return vectors, np.unique(frame["label"].to_numpy(), return_inverse=True)[1]
 
@@ -101,10 +102,7 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     from sts_evaluation import default_model
 
-    features, labels = features_of_mr(arguments.data, arguments.model or default_model())
-    if arguments.rows:
-        chosen = np.random.default_rng(0).permutation(len(labels))[: arguments.rows]
-        features, labels = features[chosen], labels[chosen]
+    features, labels = features_of_mr(arguments.data, arguments.model or default_model(), arguments.rows)
     ours, accuracy = time_batched(features, labels)
     theirs, run, fits = time_loop(features, labels, None if arguments.whole else arguments.sample)
     what = f"MR in the literature setting, {fits} fits on {len(labels):,} x {features.shape[1]}"
