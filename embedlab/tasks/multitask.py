@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
 from embedlab.data.dataset import Part
@@ -21,7 +22,9 @@ from embedlab.encoders.device import machine
 from embedlab.encoders.fingerprint import spec_fingerprint
 from embedlab.errors import UsageError
 from embedlab.objectives.objective import Trained
+from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
@@ -31,6 +34,7 @@ SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads 
 
 DATASETS = tuple(HEADS)
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
+_LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
 THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
 
 
@@ -63,7 +67,8 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
         notes=(*facts.notes, *_notes(found, parts)),
         scores=tuple(_scores(found, parts)),
     )
-    return Judged(evaluation=evaluation, tested=tuple(parts[name] for name in found))
+    outcomes = [_outcomes(evaluation, parts[name], found[name]) for name in _LABELS if name in found]
+    return Judged(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
 
 
 def dev_score(source: Source, name: str) -> Callable[[Trained], float]:
@@ -79,13 +84,15 @@ def dev_score(source: Source, name: str) -> Callable[[Trained], float]:
 
 def measure(dataset: str, prediction: Prediction, frame: pl.DataFrame) -> float:
     """The metric of a dataset, 0–1 or −1–1."""
-    match dataset:
-        case "sentiment":
-            return float((prediction.values.argmax(axis=1) == frame["label"].to_numpy()).mean())
-        case "paraphrases":
-            return float(((prediction.values > prediction.threshold) == (frame["is_duplicate"].to_numpy() == 1)).mean())
-        case _:
-            return pearson(frame["gold"].to_numpy(), prediction.values)
+    if dataset not in _LABELS:
+        return pearson(frame["gold"].to_numpy(), prediction.values)
+    return float((_classes(dataset, prediction) == frame[_LABELS[dataset]].to_numpy()).mean())
+
+
+def _classes(dataset: str, prediction: Prediction) -> NDArray[np.int64]:
+    """The class that each row was given."""
+    called = prediction.values.argmax(axis=1) if dataset == "sentiment" else prediction.values > prediction.threshold
+    return called.astype(np.int64)
 
 
 def _single(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
@@ -152,6 +159,23 @@ def _scores(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[
         split="dev",
     )
     return [*scores, mean]
+
+
+def _outcomes(evaluation: Evaluation, part: Part, prediction: Prediction) -> Outcomes:
+    """Each row's class and the one it was given, so that two models' mistakes can be compared."""
+    dataset, frame = part.state.name, part.frame
+    return Outcomes(
+        task="multitask",
+        dataset=dataset,
+        split=part.state.split,
+        fingerprint=evaluation.fingerprint,
+        data=(asdict(part.state),),
+        marks=evaluation_marks((part.state,)),
+        classes=CLASSES if dataset == "sentiment" else ("0", "1"),
+        items=items_frame(
+            np.arange(len(frame)), frame[_LABELS[dataset]].cast(pl.String).to_list(), _classes(dataset, prediction).astype(np.str_)
+        ),
+    )
 
 
 def _notes(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[str]:

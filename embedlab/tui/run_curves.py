@@ -20,6 +20,7 @@ class Curve:
     dev_steps: list[int] = field(default_factory=list)
     dev_scores: list[float] = field(default_factory=list)
     offset: int = 0
+    _told: int = 1  # losses behind the last point
 
     def read_on(self, path: Path) -> None:
         """Take in the events since the last time; a file that is gone or forbidden leaves the curve as it is."""
@@ -35,13 +36,22 @@ class Curve:
                 case Started(step=step):
                     self._forget_after(step)
                 case Step():
-                    self.steps.append(event.step)
-                    self.losses.append(event.loss)
+                    self._add(event.step, event.loss)
                 case Dev():
                     self.dev_steps.append(event.step)
                     self.dev_scores.append(event.score)
                 case _:
                     pass
+
+    def _add(self, step: int, loss: float) -> None:
+        """One point a step: stages that take it together tell a loss each, of which the mean is drawn."""
+        if self.steps and self.steps[-1] == step:
+            self._told += 1
+            self.losses[-1] += (loss - self.losses[-1]) / self._told
+        else:
+            self._told = 1
+            self.steps.append(step)
+            self.losses.append(loss)
 
     def _forget_after(self, step: int) -> None:
         """A resumed run goes over the steps after its checkpoint again."""

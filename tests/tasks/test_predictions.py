@@ -63,7 +63,10 @@ def scores(name: str, runs: Path) -> dict[str, float]:
     judged = judge(spec, Settings(sample=True, threads=1), lambda _: lambda done, total: None)
     assert judged.evaluation.marks == ("sample",)
     assert {score.split for score in judged.evaluation.scores} == {"dev"}
-    return {score.slice: score.value for score in judged.evaluation.scores}
+    found = {score.slice: score.value for score in judged.evaluation.scores}
+    for kept in judged.outcomes:
+        assert (kept.items["gold"] == kept.items["predicted"]).mean() == pytest.approx(found[kept.dataset])
+    return found
 
 
 def test_heads_come_back_from_the_run(runs: Path) -> None:
