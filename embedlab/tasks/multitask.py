@@ -125,7 +125,8 @@ def _ensemble(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, P
         said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
         voices = {one: values for one, values in said.items() if values is not None}
         if voices:
-            found[name] = Prediction(values=average(list(voices.values())), by=f"average of {', '.join(voices)}")
+            by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
+            found[name] = Prediction(values=average(list(voices.values())), by=by)
     if not found:
         raise UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
     return found

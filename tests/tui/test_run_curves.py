@@ -1,0 +1,26 @@
+"""Curves of runs from their events."""
+
+from pathlib import Path
+
+from embedlab.runs.events import EventLog, Started, Step
+from embedlab.tui.run_curves import Curve
+
+
+def step(number: int, stage: int, loss: float) -> Step:
+    return Step(stage=stage, epoch=0.5, step=number, steps=9, loss=loss, lr=1e-3, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0)
+
+
+def test_a_step_that_several_stages_take_together_is_one_point(tmp_path: Path) -> None:
+    path, curve = tmp_path / "events.jsonl", Curve()
+    with EventLog(path) as log:
+        for event in (step(1, 0, 3.0), step(1, 1, 1.0), step(1, 2, 2.0), step(2, 0, 1.0)):
+            log.append(event)
+        curve.read_on(path)
+        assert (curve.steps, curve.losses) == ([1, 2], [2.0, 1.0])
+        log.append(step(2, 1, 2.0))  # told after the last look
+        curve.read_on(path)
+        assert (curve.steps, curve.losses) == ([1, 2], [2.0, 1.5])
+        log.append(Started(pid=1, host="here", steps=9, step=1))
+        log.append(step(2, 0, 4.0))
+        curve.read_on(path)
+        assert (curve.steps, curve.losses) == ([1, 2], [2.0, 4.0])
