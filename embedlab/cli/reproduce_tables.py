@@ -156,16 +156,13 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:
     if not judgement.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    resampled = {
-        "sts": "pairs (within a dataset, and within a source for mean and wmean; the same pairs for every row) and seeds",
-        "transfer": "test items (of each model on its own, which is wider than paired) and seeds",
-        "probing": "test items (of each model on its own, which is wider than paired) and seeds",
-    }
-    drawn = next((text for task, text in resampled.items() if task in table.tasks), "seeds; test items too where the measure is accuracy")
+    drawn = (
+        "pairs (within a dataset, and within a source for mean and wmean)" if table.tasks == ("sts",) else "test items where they are kept"
+    )
     averaged = ["ordered by the mean of " + ", ".join(table.judge[0])] if len(table.judge) == 1 and len(table.judge[0]) > 1 else []
     return (
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
-        f"probability: share of {RESAMPLES:,} resamples of {drawn} in which ours stand in the printed order; "
-        f"holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
+        f"probability: share of {RESAMPLES:,} resamples of {drawn}, the same for every row, and of seeds, in which ours stand in the "
+        f"printed order; holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
     )

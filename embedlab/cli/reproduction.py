@@ -18,7 +18,8 @@ from embedlab.encoders.catalog import finished_seeds, resolve
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.grids.deviations import deviations
-from embedlab.grids.judgement import Judgement, Number, judge, numbers_of
+from embedlab.grids.item_draws import Kept
+from embedlab.grids.judgement import Items, Judgement, Number, judge, numbers_of
 from embedlab.grids.paper_table import PaperTable
 from embedlab.grids.plan import GridFolder
 from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, trainings
@@ -26,6 +27,7 @@ from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of
 from embedlab.recipe import to_table
 from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.judged import judge as evaluate_on
 from embedlab.tasks.sts import ScoredPairs
@@ -64,8 +66,14 @@ class _Evaluated:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
+    answers: Kept
     scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
+
+    @property
+    def items(self) -> Items:
+        """What the models are resampled over."""
+        return Items(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
 
 
 def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Reproduction:
@@ -85,7 +93,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
         return _figure(kept, members, known, told, missing, failed=trained.failed, terminal=terminal)
     numbers = numbers_of(kept, members, known.evaluations)
     with terminal.progress("resampling") as tick:
-        judgement = judge(kept, members, known.evaluations, known.scored.table if known.scored is not None else None, tick)
+        judgement = judge(kept, members, known.evaluations, known.items, tick)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     answers = (numbers_table(kept, numbers, marks, missing), orders_table(kept, judgement))
     return Reproduction(
@@ -156,18 +164,20 @@ def _evaluate(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked
     """
     if table.by is not None:
         names = {member.name for row in table.makings for member in members[row, ""]}
-        return _Evaluated(evaluations={}, scored=_score(sorted(names), table.by, terminal), missing=())
+        return _Evaluated(evaluations={}, answers={}, scored=_score(sorted(names), table.by, terminal), missing=())
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
     scored = _score(sorted(name for name, task in wanted if task == "sts"), "dataset", terminal)
     evaluations: dict[tuple[str, str], Evaluation] = {}
+    answers: dict[tuple[str, str], list[Outcomes]] = {}
     missing = []
     for name, task in sorted(wanted):
         path = _evaluation_file(name, task, asked, terminal)
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
+            answers[name, task] = list(kept_outcomes(path.parent, task))
         else:
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}")
-    return _Evaluated(evaluations=evaluations, scored=scored, missing=tuple(missing))
+    return _Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing))
 
 
 def _evaluation_file(name: str, task: str, asked: Asked, terminal: Terminal) -> Path:

@@ -9,9 +9,11 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from embedlab.analysis.comparison import generator
 from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.ordering import Agreement, Order, accuracy_draws, agreement, order, over_seeds, spearman_draws
 from embedlab.analysis.significance import Floats
+from embedlab.grids.item_draws import Kept, item_draws
 from embedlab.grids.paper_table import Measure, PaperTable, Point
 from embedlab.grids.row_models import Member, Spot
 from embedlab.runs.evaluations import Evaluation, Score
@@ -21,6 +23,14 @@ HOLDS = 0.95  # from which probability an order is said to hold, and under 1 −
 
 Members = Mapping[Spot, Sequence[Member]]  # the models behind each number
 Evaluations = Mapping[tuple[str, str], Evaluation]  # by member and task
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Items:
+    """What models were judged on item by item."""
+
+    pairs: pl.DataFrame | None  # the pair table with a column a member, for STS
+    answers: Kept  # of classifiers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +111,18 @@ def judge(
     table: PaperTable,
     members: Members,
     evaluations: Evaluations,
-    pairs: pl.DataFrame | None,
+    items: Items,
     watch: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Judgement:
-    """Put the rows of TABLE in order by its judged columns; PAIRS is the pair table with a column a member, for STS."""
+    """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the models are resampled over."""
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
+    wanted: dict[Measure, list[str]] = {}
+    for point in table.points:
+        wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
+    answers = item_draws(wanted, items.answers, RESAMPLES)
     for done, columns in enumerate(table.judge):
-        ranked = _rank(table, columns, members, evaluations, pairs)
+        ranked = _rank(table, columns, members, evaluations, _Draws(pairs=items.pairs, answers=answers))
         found += _pairs(table, columns, ranked)
         rankings += _rankings(table, columns, ranked)
         watch(done + 1, len(table.judge))
@@ -138,7 +152,7 @@ def _rank(
     columns: Sequence[str],
     members: Members,
     evaluations: Evaluations,
-    pairs: pl.DataFrame | None,
+    drawn: "_Draws",
 ) -> list[_Ranked]:
     """The rows that have all of COLUMNS, best printed first; those that the paper does not print come last."""
     rows = []
@@ -155,33 +169,38 @@ def _rank(
                 row=row,
                 printed=fmean(known) if len(known) == len(columns) else None,
                 ours=table.scale * fmean(score.value for found in scores for score in found),
-                draws=table.scale * _draws(points, scores, behind, pairs),
+                draws=table.scale * drawn.mean_of(points, scores, [members[row, point.column] for point in points]),
             )
         )
     return sorted(rows, key=lambda one: -one.printed if one.printed is not None else float("inf"))
 
 
-def _draws(points: Sequence[Point], scores: Sequence[Sequence[Score]], members: Sequence[Member], pairs: pl.DataFrame | None) -> Floats:
-    """The mean of the judged columns in each resample of their items and of the seeds.
+@dataclass(frozen=True, kw_only=True)
+class _Draws:
+    """What varies when a table is made again with other items and seeds."""
 
-    Spearman is resampled pair by pair; accuracies are redrawn by their number of items; of other measures only the seeds vary.
-    """
-    if pairs is not None and all((point.measure.task, point.measure.metric) == ("sts", "spearman") for point in points):
-        datasets = [point.measure.slice for point in points]
-        aggregate = cast("Aggregate", points[0].measure.setting)
-        drawn = spearman_draws(pairs, [member.name for member in members], datasets, aggregate, RESAMPLES)
-    else:
-        rng = np.random.default_rng([RESAMPLES, *(ord(letter) for letter in points[0].row)])
-        drawn = np.mean([_column_draws(found, rng) for found in scores], axis=0)
-    seeds = [member.seed if member.seed is not None else -1 for member in members]
-    return over_seeds(drawn, seeds)
+    pairs: pl.DataFrame | None
+    answers: Mapping[tuple[str, Measure], Floats]
 
+    def mean_of(self, points: Sequence[Point], scores: Sequence[Sequence[Score]], members: Sequence[Sequence[Member]]) -> Floats:
+        """The mean of a row's judged columns in each resample of their items and of the seeds."""
+        if self.pairs is not None and all((point.measure.task, point.measure.metric) == ("sts", "spearman") for point in points):
+            datasets = [point.measure.slice for point in points]
+            aggregate = cast("Aggregate", points[0].measure.setting)
+            drawn = spearman_draws(self.pairs, [member.name for member in members[0]], datasets, aggregate, RESAMPLES)
+        else:
+            drawn = np.mean([self._column(*column) for column in zip(points, scores, members, strict=True)], axis=0)
+        return over_seeds(drawn, [member.seed if member.seed is not None else -1 for member in members[0]])
 
-def _column_draws(scores: Sequence[Score], rng: np.random.Generator) -> Floats:
-    values = [score.value for score in scores]
-    if scores[0].metric == "accuracy" and scores[0].by == "dataset":
-        return accuracy_draws(values, scores[0].items, RESAMPLES, rng)
-    return np.repeat(np.asarray(values)[:, None], RESAMPLES, axis=1)
+    def _column(self, point: Point, scores: Sequence[Score], members: Sequence[Member]) -> Floats:
+        """Each member's score: over its items where they are kept, an accuracy over their number, otherwise as it is."""
+        if all((member.name, point.measure) in self.answers for member in members):
+            return np.array([self.answers[member.name, point.measure] for member in members])
+        values = [score.value for score in scores]
+        if point.measure.metric == "accuracy" and scores[0].by == "dataset":
+            rng = generator(0, f"{point.row} {point.column}")
+            return accuracy_draws(values, scores[0].items, RESAMPLES, rng)
+        return np.repeat(np.asarray(values)[:, None], RESAMPLES, axis=1)
 
 
 def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked]) -> list[PairOrder]:

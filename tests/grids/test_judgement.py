@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.ordering import over_seeds, spearman_draws
-from embedlab.grids.judgement import RESAMPLES, find_score, judge, numbers_of
+from embedlab.grids.judgement import RESAMPLES, Items, find_score, judge, numbers_of
 from embedlab.grids.paper_file import select_tables
 from embedlab.grids.paper_table import Measure, PaperTable
 from embedlab.grids.row_models import Member
@@ -15,6 +15,8 @@ from embedlab.runs.evaluations import Evaluation, Score
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
+
+NOTHING = Items(pairs=None, answers={})
 
 
 def evaluation(task: str, *scores: Score) -> Evaluation:
@@ -87,7 +89,7 @@ def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
     evaluations: Mapping[tuple[str, str], Evaluation],
     pairs: pl.DataFrame,
 ) -> None:
-    found = judge(table, members, evaluations, pairs)
+    found = judge(table, members, evaluations, Items(pairs=pairs, answers={}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
     assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5"), ("0.5", "0.1"), ("0.3", "0.1")]
     assert [bool(pair.claim) for pair in found.pairs] == [False, False, True]
@@ -110,7 +112,7 @@ def test_a_row_that_lacks_a_judged_column_is_not_put_in_order(
     pairs: pl.DataFrame,
 ) -> None:
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
-    assert [(pair.better, pair.worse) for pair in judge(table, members, one_year, pairs).pairs] == [("0.3", "0.5")]
+    assert [(pair.better, pair.worse) for pair in judge(table, members, one_year, Items(pairs=pairs, answers={})).pairs] == [("0.3", "0.5")]
 
 
 def test_groups_are_ranked_apart() -> None:
@@ -121,7 +123,7 @@ def test_groups_are_ranked_apart() -> None:
         (rows[row][0].name, "glue"): evaluation("glue", score(name, 0.01 * at, metric=metric, setting="validation", split="dev"))
         for at, (row, (name, metric)) in enumerate(values.items())
     }
-    found = judge(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, None)
+    found = judge(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, NOTHING)
     assert {table.group(pair.better) == table.group(pair.worse) for pair in found.pairs} == {True}
     assert [ranking.group for ranking in found.rankings] == ["CoLA", "RTE"]
     by_group = {table.group(pair.better): pair.ours for pair in found.pairs}
