@@ -1,10 +1,11 @@
 """How fast the dashboard is, beside an empty Textual app in the same run.
 
-    python benchmarks/dashboard.py --data DIR [--rows 1000000] [--busy]
+    python benchmarks/dashboard.py --data DIR MODEL MODEL MODEL MODEL MODEL [--runs DIR] [--cache DIR] [--rows 1000000]
 
-Each first paint is a process of its own, in a terminal of 140 x 45 cells that exists only in memory. The pairs are every STS pair
-found in DIR; where fewer than five models have stored scores, scores that follow the gold score with noise stand in for them: what is
-measured here does not depend on their values. --busy measures the lag of the event loop while four processes keep the machine busy.
+The pairs are those of the seven STS sets and of STS Benchmark's train and dev splits found in DIR, with the scores of the MODELs, which
+`embedlab evaluate` makes first where --runs and --cache hold none: real sentences, real scores. The million pairs are copies of them,
+each with a number at its end, under scores that follow the gold score with noise. Each first paint is a process of its own, in a
+terminal of 140 x 45 cells that exists only in memory. The event loop's lag is taken on the Runs screen while four cells of a grid train.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
 
 SIZE = (140, 45)
+LAG_S = 15.0
+CELLS = 4
+GRID = """
+summary = "Something to keep the machine busy"
+base = "snli-ce"
+seeds = [1, 2, 3, 4]
+tasks = []
+"""
 RESULTS = Path(__file__).parent / "results" / "dashboard.md"
 
 
@@ -43,8 +53,35 @@ class Measured:
         self.times.setdefault(what, []).append(1000 * (time.perf_counter() - started))
 
 
-def world(folder: Path, data: Path, models: int, rows: int | None) -> None:
-    """Write the pair table and five score files into FOLDER; with ROWS a table of so many synthetic pairs."""
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """What a dashboard is opened over."""
+
+    data: str
+    runs: str
+    cache: str
+    models: list[str]
+
+    def dashboard(self) -> "Dashboard":
+        """It, with these models chosen."""
+        from embedlab.settings import Settings
+        from embedlab.tui.app import Dashboard
+
+        app = Dashboard(Settings(data=Path(self.data), cache=Path(self.cache), runs=Path(self.runs), allow_partial=True))
+        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, models=tuple(self.models)))
+        return app
+
+
+def score(place: Place) -> None:
+    """Let each model score the pairs, unless its scores are kept already."""
+    shared = ["--data", place.data, "--runs", place.runs, "--allow-partial", "--quiet"]
+    for model in place.models:
+        words = [sys.executable, "-m", "embedlab", "evaluate", model, *shared]
+        subprocess.run(words, env={**os.environ, "EMBEDLAB_CACHE": place.cache}, check=True, stdout=subprocess.DEVNULL)
+
+
+def synthetic(folder: Path, real: Place, rows: int) -> Place:
+    """A pair table of so many rows and five score files, in FOLDER."""
     import numpy as np
     import polars as pl
 
@@ -52,26 +89,24 @@ def world(folder: Path, data: Path, models: int, rows: int | None) -> None:
     from embedlab.settings import Settings
     from embedlab.tui.pair_data import PairData, _keep, _stamp, load_pairs
 
-    settings = Settings(data=data, cache=folder / "cache", runs=folder / "runs", allow_partial=True)
+    settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
     bare = load_pairs(settings)
-    table = bare.table
-    if rows is not None:
-        copies = -(-rows // table.height)
-        table = pl.concat([table] * copies).head(rows)
-        table = table.with_columns(
-            sentence1=pl.col("sentence1") + pl.int_range(pl.len()).cast(pl.String),
-            pair=pl.int_range(pl.len(), dtype=pl.UInt32),
-            pair_key=pl.int_range(pl.len(), dtype=pl.UInt64),
-        )
-        _keep(PairData(table=table, gold_ranges=bare.gold_ranges), settings.cache / "pairs" / f"{_stamp(settings)}.parquet")
-    rng = np.random.default_rng(0)
-    for number in range(models):
+    table = pl.concat([bare.table] * -(-rows // bare.table.height)).head(rows)
+    table = table.with_columns(
+        sentence1=pl.col("sentence1") + pl.int_range(pl.len()).cast(pl.String),
+        pair=pl.int_range(pl.len(), dtype=pl.UInt32),
+        pair_key=pl.int_range(pl.len(), dtype=pl.UInt64),
+    )
+    _keep(PairData(table=table, gold_ranges=bare.gold_ranges), settings.cache / "pairs" / f"{_stamp(settings)}.parquet")
+    rng, names = np.random.default_rng(0), [f"model-{number}" for number in range(5)]
+    for number, name in enumerate(names):
         noise = rng.normal(scale=0.1 + 0.1 * number, size=table.height)
         similarity = np.clip(table["gold"].to_numpy() / 5 + noise, -1, 1)
         scores = pl.DataFrame({"pair_key": table["pair_key"], "similarity": pl.Series(similarity, dtype=pl.Float32)}).unique("pair_key")
-        path = settings.runs_folder / f"model-{number}" / "seed-1" / "scores.parquet"
+        path = settings.runs_folder / name / "seed-1" / "scores.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        ScoreFile(scores=scores, facts={"fingerprint": str(number), "model": f"model-{number}"}).write(path)
+        ScoreFile(scores=scores, facts={"fingerprint": str(number), "model": name}).write(path)
+    return Place(data=real.data, runs=str(settings.runs), cache=str(settings.cache), models=names)
 
 
 def measure_empty() -> None:
@@ -86,29 +121,30 @@ def measure_empty() -> None:
     asyncio.run(run())
 
 
-def measure_dashboard(folder: Path, data: Path, *, with_keys: bool, lag_s: float) -> None:
-    """One process: first paint with pairs and models shown, then keys, then the event loop's lag."""
-    from dataclasses import replace
-
-    from embedlab.settings import Settings
-    from embedlab.tui.app import Dashboard
+def measure_dashboard(place: Place, what: str) -> None:
+    """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
     from embedlab.tui.widgets.frame_table import FrameTable
 
     async def run() -> None:
-        app = Dashboard(Settings(data=data, cache=folder / "cache", runs=folder / "runs", allow_partial=True))
-        five = tuple(f"model-{number}" for number in range(5))
-        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, models=five))
+        app = place.dashboard()
         async with app.run_test(size=SIZE) as pilot:
             table = app.screen.query_one(FrameTable)
             while not len(table.rows):  # noqa: ASYNC110 - what is waited for is no event of ours
                 await asyncio.sleep(0.002)
             await drawn(app)
             found: dict[str, Any] = {"paint_s": time.time() - float(os.environ["STARTED"]), "pairs": len(table.rows)}
+            # Of very many pairs the scores come after the sentences.
+            while app.data is None or len(app.data.models) < len(place.models):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+            await drawn(app)
+            found["scored_s"] = time.time() - float(os.environ["STARTED"])
             await pilot.pause(0.5)
-            if with_keys:
-                found["keys"] = await keys(app)
-            if lag_s:
-                found["lag_ms"] = await lag(lag_s)
+            if what == "keys":
+                found["keys"] = await keys(app, place.models[0])
+            if what == "lag":
+                await pilot.press("3")
+                await pilot.pause(1.0)
+                found["lag_ms"] = await lag(LAG_S)
             found["rss_mib"] = rss_mib()
             print(json.dumps(found))
 
@@ -122,7 +158,7 @@ async def drawn(app: "Dashboard") -> None:
     await done.wait()
 
 
-async def keys(app: "Dashboard") -> dict[str, list[float]]:
+async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
     """Times of the keys that people press most."""
     from embedlab.tui.widgets.filter_bar import FilterBar
     from embedlab.tui.widgets.frame_table import FrameTable
@@ -141,7 +177,7 @@ async def keys(app: "Dashboard") -> dict[str, list[float]]:
         await measured.of("filter key", partial(setattr, bar, "value", text), settle)
     bar.value = ""
     await settle()
-    for column in ("sentence1", "gold", "dice", "model-0", "gap") * 4:
+    for column in ("sentence1", "gold", "dice", model, "gap") * 4:
         await measured.of("sort", partial(sort, column), settle)
     for _ in range(60):
         await measured.of("page down", partial(table.action_move_pages, 1), settle)
@@ -165,8 +201,9 @@ def rss_mib() -> float:
     return psutil.Process().memory_info().rss / 2**20
 
 
-def one(*words: str) -> dict[str, Any]:
+def one(what: str, place: Place | None = None) -> dict[str, Any]:
     """Run a measurement in a process of its own."""
+    words = [what] if place is None else [what, json.dumps(asdict(place))]
     environment = {**os.environ, "STARTED": str(time.time()), "XDG_STATE_HOME": tempfile.mkdtemp()}
     answer = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
@@ -178,49 +215,66 @@ def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]
 
 
-def busy_processes(count: int) -> list["subprocess.Popen[bytes]"]:
-    """Processes that multiply matrices as a training does."""
-    program = "import numpy as np\na = np.random.rand(600, 600)\nwhile True: a = np.tanh(a @ a / 600)"
-    return [subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "OMP_NUM_THREADS": "1"}) for _ in range(count)]
+@contextmanager
+def training(folder: Path) -> Iterator[Path]:
+    """The runs folder of a grid whose four cells are training, each a process of its own."""
+    (folder / "busy.toml").write_text(GRID)
+    words = ["grid", "run", "busy.toml", "--sample", "--runs", "runs", "--set", "optim.epochs=200", "--workers", str(CELLS)]
+    command = [sys.executable, "-m", "embedlab", *words, "--threads", "1", "--device", "cpu"]
+    environment = {**os.environ, "EMBEDLAB_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+    grid = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while sum('"loss"' in path.read_text() for path in folder.glob("runs-sample/*/*/events.jsonl")) < CELLS:
+            if grid.poll() is not None:
+                raise SystemExit("the grid ended before its cells trained")
+            time.sleep(0.2)
+        yield folder / "runs-sample"
+    finally:
+        grid.terminate()
+        grid.wait()
 
 
 def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[str, str, str]]:
     """What was measured, the number, and its limit."""
-    real, large = temporary / "real", temporary / "large"
-    world(real, arguments.data, 5, None)
-    place = [str(real), str(arguments.data)]
-    starts = [(one("empty")["paint_s"], one("dashboard", *place)) for _ in range(arguments.starts)]
-    extra = statistics.median(found["paint_s"] - empty for empty, found in starts)
+    real = Place(
+        data=str(arguments.data), runs=str(arguments.runs), cache=str(arguments.cache or temporary / "cache"), models=arguments.models
+    )
+    score(real)
+    starts = [(one("empty")["paint_s"], one("start", real)) for _ in range(arguments.starts)]
+    extra = statistics.median(found["scored_s"] - empty for empty, found in starts)
     empty = statistics.median(empty for empty, _ in starts)
     pairs = starts[0][1]["pairs"]
-    yield f"first paint of {pairs:,} pairs x 5 models after that of an empty app ({empty:.2f} s)", f"{extra:.2f} s", "0.7 s"
-    found = one("keys", *place)
+    yield (
+        f"first paint of {pairs:,} pairs x {len(real.models)} models after that of an empty app ({empty:.2f} s)",
+        f"{extra:.2f} s",
+        "0.7 s",
+    )
+    found = one("keys", real)
     for (what, times), limit in zip(found["keys"].items(), ("50 ms", "50 ms", "16 ms"), strict=True):
         yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
-    world(large, arguments.data, 5, arguments.rows)
-    found = one("keys", str(large), str(arguments.data))
-    yield f"first paint of {found['pairs']:,} synthetic pairs x 5 models after an empty app", f"{found['paint_s'] - empty:.2f} s", "2 s"
+    large = synthetic(temporary / "large", real, arguments.rows)
+    found = one("keys", large)
+    yield f"{found['pairs']:,} synthetic pairs: first paint after an empty app", f"{found['paint_s'] - empty:.2f} s", "2 s"
+    yield "the same with the scores of five models", f"{found['scored_s'] - empty:.2f} s", ""
     yield "filter key over them, p95", f"{p95(found['keys']['filter key']):.0f} ms", "300 ms"
     yield "sort of them, p95", f"{p95(found['keys']['sort']):.0f} ms", ""
-    if arguments.busy:
-        others = busy_processes(4)
-        try:
-            late = one("lag", *place)["lag_ms"]
-        finally:
-            for other in others:
-                other.kill()
-        p99 = statistics.quantiles(late, n=100)[-1]
-        yield f"event loop lag while four processes compute, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
+    (temporary / "busy").mkdir()
+    with training(temporary / "busy") as runs:
+        late = one("lag", replace(real, runs=str(runs), models=[]))["lag_ms"]
+    p99 = statistics.quantiles(late, n=100)[-1]
+    yield f"event loop lag while a grid of {CELLS} cells trains, p99 of {len(late)}", f"{p99:.0f} ms", "50 ms"
 
 
 def main() -> None:
     """Measure and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("models", nargs="+", metavar="MODEL")
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--cache", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--starts", type=int, default=5)
-    parser.add_argument("--busy", action="store_true")
     arguments = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as temporary:
@@ -228,17 +282,23 @@ def main() -> None:
         for row in rows_of(arguments, Path(temporary)):
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], flush=True)
-    command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows}{' --busy' if arguments.busy else ''}"
+    from embedlab.tui.model_titles import short_name
+
+    named = " ".join(short_name(model, 60) for model in arguments.models)
+    command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
+    told = (
+        f"# The dashboard\n\n`{command}`; {machine}. The scores of the real pairs are these models' own, made by `embedlab evaluate`.\n\n"
+    )
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# The dashboard\n\n`{command}`; {machine}.\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    RESULTS.write_text(told + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["empty"]:
             measure_empty()
-        case ["dashboard" | "keys" | "lag" as what, folder, data]:
-            measure_dashboard(Path(folder), Path(data), with_keys=what == "keys", lag_s=10.0 if what == "lag" else 0.0)
+        case ["start" | "keys" | "lag" as what, place]:
+            measure_dashboard(Place(**json.loads(place)), what)
         case _:
             main()

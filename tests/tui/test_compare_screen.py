@@ -9,12 +9,14 @@ from textual.widgets import Input, Static
 from embedlab.analysis.comparison import compare
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
+from embedlab.tui.pair_data import load_pairs
 from embedlab.tui.screens.compare import CompareScreen
 from embedlab.tui.screens.pairs import PairsScreen
+from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.slice_detail import SliceDetail
-from tests.tui.driving import NARROW, Open, notices, until
+from tests.tui.driving import NARROW, Open, notices, until, write_scores
 
 
 def screen_of(pilot: Pilot[None]) -> CompareScreen:
@@ -139,3 +141,13 @@ async def test_without_models_it_says_how_to_get_one(tmp_path: Path, world: Sett
         await pilot.pause()
         assert "press a to score one" in str(app.screen.query_one("#no-models", Static).content)
         await pilot.press("enter", "p", "v", "b", "d", "e", "s", "j")
+
+
+def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, tmp_path: Path) -> None:
+    table = load_pairs(own_world).table
+    write_scores(table.head(50), tmp_path / "few.parquet", noise=0.1)
+    write_scores(table, tmp_path / "all.parquet", noise=0.1)
+    names = ["few", *(f"all-{number}" for number in range(3))]
+    models = [StoredModel(name=name, files={name: tmp_path / f"{name[:3]}.parquet"}) for name in names]
+    assert [model.name for model in best_covering(models, table["pair_key"], 3)] == ["all-0", "all-1", "all-2"]
+    assert best_covering(models, table["pair_key"], 4) == models

@@ -1,4 +1,5 @@
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -184,6 +185,19 @@ async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settin
         (folder / "failed" / "seed-1" / "environment.json").write_text("{")
         await pilot.press("r", "space", "space", "d", "escape", "l", "j", "l", "o", "escape")
         await until(pilot, lambda: "? unreadable" in "".join(lines(screen)))
+
+
+async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        await pilot.press("j", "l")
+        shutil.rmtree(settings.runs_folder / "failed")
+        await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        await pilot.press("x", "d", "l", "m", "escape")
+        shutil.rmtree(settings.runs_folder)
+        await until(pilot, lambda: not screen.board.runs)
+        await pilot.press("enter", "o", "D", "e")
+        assert screen.query_one("#no-runs", Static).display
 
 
 def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
