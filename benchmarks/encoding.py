@@ -21,12 +21,7 @@ import measure
 import numpy as np
 from record import Measured, write
 
-SOURCES = (
-    ("snli", "train", "premise"),
-    ("snli", "train", "hypothesis"),
-    ("wiki-split", "train", "sentence"),
-    ("definitions", "train", "definition"),
-)
+SOURCES = (("snli", "premise"), ("snli", "hypothesis"), ("wiki-split", "sentence"), ("definitions", "definition"))  # their train splits
 
 
 def distinct_sentences(data: Path, count: int) -> list[str]:

@@ -75,7 +75,7 @@ def _start_team(arguments: Sequence[str], count: int, complaints: int) -> list["
 
 def _first_failure(team: Sequence["subprocess.Popen[bytes]"]) -> "subprocess.Popen[bytes] | None":
     """Wait until all have ended, or one of them has failed and the others were ended; gives that one."""
-    while any(process.poll() is None for process in team):
+    while None in [process.poll() for process in team]:
         if failed := next((process for process in team if process.returncode), None):
             _end(team)
             return failed

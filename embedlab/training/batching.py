@@ -21,7 +21,8 @@ from embedlab.training.order import Indices, batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import StageData
 
-# Tokens that a CPU computes in one pass where it computes no padding: what one layer writes for them stays in its caches.
+# Tokens that a CPU computes in one pass where it computes no padding. Few enough that what a layer writes for them is a few
+# megabytes; an estimate, as a batch of 64 pairs is one pass with this and any larger number.
 PACK_TOKENS = 4_096
 
 # What one more forward and backward pass costs, in padded tokens that could be computed instead. CPU: measured with a

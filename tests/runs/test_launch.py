@@ -56,3 +56,23 @@ def test_a_detached_process_has_its_own_session_and_writes_its_log(tmp_path: Pat
     while "embedlab" not in (text := log.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert text.startswith("embedlab ")
+
+
+def test_a_team_ends_well_when_all_of_it_does(capfd: pytest.CaptureFixture[str]) -> None:
+    assert launch.run_together(["recipes"], 2) == 0
+    assert capfd.readouterr().out.count("snli-supcl-3p3n") == 1  # one of them talks
+
+
+def test_a_team_ends_with_the_code_of_the_one_that_failed(capfd: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert launch.run_together(["recipes", "no-such-recipe"], 2) == 2
+    assert "no-such-recipe" in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_who_waits_for_a_lost_member_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "GRACE_S", 0.2)
+    waiting = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    lost = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
+    assert launch._first_failure([waiting, lost]) is lost
+    assert waiting.returncode == -signal.SIGKILL
