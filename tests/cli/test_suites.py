@@ -103,3 +103,10 @@ def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str
 def test_a_task_that_a_model_cannot_do_is_one_clear_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "dice", "--suite", "glue", "--sample"]) == 2
     assert "no run" in capsys.readouterr().err
+
+
+def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for asked in (["--suite", "sts"], ["--suite", "geometry"]):
+        assert main(["evaluate", "dice", *asked, "--sample", "--submission", str(tmp_path / "out")]) == 2
+        assert "take --suite glue" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -60,6 +60,31 @@ def test_a_named_set_moves_several_keys_together(tmp_path: Path) -> None:
     assert len(plan) == 12
 
 
+def test_a_task_is_an_axis_that_brings_its_settings(tmp_path: Path) -> None:
+    text = """summary = "tasks"
+base = ["supcl-seq", "glue-finetune", "sbert"]
+[set]
+"stages.data.rows" = 8
+"stage.0.optim.lr" = 3e-5
+[axes]
+"data.task" = ["rte", "stsb"]
+"""
+    recipes = {tuple(variant.labels.values()): variant.recipe["stage"] for variant in plan_of(tmp_path, text).variants}
+    assert set(recipes) == {(base, task) for base in ("supcl-seq", "glue-finetune") for task in ("rte", "stsb")} | {("sbert",)}
+    first, second = recipes["supcl-seq", "stsb"]
+    assert (first["data"]["datasets"], first["optim"]["batch_size"]) == (["sts-benchmark"], 64)
+    assert (first["objective"]["dropout"], first["objective"]["classes"]) == ([0.0, 0.05, 0.1, 0.2], "tenths")
+    assert recipes["supcl-seq", "rte"][0]["optim"]["batch_size"] == 48
+    # What the grid sets for all cells holds against a task's own settings.
+    assert {stage["data"]["rows"] for stage in (first, second)} == {8}
+    assert {stages[0]["optim"]["lr"] for stages in recipes.values()} == {3e-5}
+
+
+def test_an_unknown_task_of_an_axis_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no task named 'rtf'"):
+        plan_of(tmp_path, 'summary = "tasks"\nbase = "glue-finetune"\n[axes]\n"data.task" = ["rtf"]\n')
+
+
 def test_skips_leave_combinations_out(tmp_path: Path) -> None:
     skip = 'skip = [{ "optim.lr" = [1e-5, 5e-5], "encoder.pooling" = "cls" }]\n'
     plan = plan_of(tmp_path, skip + GRID)

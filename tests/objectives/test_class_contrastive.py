@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss
+from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss, tenths
 from embedlab.objectives.class_contrastive.options import Options, needs
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.classification.options import Options as ClassificationOptions
@@ -61,3 +61,15 @@ def test_a_frozen_classifier_sees_its_encoder_once_without_dropout() -> None:
     assert (frozen.frozen, frozen.views) == ("encoder", (0.0,))
     assert (plain.frozen, plain.views) == ("nothing", (None,))
     assert Classification(ClassificationOptions(dropout=(0.0, 0.3)), 8).views == (0.0, 0.3)
+
+
+def test_scores_are_rounded_to_tenths() -> None:
+    assert tenths(torch.tensor([0.0, 2.5, 2.533, 2.56, 5.0])).tolist() == [0, 25, 25, 26, 50]
+
+
+def test_a_score_is_learnt_by_squared_error_over_all_views() -> None:
+    objective = Classification(ClassificationOptions(classes="score", joint=True, dropout=(0.0, 0.1), head_dropout=0.0), 8)
+    vectors, rows, gold = torch.randn(10, 8), torch.tensor([4, 0, 2]), torch.tensor([1.0, 3.5, 5.0])
+    found = objective(vectors, {"joint": rows, "gold": gold})
+    errors = [(objective.head(vectors[5 * view + row]) - gold[index]) ** 2 for view in (0, 1) for index, row in enumerate(rows.tolist())]
+    assert found.item() == pytest.approx(sum(errors).item() / 6)

@@ -1,23 +1,33 @@
 """SupCL-Seq: the frozen stage, the rates that run, pairs encoded together, and the settings of each task."""
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file
+from torch import Tensor
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.errors import UsageError
+from embedlab.errors import Interrupted, UsageError
 from embedlab.names import recipe_path
+from embedlab.objectives.class_contrastive.loss import ClassContrastive
+from embedlab.objectives.class_contrastive.options import Options
 from embedlab.recipe import load_recipe
+from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.schema import read_toml
-from embedlab.training import learner
+from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from tests.training.small_runs import MACHINE, recipe_of
+from embedlab.training.dropout import dropout_places
+from embedlab.training.meter import Meter
+from tests.training.small_runs import MACHINE, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
 FAMILY = ("supcl-seq", "glue-finetune", "glue-dropout-augmented", "glue-simcse")
@@ -49,6 +59,49 @@ def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_en
     assert list(dict.fromkeys(rates)) == [0.2, 0.1]
 
 
+def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
+    """What is dropped from here on, by whom and at which rate: attention has no dropout module that runs."""
+    applied: list[tuple[str, float]] = []
+    drop, attend = F.dropout, F.scaled_dot_product_attention
+
+    def dropout(values: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if training:
+            applied.append(("layer", p))
+        return drop(values, p, training, inplace)
+
+    def attention(*states: Tensor, dropout_p: float = 0.0, **options: Any) -> Tensor:
+        applied.append(("attention", dropout_p))
+        return attend(*states, dropout_p=dropout_p, **options)
+
+    monkeypatch.setattr(F, "dropout", dropout)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", attention)
+    return applied
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
+    architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, pooling="cls")
+    objective = ClassContrastive(Options(dropout=(0.2, 0.1)), encoder.dim)
+    taught = learner.Learner(encoder, {0: objective}).train()
+    for number, (module, name) in enumerate(dropout_places(encoder.backbone), start=1):
+        setattr(module, name, number / 100)  # so that one that got another's back would show
+    before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
+    ids, mask = encoder.token_ids(["a man", "man"]).padded([0, 1], 0)
+    applied = record_applied(monkeypatch)
+    vectors = [taught.encode((torch.from_numpy(ids), torch.from_numpy(mask)), view) for view in objective.views]
+    objective(torch.cat(vectors), {"sentence": torch.tensor([0, 1]), "label": torch.tensor([0, 1])}).backward()
+    assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
+    half = len(applied) // 2
+    assert {rate for _, rate in applied[:half]} == {0.2}
+    assert {rate for _, rate in applied[half:]} == {0.1}
+    assert {kind for kind, _ in applied[:half]} == {"layer", "attention"}
+    # Two layers of attention and its output and the feed-forward output, where there is one, and the embeddings.
+    assert len(applied[:half]) >= 2 * 2 + 1
+
+
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "dog", "sleeps"], architecture=architecture)
@@ -67,8 +120,8 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
 def test_a_task_brings_its_settings_and_what_is_set_beside_it_holds(name: str) -> None:
     for task in read_toml(recipe_path(name))["tasks"]:
         chosen = load_recipe(name, [f"data.task={task}"])
-        name = "sts-benchmark" if task == "stsb" else f"glue-{task.removesuffix('-five-views')}"
-        assert {stage.data.datasets for stage in chosen.stages} == {(name,)}
+        dataset = "sts-benchmark" if task == "stsb" else f"glue-{task.removesuffix('-five-views')}"
+        assert {stage.data.datasets for stage in chosen.stages} == {(dataset,)}
     plain = load_recipe(name)
     assert load_recipe(name, ["data.task=cola"]).hash == plain.hash
     assert load_recipe(name, ["stage.0.optim.lr=1e-3", "data.task=rte"]).stages[0].optim.lr == 1e-3
@@ -99,3 +152,55 @@ def test_a_checkpoint_within_a_frozen_stage_has_no_optimizer_state_of_the_encode
     state = Snapshot.read(kept.path(kept.steps()[-1])).optimizer
     assert state
     assert not [name for name in state if name.startswith("encoder.")]
+
+
+def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = labelled("classification", frozen=True, head_dropout=0.0)
+    optim = {"lr": 1e-2, "batch_size": 8, "epochs": 2}
+    recipe = recipe_of(tiny_encoder, {**stage, "optim": optim})
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "stands_still", lambda *_: False)
+        slow = load_file(train(recipe, "slow").path / "heads.safetensors")
+
+    def refuse(*_: object) -> Tensor:
+        raise AssertionError("a text is encoded again")
+
+    monkeypatch.setattr(learner.Learner, "encode", refuse)
+    kept = load_file(train(recipe, "kept").path / "heads.safetensors")
+    chunked = load_file(
+        train(recipe_of(tiny_encoder, {**stage, "optim": {**optim, "micro_batch": 5}}), "chunked").path / "heads.safetensors"
+    )
+    for name, tensor in slow.items():
+        torch.testing.assert_close(kept[name], tensor, rtol=1e-5, atol=1e-6)
+        assert chunked[name].equal(kept[name])  # there is no graph whose memory could be saved
+
+
+@pytest.mark.parametrize("at", ["the first stage", "its end", "the linear stage"])
+def test_a_stopped_run_goes_on_across_the_stages(at: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = recipe_of(tiny_encoder, labelled("class_contrastive", dropout=[0.0, 0.2]), labelled("classification", frozen=True))
+    whole = train(recipe, "whole")
+    end = max(event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 0)
+    step = {"the first stage": 1, "its end": end, "the linear stage": end + 1}[at]
+    taken, count = Meter.add, iter(range(1, 100))
+
+    def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
+        taken(meter, losses, rows)
+        if next(count) == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Meter, "add", stop_there)
+    with pytest.raises(Interrupted, match=f"after step {step} of"):
+        train(recipe)
+    monkeypatch.undo()
+    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)
+
+
+def test_the_classes_of_sts_b_are_its_scores_in_tenths(train: Train, tiny_encoder: Path) -> None:
+    chosen = load_recipe("supcl-seq", ["data.task=stsb", "stages.data.rows=16", "stages.optim.epochs=1"], encoder=str(tiny_encoder))
+    assert [stage.objective.options.classes for stage in chosen.stages] == ["tenths", "score"]
+    run = train(chosen)
+    assert load_file(run.path / "heads.safetensors")["1.head.weight"].shape == (1, 64)
+    with pytest.raises(UsageError, match=r"'objective\.joint' is false"):
+        train(recipe_of(tiny_encoder, labelled("class_contrastive", "sts-benchmark", classes="tenths", joint=False)), "odd")
