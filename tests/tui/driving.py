@@ -32,7 +32,7 @@ def write_scores(table: pl.DataFrame, path: Path, *, noise: float, seed: int = 0
     ScoreFile(scores=scores, facts={"fingerprint": f"{model}{seed}", "model": model}).write(path)
 
 
-async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: float = 10.0) -> None:
+async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: float = 30.0) -> None:
     """Wait until HOLDS, or fail."""
     for _ in range(int(patience_s / 0.02)):
         if holds():

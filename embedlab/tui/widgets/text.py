@@ -11,10 +11,13 @@ class QuickText(Static):
         """Show CONTENT."""
         told = content if isinstance(content, Content) else Content(content)
         before = self.visual
-        self.update(told, layout=not isinstance(before, Content) or self._needs(before) != self._needs(told))
+        if isinstance(before, Content) and self.content_size.width > 0:
+            self.update(told, layout=self._needs(before) != self._needs(told))
+        else:  # there was no layout yet
+            self.update(told)
 
     def _needs(self, content: Content) -> tuple[int, int]:
-        """Columns, where the width follows the text, and lines."""
+        """Columns, where the width follows the text, and lines in the present width."""
         columns, width = self.content_size.width, self.styles.width
         is_fitted = width is not None and width.is_auto
         return (content.cell_length if is_fitted else 0, content.get_height(self.styles, columns))
