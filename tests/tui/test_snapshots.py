@@ -17,7 +17,7 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.launch_form import choices
 from embedlab.tui.screens.compare import CompareScreen
 from embedlab.tui.screens.launch import LaunchScreen
-from embedlab.tui.screens.pairs import REST_S
+from embedlab.tui.screens.pairs import REST_S, PairsScreen
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import NARROW, WIDE, Open, make_run, until
@@ -31,9 +31,11 @@ pytestmark = pytest.mark.skipif(version("textual") != TEXTUAL, reason=f"the pict
 
 
 async def compare_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
-    """Fail unless the screen looks as it did."""
-    await pilot.pause(2 * REST_S)
-    drawn, kept = pilot.app.export_screenshot(), PICTURES / f"{name}.svg"
+    """Fail unless the screen looks as it did, once it stays as it is."""
+    drawn, before, kept = pilot.app.export_screenshot(), "", PICTURES / f"{name}.svg"
+    while drawn != before:
+        await pilot.pause(2 * REST_S)
+        drawn, before = pilot.app.export_screenshot(), drawn
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(drawn, encoding="utf-8")
@@ -110,5 +112,5 @@ async def test_nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
     async with app.run_test(size=NARROW) as pilot:
-        await until(pilot, lambda: app.data is not None)
+        await until(pilot, lambda: isinstance(app.screen, PairsScreen) and app.screen.query_one("#no-pairs").display)
         await compare_picture(pilot, "nothing-at-hand", tmp_path)
