@@ -1,4 +1,4 @@
-"""Classified items as evidence: accuracy, F1 and Matthews correlation of each model, resampled over the items.
+"""Items as evidence: accuracy, F1 and Matthews correlation of classified ones, Spearman of scored ones, resampled over the items.
 
 Items on which every model has the same say are alike: a resample draws how often each such pattern occurs, which is the bootstrap
 over items, without drawing items.
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import Evidence, generator
+from embedlab.analysis.correlations import spearman
 from embedlab.analysis.paired_tests import mcnemar
-from embedlab.analysis.significance import CHUNK, Floats
+from embedlab.analysis.significance import CHUNK, Floats, resampled_spearman
 
 Metric = Literal["accuracy", "f1", "matthews"]
 Labels = NDArray[np.int64]
@@ -73,6 +74,17 @@ def item_evidence(
         p=_mcnemar(rows == gold, there, members) if metric == "accuracy" else None,
         test="mcnemar" if metric == "accuracy" else "bootstrap",
     )
+
+
+def score_evidence(
+    task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, resamples: int, seed: int
+) -> Evidence:
+    """The evidence of one dataset whose items have scores: PREDICTED holds them by member number; Spearman, tested by the bootstrap."""
+    there = list(predicted)
+    points, draws = np.full(members, np.nan), np.full((members, resamples), np.nan)
+    points[there] = [spearman(gold, scores) for scores in predicted.values()]
+    draws[there] = resampled_spearman(gold, np.array([predicted[member] for member in there]), resamples, generator(seed, f"{task} {name}"))
+    return Evidence(key=name, title=name, pairs=len(gold), points=points, draws=draws, task=task, metric="spearman")
 
 
 def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:

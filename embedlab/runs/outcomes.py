@@ -29,7 +29,7 @@ class Outcomes:
     fingerprint: str
     data: tuple[Mapping[str, Any], ...]  # the state of every split that was read
     marks: tuple[str, ...]
-    classes: tuple[str, ...]  # every label, in the order that tells which of two classes is the second
+    classes: tuple[str, ...]  # every label, in the order that tells which of two classes is the second; none of items with scores
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
     overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
     notes: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Outcomes:
 
 
 def items_frame(rows: NDArray[Any], gold: Sequence[str] | NDArray[Any], predicted: Sequence[str] | NDArray[Any]) -> pl.DataFrame:
-    """The items' frame: their row, the label they have and the one they were given."""
+    """The items' frame: their row, the label or score they have and the one they were given."""
     columns = {"item": rows, "gold": list(gold), "predicted": list(predicted)}
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 

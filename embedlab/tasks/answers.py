@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from embedlab import __version__
 from embedlab.analysis.comparison import Evidence
-from embedlab.analysis.items import Metric, average_evidence, item_evidence
+from embedlab.analysis.items import Metric, average_evidence, item_evidence, score_evidence
 from embedlab.data.overlaps import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
@@ -72,6 +73,9 @@ def evidence(one: Asked, answers: Mapping[int, Answers], members: int, *, resamp
     found: dict[str, Evidence] = {}
     for dataset in datasets:
         there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
+        if not next(iter(there.values())).classes:
+            found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members, resamples, seed)
+            continue
         for metric in METRICS.get(dataset, ("accuracy",)):
             key = dataset if metric == "accuracy" else f"{dataset} {metric}"
             found[key] = _item_evidence(one.task, key, there, members, metric, resamples, seed)
@@ -152,6 +156,12 @@ def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: 
     return item_evidence(task, key, gold, predicted, members, metric=metric, resamples=resamples, seed=seed)
 
 
+def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, resamples: int, seed: int) -> Evidence:
+    gold = next(iter(there.values())).items["gold"].cast(pl.Float64).to_numpy()
+    predicted = {member: own.items["predicted"].cast(pl.Float64).to_numpy() for member, own in there.items()}
+    return score_evidence(task, f"{dataset} spearman", gold, predicted, members, resamples=resamples, seed=seed)
+
+
 def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
 
@@ -178,7 +188,7 @@ def _value_evidence(task: str, answers: Mapping[int, Answers], members: int, res
 def shared_text(one: Asked, answers: Answers) -> dict[str, Overlap]:
     """What each row of a member's evidence shares with its training data, by the row's key."""
     rows = {dataset: [dataset] for dataset in answers.outcomes}
-    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in METRICS.get(dataset, ())}
+    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*METRICS.get(dataset, ()), "spearman")}
     rows |= {f"{score.slice} {score.metric}": [score.slice] for score in answers.scores}
     rows |= averages_of(one, list(answers.outcomes))
     found = {key: total(answers.overlaps[name] for name in names if name in answers.overlaps) for key, names in rows.items()}

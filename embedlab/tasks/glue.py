@@ -104,8 +104,7 @@ def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
     for part in parts:
         answers = classifier.answers(part.frame)
         scores += _scores(part, classifier.gold(part.frame), answers)
-        if classifier.classes:
-            outcomes.append(_outcomes(classifier, part, answers))
+        outcomes.append(_outcomes(classifier, part, answers))
     overall = replace(
         scores[0], by="average", metric=SCORE, value=_glue_score(name, scores), items=sum(len(part.frame) for part in parts), split="dev"
     )
@@ -132,6 +131,8 @@ def _glue_score(name: str, scores: Sequence[Score]) -> float:
 
 
 def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
+    gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
+    told = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
     return Outcomes(
         task="glue",
         dataset=part.state.name,
@@ -140,7 +141,7 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),
         classes=classifier.classes,
-        items=items_frame(np.arange(len(answers)), part.frame["label"].to_list(), np.array(classifier.classes, dtype=np.str_)[answers]),
+        items=items_frame(np.arange(len(answers)), gold.to_list(), told),
     )
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from embedlab.analysis import items
 from embedlab.analysis.comparison import judge_evidence
-from embedlab.analysis.items import Metric, average_evidence, item_evidence, metric_of_counts, resampled_metric
+from embedlab.analysis.items import Metric, average_evidence, item_evidence, metric_of_counts, resampled_metric, score_evidence
 from embedlab.analysis.paired_tests import mcnemar
 from embedlab.analysis.scores import ModelColumns
 
@@ -92,3 +93,14 @@ def test_an_average_weighs_its_datasets_equally_and_is_bootstrapped() -> None:
     (judged,) = judge_evidence([found], [ModelColumns(name=name, members=(name,)) for name in "ab"], "a", resamples=500)
     assert judged.differences["b"].test == "bootstrap"
     assert judged.average_of == ("40", "400")
+
+
+def test_scores_are_ranked_and_a_member_without_any_is_absent() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 6, 60).astype(np.float64)
+    near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
+    found = score_evidence("glue", "sts-benchmark spearman", gold, {0: near, 2: far}, 3, resamples=400, seed=0)
+    assert found.points[[0, 2]] == pytest.approx([spearmanr(gold, near).statistic, spearmanr(gold, far).statistic])
+    assert np.isnan(found.points[1])
+    assert np.isnan(found.draws[1]).all()
+    assert found.draws[0].mean() == pytest.approx(found.points[0], abs=0.03)
