@@ -19,7 +19,7 @@ def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[Fr
         FrameColumn(key="gold", title="gold", width=5, digits=2),
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]
-    for name in models:
+    for name in (name for name in models if name != "dice"):  # stands there already
         title = short_name(name, _WIDEST)
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:

@@ -16,7 +16,7 @@ from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.paths import write_atomic
 from embedlab.settings import Settings
-from embedlab.tui.stored_models import StoredModel
+from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
 _KEPT_TABLES = 4
 _FACTS = "embedlab-pairs"
@@ -64,6 +64,9 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
     troubles: list[EmbedlabError] = []
     members: dict[str, pl.DataFrame] = {}
     for model in models:
+        if model.name == WORD_OVERLAP.name:
+            found.append(ModelColumns(name=model.name, members=(model.name,)))
+            continue
         if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
             troubles.append(MissingError(f"a model cannot be named {model.name!r} here", hint="embedlab runs rename OLD NEW"))
             continue

@@ -21,7 +21,7 @@ class StoredModel:
     """A model and the score file of each of its members."""
 
     name: str
-    files: Mapping[str, Path] = field(hash=False)  # member column → file
+    files: Mapping[str, Path] = field(hash=False)  # member column → file; none where the pair table holds the scores itself
     seeds: tuple[int, ...] = ()
 
     def read(self) -> dict[str, pl.DataFrame]:
@@ -29,8 +29,11 @@ class StoredModel:
         return {member: ScoreFile.read(path).scores for member, path in self.files.items()}
 
 
+WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair table
+
+
 def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:
-    """Every model with scores, runs first, and what is wrong with those that cannot be used."""
+    """Every model with scores, runs first and plain word overlap last, and what is wrong with those that cannot be used."""
     troubles: list[EmbedlabError] = []
     try:
         runs = [run for run in find_runs(settings.runs_folder) if run.scores_file.exists()]
@@ -43,12 +46,13 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
     ]
     cached, more = _cached(settings.cache / "models")
     names = {model.name for model in models}
-    return [*models, *(model for model in cached if model.name not in names)], [*troubles, *more]
+    others = [model for model in cached if model.name not in {*names, WORD_OVERLAP.name}]
+    return [*models, *others, WORD_OVERLAP], [*troubles, *more]
 
 
 def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:
     """At most LIMIT of MODELS, those first that have scored most of the pairs, otherwise in their order."""
-    candidates = models[:_LOOKED_AT]
+    candidates = [model for model in models if model.files][:_LOOKED_AT]
     if len(candidates) <= limit:
         return list(candidates)
     return sorted(candidates, key=lambda model: -_coverage(model, pair_keys))[:limit]

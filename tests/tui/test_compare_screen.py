@@ -7,6 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from embedlab.analysis.comparison import compare
+from embedlab.analysis.correlations import spearman
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_data import load_pairs
@@ -151,3 +152,16 @@ def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, 
     models = [StoredModel(name=name, files={name: tmp_path / f"{name[:3]}.parquet"}) for name in names]
     assert [model.name for model in best_covering(models, table["pair_key"], 3)] == ["all-0", "all-1", "all-2"]
     assert best_covering(models, table["pair_key"], 4) == models
+
+
+async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 20)
+    async with opened() as pilot:
+        pilot.app.choose_models(["near", "dice"])
+        await pilot.press("2")
+        await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near", "dice"])
+        screen = await when_tested(pilot)
+        await until(pilot, lambda: screen.answer.comparison.models == ("near", "dice"))
+        pairs = screen.data.table.filter(pl.col("dataset") == "sts12")
+        expected = spearman(pairs["dice"].to_numpy(), pairs["gold"].to_numpy())
+        assert screen.answer.comparison.slices[0].scores["dice"].value == pytest.approx(expected)

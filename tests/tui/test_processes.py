@@ -25,12 +25,12 @@ async def test_a_typed_pair_is_scored_by_each_model_or_says_why_not(opened: Open
 async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_shown(opened: Open, own_world: Settings) -> None:
     async with opened(own_world) as pilot:
         app, line = pilot.app, pilot.app.screen.query_one(ActivityLine)
-        app.score_model("dice")
-        await until(pilot, lambda: line.display and "scoring dice: " in str(line.content))
-        await until(pilot, lambda: "dice" in [model.name for model in app.data.models], patience_s=90)
-        await until(pilot, lambda: "dice" in [column.title for column in app.screen.query_one(FrameTable).columns])
+        app.score_model("average:dice,dice")
+        await until(pilot, lambda: line.display and "scoring average:dice,dice: " in str(line.content))
+        await until(pilot, lambda: "average:dice,dice" in [model.name for model in app.data.models], patience_s=90)
+        await until(pilot, lambda: "average:dice,dice" in [column.key for column in app.screen.query_one(FrameTable).columns])
         assert not line.display
-        assert any("dice is scored" in notice for notice in notices(app))
+        assert any("average:dice,dice is scored" in notice for notice in notices(app))
 
 
 async def test_a_scoring_process_that_fails_is_told_as_the_command_line_tells_it(opened: Open, own_world: Settings) -> None:
