@@ -28,7 +28,9 @@ def metric_of_counts(gold: Labels, predicted: Labels, counts: NDArray[np.int64],
     """
     weighted = counts.astype(np.float64)
     if metric == "accuracy":
-        return np.moveaxis(weighted @ (predicted == gold).T.astype(np.float64), -1, 0) / weighted.sum(-1)
+        right: Floats = weighted @ (predicted == gold).T.astype(np.float64)
+        shares: Floats = np.moveaxis(right, -1, 0) / weighted.sum(-1)
+        return shares
     hits, found, real, total = _binary_counts(gold, predicted, weighted)
     if metric == "f1":
         return 2 * hits / np.maximum(1, found + real)

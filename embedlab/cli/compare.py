@@ -69,7 +69,7 @@ def compare(
     from embedlab.tasks.asked import ask
 
     folder = terminal.settings.data
-    asked = list(dict.fromkeys(one for name in suite or [None] for one in ask(name, task or (), folder)))
+    asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), folder)))
     if [one.task for one in asked] != ["sts"]:
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 

@@ -219,7 +219,7 @@ def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Termina
     """What `train` shows at its end: the models on a recipe's tasks."""
     from embedlab.tasks.asked import Asked
 
-    _evaluate_others(names, Work(asked=[Asked(task=task) for task in tasks]), terminal)
+    _evaluate_others(names, Work(asked=[Asked(task=task) for task in tasks]), None, terminal)
 
 
 def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":

@@ -1,4 +1,4 @@
-"""Eight-bit matrix products on a CPU: with AVX2 three fifths of the time of float32 ones, at a cost that `benchmarks/encoding.py --int8` measures."""
+"""Eight-bit matrix products on a CPU; `benchmarks/encoding.py --int8` measures what they save and what they cost."""
 
 import warnings
 

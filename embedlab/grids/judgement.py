@@ -207,7 +207,7 @@ def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked
     """Neighbours in the printed order within a group, then the other pairs that the text is about."""
     by_row = {one.row: one for one in ranked}
     claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
-    spoken = {}
+    spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.makings):
         printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}

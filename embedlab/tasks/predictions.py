@@ -84,7 +84,8 @@ def _vectors(encoder: TransformerEncoder, frame: pl.DataFrame, watch: Watch | No
     """The vectors of each sentence column; a sentence that repeats is encoded once."""
     names = [name for name in ("sentence", "sentence1", "sentence2") if name in frame.columns]
     vectors = torch.from_numpy(encoder.encode([text for name in names for text in frame[name]], watch))
-    return vectors.to(encoder.machine.device).split(len(frame))
+    parts: tuple[Tensor, ...] = vectors.to(encoder.machine.device).split(len(frame))
+    return parts
 
 
 def _apply(head: Objective, columns: tuple[Tensor, ...]) -> Tensor:

@@ -63,8 +63,8 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
             common = [(using, table) for using, table in dots.items() if task in using and other in using]
             if not common:
                 continue
-            dot = sum(_row(kept[task], using) @ table[:, other] for using, table in common)
-            length = sum(table[other, other] for _, table in common)
+            dot = torch.stack([_row(kept[task], using) @ table[:, other] for using, table in common]).sum()
+            length = torch.stack([table[other, other] for _, table in common]).sum()
             kept[task, other] -= torch.where(dot < 0, dot / length, 0.0)
     return kept
 

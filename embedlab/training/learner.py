@@ -104,9 +104,9 @@ def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) ->
     Both times a chunk sees the same dropout.
     """
     if batch.vectors is not None:  # nothing was encoded, so there is no graph to save
-        loss = learner(batch)
-        loss.backward()
-        return loss.detach()
+        plain: Tensor = learner(batch)
+        plain.backward()
+        return plain.detach()
     device = batch.chunks[0][0].device
     states, parts = [], []
     with torch.no_grad(), accelerator.autocast():

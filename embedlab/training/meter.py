@@ -16,6 +16,8 @@ INTERVAL_STEPS = 10
 class Meter:
     """Adds up what happens in a step without waiting for the accelerator; only an event reads the loss."""
 
+    _losses: Tensor  # the sum of each task's
+
     def __init__(self, device: torch.device, *, done: int, steps: int) -> None:
         self._device = device
         self._start_s, self._start_step = time.perf_counter(), done
@@ -67,7 +69,7 @@ class Meter:
         return bool(self._losses.isfinite().all())
 
     def _clear(self) -> None:
-        self._losses: Tensor = torch.zeros(1, device=self._device)
+        self._losses = torch.zeros(1, device=self._device)
         self._rows: int = 0
         self._count: int = 0
         self._since_s: float = time.perf_counter()

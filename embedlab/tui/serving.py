@@ -9,7 +9,7 @@ from textual_serve.server import Server
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class DashboardServer(Server):  # type: ignore[misc]
+class DashboardServer(Server):
     """A process of COMMAND for each browser that comes.
 
     A browser lets any web page open a websocket to this machine. Whoever holds one can start and delete runs, so pages from

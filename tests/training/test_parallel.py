@@ -86,7 +86,8 @@ def member(rank: int, size: int, folder: Path, out: Path) -> None:
 
 
 def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")  # a new interpreter would take longer to import torch than the steps take
+    context = multiprocessing.get_context("forkserver")  # a fork of this process would wait for threads of polars that it has not got
+    context.set_forkserver_preload([__name__])  # torch is imported once for all three
     team = [context.Process(target=member, args=(rank, 3, tiny_encoder, tmp_path)) for rank in range(3)]
     for process in team:
         process.start()

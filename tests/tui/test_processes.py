@@ -1,5 +1,6 @@
 """What the dashboard lets other processes do: score a typed pair, score a model; here with real ones."""
 
+import pytest
 from textual.widgets import Static
 
 from embedlab.settings import Settings
@@ -22,15 +23,21 @@ async def test_a_typed_pair_is_scored_by_each_model_or_says_why_not(opened: Open
     assert process.returncode is not None
 
 
-async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_shown(opened: Open, own_world: Settings) -> None:
+async def test_a_model_without_scores_is_scored_beside_the_dashboard_and_then_shown(
+    opened: Open, own_world: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(own_world.cache))
+    words = own_world.runs.parent / "words.txt"
+    words.write_text("the 1 0 0\na 0 1 0\nis 0 0 1\n", encoding="utf-8")
+    model = f"word-vectors:{words}"
     async with opened(own_world) as pilot:
         app, line = pilot.app, pilot.app.screen.query_one(ActivityLine)
-        app.score_model("average:dice,dice")
-        await until(pilot, lambda: line.display and "scoring average:dice,dice: " in str(line.content))
-        await until(pilot, lambda: "average:dice,dice" in [model.name for model in app.data.models], patience_s=90)
-        await until(pilot, lambda: "average:dice,dice" in [column.key for column in app.screen.query_one(FrameTable).columns])
+        app.score_model(model)
+        await until(pilot, lambda: line.display and f"scoring {model}: " in str(line.content))
+        await until(pilot, lambda: model in [shown.name for shown in app.data.models], patience_s=90)
+        await until(pilot, lambda: model in [column.key for column in app.screen.query_one(FrameTable).columns])
         assert not line.display
-        assert any("average:dice,dice is scored" in notice for notice in notices(app))
+        assert any(f"{model} is scored" in notice for notice in notices(app))
 
 
 async def test_a_scoring_process_that_fails_is_told_as_the_command_line_tells_it(opened: Open, own_world: Settings) -> None:

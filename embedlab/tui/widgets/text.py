@@ -20,4 +20,4 @@ class QuickText(Static):
         """Columns, where the width follows the text, and lines in the present width."""
         columns, width = self.content_size.width, self.styles.width
         is_fitted = width is not None and width.is_auto
-        return (content.cell_length if is_fitted else 0, content.get_height(self.styles, columns))
+        return (content.cell_length if is_fitted else 0, content.get_height(self.styles.get_rules(), columns))
