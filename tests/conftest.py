@@ -1,6 +1,7 @@
 """Fixtures every room shares: a home in tmp, a fixed terminal, a tiny encoder, and the real corpora when they are there."""
 
 import os
+import signal
 from pathlib import Path
 
 for variable in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
@@ -16,6 +17,10 @@ os.environ |= {
 }
 
 import pytest
+
+# A process started in the background or by nohup ignores these, as its children do: tests that send them would wait in vain.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -34,4 +34,4 @@ def export(
     encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=terminal.settings.offline)
     card = Path(spec.location) / "README.md"
     save_model(folder, encoder, card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n")
-    terminal.note(f"{model} with {encoder.pooling} pooling is in {folder}")
+    terminal.note(f"{model} with pooling {encoder.facts.pooling} is in {folder}")

@@ -14,7 +14,7 @@ from embedlab.errors import EmbedlabError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from embedlab.grids.estimate import Cost
-    from embedlab.grids.plan import GridFolder, Place, Plan
+    from embedlab.grids.plan import GridFolder, Plan
     from embedlab.grids.queue import Entry
     from embedlab.settings import Settings
 
@@ -160,29 +160,14 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
     from embedlab.cli.train import starting_encoder
     from embedlab.grids.expand import expand_grid
     from embedlab.grids.grid_file import load_grid, sets_key, with_fixed
+    from embedlab.grids.plan import Place
 
     grid = with_fixed(load_grid(name), overrides)
     if encoder is not None or (settings.sample and not sets_key(grid, "encoder.model")):
         grid = with_fixed(grid, [f"encoder.model={starting_encoder(encoder, settings)}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    return expand_grid(grid, place_of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
-
-
-def place_of(settings: "Settings") -> "Place":
-    """The folders and preferences of this invocation, as every cell of a grid gets them."""
-    from embedlab.grids.plan import Place
-
-    return Place(
-        runs=str(settings.runs.absolute()),
-        cache=str(settings.cache.absolute()),
-        data=str(settings.data.absolute()) if settings.data is not None else None,
-        sample=settings.sample,
-        offline=settings.offline,
-        allow_partial=settings.allow_partial,
-        device=settings.device,
-        precision=settings.precision,
-    )
+    return expand_grid(grid, Place.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
 
 
 def run_plan(

@@ -9,7 +9,7 @@ from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.cli.compare import comparison_table
 from embedlab.cli.evaluate import By, chosen_datasets, evaluate_members, keep, score
-from embedlab.cli.grid import place_of, run_plan
+from embedlab.cli.grid import run_plan
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.reproduce import Asked
 from embedlab.cli.reproduce_tables import deviations_table, numbers_table, orders_table
@@ -21,7 +21,7 @@ from embedlab.grids.deviations import deviations
 from embedlab.grids.item_draws import Kept
 from embedlab.grids.judgement import Items, Judgement, Number, judge, numbers_of
 from embedlab.grids.paper_table import PaperTable
-from embedlab.grids.plan import GridFolder
+from embedlab.grids.plan import GridFolder, Place
 from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of
 from embedlab.recipe import to_table
@@ -113,7 +113,7 @@ def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termi
     settings = terminal.settings
     seeds = range(1, (asked.seeds or table.seeds) + 1)
     overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *asked.overrides]
-    cells = plan_cells(table, place_of(settings), seeds=seeds, threads=settings.threads or 1, overrides=overrides)
+    cells = plan_cells(table, Place.of(settings), seeds=seeds, threads=settings.threads or 1, overrides=overrides)
     failed = False
     if cells.plan is not None:
         folder = GridFolder.of(settings.runs_folder, cells.plan.name)

@@ -6,7 +6,7 @@ from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
-from embedlab.encoders.fingerprint import folder_fingerprint
+from embedlab.encoders.fingerprint import used_fingerprint
 from embedlab.encoders.folder import read_usage
 from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.layout import write_layout
@@ -32,12 +32,13 @@ def load_transformer(
 ) -> TransformerEncoder:
     """The transformer in a folder or of a hub id, with the pooling and longest input that are given or that it states.
 
-    Without either the pooling is `mean`, and the encoder's facts say so. Only safetensors are read and no remote code is run;
+    Without either the pooling is `mean`, and the encoder's facts say so. Where the folder's modules normalise, vectors have
+    length 1, in training too. Only safetensors are read and no remote code is run;
     what is not there or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
     usage = read_usage(folder, pooling=pooling, max_tokens=max_tokens)
-    fingerprint = folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=machine.precision)
+    fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
     backbone, tokenizer = _read(folder)
     return TransformerEncoder(
         name=name or location,
@@ -46,6 +47,7 @@ def load_transformer(
         tokenizer=tokenizer,
         pooling=usage.pooling,
         max_tokens=usage.max_tokens,
+        is_normalised=usage.is_normalised,
         machine=machine,
         notes=(*usage.notes, *([note] if note else [])),
     )
@@ -65,7 +67,14 @@ def save_model(folder: Path, encoder: TransformerEncoder, *, card: str, word_hea
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(place)
-        write_layout(place, tokenizer=encoder.tokenizer, dim=encoder.dim, pooling=encoder.pooling, max_tokens=encoder.max_tokens)
+        write_layout(
+            place,
+            tokenizer=encoder.tokenizer,
+            dim=encoder.dim,
+            pooling=encoder.pooling,
+            max_tokens=encoder.max_tokens,
+            is_normalised=encoder.is_normalised,
+        )
         (place / "README.md").write_text(card, encoding="utf-8")
 
 

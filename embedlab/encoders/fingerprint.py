@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.folder import read_usage, weight_files
+from embedlab.encoders.folder import Usage, read_usage, weight_files
 from embedlab.encoders.hub import hub_folder
 from embedlab.errors import MissingError
 
@@ -22,11 +22,18 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint("word-vectors", file_hash(Path(spec.location)))
     folder = Path(spec.location) if spec.kind != "hub" else hub_folder(spec.location, spec.revision, offline=True)
     usage = read_usage(folder, pooling=spec.pooling)
-    return folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=precision)
+    return used_fingerprint(folder, usage, precision=precision)
 
 
-def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision: str) -> str:
-    """Fingerprint of the transformer in FOLDER, used in this way: weights, architecture, tokenizer and the three settings."""
+def used_fingerprint(folder: Path, usage: Usage, *, precision: str) -> str:
+    """Fingerprint of the transformer in FOLDER, used as USAGE says."""
+    return folder_fingerprint(
+        folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=precision, is_normalised=usage.is_normalised
+    )
+
+
+def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision: str, is_normalised: bool = False) -> str:
+    """Fingerprint of the transformer in FOLDER, used in this way: weights, architecture, tokenizer and the four settings."""
     weights = weight_files(folder)
     if not weights:
         raise MissingError(
@@ -34,7 +41,7 @@ def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision
         )
     files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
     parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
-    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision)
+    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *(["normalised"] if is_normalised else []))
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:

@@ -1,4 +1,4 @@
-"""What a model folder says about itself, read without loading it: weights, pooling, the longest input."""
+"""What a model folder says about itself, read without loading it: weights, pooling, normalisation, the longest input."""
 
 import json
 from dataclasses import dataclass
@@ -12,8 +12,7 @@ STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, 
 DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
 # These count positions from the padding token's id on, so that many of their position vectors are never used.
 POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
-# Modules of sentence-transformers that leave a cosine as it is.
-HARMLESS = {"Transformer", "Pooling", "WordWeights", "Normalize"}
+APPLIED = {"Transformer", "Pooling", "WordWeights", "Normalize"}  # sentence-transformers' modules that embedlab computes too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,26 +21,33 @@ class Usage:
 
     pooling: Pooling
     max_tokens: int  # never more than the model has positions
+    is_normalised: bool = False  # each vector is brought to length 1
     notes: tuple[str, ...] = ()
 
 
 def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int | None = None) -> Usage:
     """The pooling and longest input that were asked for, else those that FOLDER states, else mean pooling and a note that says so.
 
-    A folder states them in our own file or in sentence-transformers' modules. One without a config.json, or with modules
-    that do what embedlab does not, is a MissingError.
+    A folder states them in our own file or in sentence-transformers' modules, which also say whether vectors are normalised:
+    that holds beside a pooling that was asked for. One without a config.json, or with modules that do what embedlab does
+    not and no pooling asked for, is a MissingError.
     """
     limit = position_limit(folder)
     own = _read_json(folder / STATEMENT)
-    modules = [module["type"].rsplit(".", 1)[-1] for module in _read_json(folder / "modules.json", default=[])]
+    modules = _read_modules(folder)
     chosen: Pooling | None = pooling or own.get("pooling") or _module_pooling(folder, modules)
     notes = []
     if chosen is None:
         notes.append("no pooling was stated: mean")
-    if "Normalize" in modules:
-        notes.append("vectors are not normalised, unlike in sentence-transformers")
+    if pooling is not None and (strange := _strange(modules)):
+        notes.append(f"its module {strange[0]!r} is left out: a pooling was asked for")
     tokens = max_tokens or own.get("max_tokens") or _read_json(folder / "sentence_bert_config.json").get("max_seq_length") or limit
-    return Usage(pooling=chosen or "mean", max_tokens=min(tokens, limit), notes=tuple(notes))
+    return Usage(pooling=chosen or "mean", max_tokens=min(tokens, limit), is_normalised="Normalize" in modules, notes=tuple(notes))
+
+
+def pooling_label(pooling: Pooling, *, is_normalised: bool) -> str:
+    """How tables name what makes a sentence vector of token vectors."""
+    return f"{pooling}, normalised" if is_normalised else pooling
 
 
 def position_limit(folder: Path) -> int:
@@ -78,10 +84,26 @@ def weight_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("model*.safetensors"))
 
 
+def _read_modules(folder: Path) -> list[str]:
+    """The classes of sentence-transformers' modules, in order; Normalize stands for that of whole sentences alone."""
+    modules = []
+    for module in _read_json(folder / "modules.json", default=[]):
+        name = module["type"].rsplit(".", 1)[-1]
+        options = _read_json(folder / module["path"] / "config.json") if name == "Normalize" else {}
+        vectors = options.get("module_input_name", "sentence_embedding")
+        modules.append(name if vectors == "sentence_embedding" else f"{name} of {vectors}")
+    return modules
+
+
+def _strange(modules: list[str]) -> list[str]:
+    return [module for module in modules if module not in APPLIED]
+
+
 def _module_pooling(folder: Path, modules: list[str]) -> Pooling | None:
-    if strange := [module for module in modules if module not in HARMLESS]:
+    if strange := _strange(modules):
         raise MissingError(
-            f"{str(folder)!r} has a module {strange[0]!r} that embedlab does not apply", hint="state a pooling: ?pooling=mean"
+            f"{str(folder)!r} has a module {strange[0]!r} that embedlab does not apply",
+            hint="?pooling=mean takes its transformer without it",
         )
     configs = sorted(folder.glob("*_Pooling/config.json"))
     if not configs:

@@ -16,21 +16,23 @@ MODULE = "sentence_transformers.models"
 MODES = ("cls", "mean", "max")
 
 
-def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, dim: int, pooling: Pooling, max_tokens: int) -> None:
+def write_layout(
+    folder: Path, *, tokenizer: PreTrainedTokenizerFast, dim: int, pooling: Pooling, max_tokens: int, is_normalised: bool
+) -> None:
     """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer."""
-    names = ["Transformer", "Pooling"]
-    if pooling == "mean-without-cls":
-        # There is no such pooling there: words are weighted, [CLS] with 0, before the mean.
-        names.insert(1, "WordWeights")
-        _write_word_weights(folder / "1_WordWeights", tokenizer)
+    # There is no mean without [CLS] there: words are weighted, [CLS] with 0, before the mean.
+    weighted = ["WordWeights"] if pooling == "mean-without-cls" else []
+    names = ["Transformer", *weighted, "Pooling", *(["Normalize"] if is_normalised else [])]
     paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
         for number, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
-    mode = "mean" if pooling == "mean-without-cls" else pooling
+    if weighted:
+        _write_word_weights(folder / "1_WordWeights", tokenizer)
+    mode = "mean" if weighted else pooling
     modes = {f"pooling_mode_{name}_token{'' if name == 'cls' else 's'}": name == mode for name in MODES}
-    _write_json(folder / paths[-1] / "config.json", {"word_embedding_dimension": dim, **modes})
+    _write_json(folder / paths[names.index("Pooling")] / "config.json", {"word_embedding_dimension": dim, **modes})
     _write_json(folder / "modules.json", modules)
     _write_json(folder / "sentence_bert_config.json", {"max_seq_length": max_tokens, "do_lower_case": False})
     _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens})

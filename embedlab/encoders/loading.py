@@ -11,8 +11,8 @@ from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.expression import COMBINATION_NAMES
-from embedlab.encoders.fingerprint import folder_fingerprint, spec_fingerprint
-from embedlab.encoders.folder import hidden_size, read_usage
+from embedlab.encoders.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.encoders.folder import hidden_size, pooling_label, read_usage
 from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.word_vectors import load_word_vectors
@@ -59,14 +59,19 @@ def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float
     location = Path(spec.location)
     folder = location if location.is_dir() else hub_folder(spec.location, spec.revision, offline=offline)
     usage = read_usage(folder, pooling=spec.pooling)
-    fingerprint = folder_fingerprint(folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=machine.precision)
+    fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
     dim, limit = hidden_size(folder), int(cache_gib * GIB)
     notes = (*usage.notes, *([spec.note] if spec.note else []))
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=EncoderFacts(pooling=usage.pooling, precision=machine.precision, max_tokens=usage.max_tokens, notes=notes),
+        facts=EncoderFacts(
+            pooling=pooling_label(usage.pooling, is_normalised=usage.is_normalised),
+            precision=machine.precision,
+            max_tokens=usage.max_tokens,
+            notes=notes,
+        ),
         load=partial(load_trainable, spec, machine, offline=offline),
         cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit),
     )

@@ -5,12 +5,14 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.encoders.folder import pooling_label
 from embedlab.encoders.packing import can_pack, first_position, make_packable, pack
 from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.quantisation import NOTE, quantise
@@ -34,6 +36,7 @@ class TransformerEncoder:
         tokenizer: PreTrainedTokenizerFast,
         pooling: Pooling,
         max_tokens: int,
+        is_normalised: bool = False,
         machine: Machine,
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -51,6 +54,7 @@ class TransformerEncoder:
         self.tokenizer = tokenizer
         self.pooling: Pooling = pooling
         self.max_tokens = max_tokens
+        self.is_normalised = is_normalised  # each vector is brought to length 1
         self.machine = machine
         self._notes = notes
         self._truncated: set[str] = set()
@@ -64,7 +68,7 @@ class TransformerEncoder:
     def facts(self) -> EncoderFacts:
         """Pooling, precision, the longest input, and how many sentences were longer."""
         return EncoderFacts(
-            pooling=self.pooling,
+            pooling=pooling_label(self.pooling, is_normalised=self.is_normalised),
             precision=self.machine.precision,
             max_tokens=self.max_tokens,
             truncated=len(self._truncated),
@@ -74,12 +78,15 @@ class TransformerEncoder:
     def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Pooled float32 vectors of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
         segments = self._segments(input_ids, attention_mask)
-        if self.is_packing:
-            return self._forward_packed(input_ids, attention_mask, segments)
+        pool = self._pool_packed if self.is_packing else self._pool_padded
+        vectors = pool(input_ids, attention_mask, segments)
+        return F.normalize(vectors, dim=-1) if self.is_normalised else vectors
+
+    def _pool_padded(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
         tokens = self.backbone(input_ids=input_ids, attention_mask=attention_mask, **segments).last_hidden_state
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 
-    def _forward_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
+    def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
         """The same vectors without computing anything for padding."""
         packed = pack(attention_mask)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in (segments | {"input_ids": input_ids}).items()}

@@ -14,6 +14,7 @@ from typing import Any
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import resolve
 from embedlab.encoders.fingerprint import folder_fingerprint
+from embedlab.encoders.folder import read_usage
 from embedlab.errors import UsageError
 from embedlab.grids.data_state import part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
@@ -157,7 +158,9 @@ class _Base:
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
-            return [{**section, "model": folder_fingerprint(folder, pooling="", max_tokens=0, precision="")}]
+            is_normalised = read_usage(folder, pooling=section["pooling"]).is_normalised
+            weights = folder_fingerprint(folder, pooling="", max_tokens=0, precision="", is_normalised=is_normalised)
+            return [{**section, "model": weights}]
         if name == "evaluate":
             judged = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
             dev = [part_state(source, dataset, "dev").digest for dataset in judged]

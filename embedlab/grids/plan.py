@@ -10,6 +10,7 @@ from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.paths import write_atomic
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
 
 SCHEMA = 1
 
@@ -26,6 +27,20 @@ class Place:
     allow_partial: bool = False
     device: str = "auto"
     precision: str = "auto"
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Those of this invocation."""
+        return cls(
+            runs=str(settings.runs.absolute()),
+            cache=str(settings.cache.absolute()),
+            data=str(settings.data.absolute()) if settings.data is not None else None,
+            sample=settings.sample,
+            offline=settings.offline,
+            allow_partial=settings.allow_partial,
+            device=settings.device,
+            precision=settings.precision,
+        )
 
     @property
     def runs_folder(self) -> Path:

@@ -15,6 +15,7 @@ from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks.fits import Problem, Rows
 from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.judged import evaluation_of
 from embedlab.tasks.marks import evaluation_marks
 from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.protocols import SETTINGS, Outcome, Protocol, SettingName
@@ -158,21 +159,9 @@ def evaluation(
     suite: str, encoder: Encoder, opened: Opened, results: Sequence[Result], setting: SettingName, scores: Sequence[Score]
 ) -> Evaluation:
     """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
-    facts = encoder.facts
-    states = opened.texts.states
-    return Evaluation(
-        task=suite if setting == "literature" else f"{suite}-{setting}",
-        model=encoder.name,
-        fingerprint=encoder.fingerprint,
-        precision=facts.precision,
-        pooling=facts.pooling,
-        max_tokens=facts.max_tokens,
-        truncated=facts.truncated,
-        data=tuple(asdict(state) for state in states),
-        marks=evaluation_marks(states),
-        notes=(*facts.notes, *(f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items())),
-        scores=tuple(scores),
-    )
+    task = suite if setting == "literature" else f"{suite}-{setting}"
+    skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]
+    return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
 def accuracies(result: Result, setting: SettingName) -> tuple[Score, Score]:

@@ -14,8 +14,7 @@ from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
 from embedlab.encoders.loading import load_encoder
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged
-from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.judged import Judged, evaluation_of
 from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.sts import open_parts
 
@@ -129,20 +128,7 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, watch: Callabl
         for part, first, second in zip(parts, places[::2], places[1::2], strict=True)
         for score in _scores(part, vectors, first, second)
     ]
-    facts, states = encoder.facts, [part.state for part in parts]
-    return Evaluation(
-        task="geometry",
-        model=encoder.name,
-        fingerprint=encoder.fingerprint,
-        precision=facts.precision,
-        pooling=facts.pooling,
-        max_tokens=facts.max_tokens,
-        truncated=facts.truncated,
-        data=tuple(asdict(state) for state in states),
-        marks=evaluation_marks(states),
-        notes=facts.notes,
-        scores=tuple(scores),
-    )
+    return evaluation_of("geometry", encoder, [part.state for part in parts], scores)
 
 
 def texts(source: Source) -> Texts:

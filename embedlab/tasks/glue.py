@@ -25,7 +25,7 @@ from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.glue_metrics import TASKS, Answers
-from embedlab.tasks.judged import Judged, Watches
+from embedlab.tasks.judged import Judged, Watches, evaluation_of
 from embedlab.tasks.marks import evaluation_marks
 
 SUMMARY = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
@@ -108,7 +108,8 @@ def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
     overall = replace(
         scores[0], by="average", metric=SCORE, value=_glue_score(name, scores), items=sum(len(part.frame) for part in parts), split="dev"
     )
-    return Judged(evaluation=_evaluation(classifier.encoder, parts, [*scores, overall]), tested=tuple(parts), outcomes=tuple(outcomes))
+    evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
+    return Judged(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
@@ -142,21 +143,4 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         marks=evaluation_marks((part.state,)),
         classes=classifier.classes,
         items=items_frame(np.arange(len(answers)), gold.to_list(), told),
-    )
-
-
-def _evaluation(encoder: TransformerEncoder, parts: Sequence[Part], scores: Sequence[Score]) -> Evaluation:
-    facts, states = encoder.facts, [part.state for part in parts]
-    return Evaluation(
-        task="glue",
-        model=encoder.name,
-        fingerprint=encoder.fingerprint,
-        precision=facts.precision,
-        pooling=facts.pooling,
-        max_tokens=facts.max_tokens,
-        truncated=facts.truncated,
-        data=tuple(asdict(state) for state in states),
-        marks=evaluation_marks(states),
-        notes=facts.notes,
-        scores=tuple(scores),
     )

@@ -7,19 +7,19 @@ name. That of a task with several datasets takes the names of those that are wan
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from embedlab.data.dataset import Part
+from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import NOTHING_SHARED, Overlap, total
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.encoder import Watch
+from embedlab.encoders.encoder import PairScorer, Watch
 from embedlab.errors import MissingError
-from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes
 from embedlab.settings import Settings
 from embedlab.tasks.learnt import learnt
-from embedlab.tasks.marks import OVERLAP, overlap_notes, training_marks, training_notes
+from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
 from embedlab.tasks.protocols import SettingName
 
 Watches = Callable[[str], Watch]
@@ -44,6 +44,26 @@ class Judged:
         """Write only the outcomes: an evaluation of some datasets does not replace that of all."""
         for outcomes in self.outcomes:
             outcomes.save(folder)
+
+
+def evaluation_of(
+    task: str, encoder: PairScorer, states: Sequence[State], scores: Sequence[Score], notes: Sequence[str] = ()
+) -> Evaluation:
+    """The SCORES of a task with everything that decides them; NOTES are told after the encoder's own."""
+    facts = encoder.facts
+    return Evaluation(
+        task=task,
+        model=encoder.name,
+        fingerprint=encoder.fingerprint,
+        precision=facts.precision,
+        pooling=facts.pooling,
+        max_tokens=facts.max_tokens,
+        truncated=facts.truncated,
+        data=tuple(asdict(state) for state in states),
+        marks=evaluation_marks(states),
+        notes=(*facts.notes, *notes),
+        scores=tuple(scores),
+    )
 
 
 def judge(

@@ -1,6 +1,5 @@
 """The task `word_prediction`: how well a definition's vector finds its word among the whole vocabulary."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,7 @@ from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged, Watches
-from embedlab.tasks.marks import evaluation_marks
+from embedlab.tasks.judged import Judged, Watches, evaluation_of
 
 SUMMARY = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
 
@@ -86,23 +84,10 @@ def _head_of(encoder: TransformerEncoder) -> WordHeadKind:
 
 def _evaluation(encoder: TransformerEncoder, part: Part, ranks: Ranks, *, left_out: int) -> Evaluation:
     values = {f"mrr@{CUT}": mean_reciprocal_rank(ranks), **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS}}
-    facts, state = encoder.facts, part.state
-    skipped = (f"{left_out} definitions left out: their word is not one known token",) if left_out else ()
-    return Evaluation(
-        task="word_prediction",
-        model=encoder.name,
-        fingerprint=encoder.fingerprint,
-        precision=facts.precision,
-        pooling=facts.pooling,
-        max_tokens=facts.max_tokens,
-        truncated=facts.truncated,
-        data=(asdict(state),),
-        marks=evaluation_marks((state,)),
-        notes=(*facts.notes, *skipped),
-        scores=tuple(
-            Score(
-                by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split
-            )
-            for metric, value in values.items()
-        ),
-    )
+    state = part.state
+    skipped = [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
+    scores = [
+        Score(by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split)
+        for metric, value in values.items()
+    ]
+    return evaluation_of("word_prediction", encoder, [state], scores, skipped)

@@ -17,7 +17,7 @@ from embedlab.errors import EmbedlabError, Interrupted
 from embedlab.objectives.objective import Objective, Trained
 from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
-from embedlab.training.batching import Collation
+from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import Block, Turn
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
@@ -68,44 +68,20 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
     ends with a checkpoint. Asked to stop, it saves one and raises Interrupted; a loss that is no number ends it with
     an EmbedlabError, and the last checkpoint stays.
     """
-    accelerator, device = session.accelerator, session.encoder.machine.device
-    objectives = {data.index: session.objectives[data.index] for data in block.stages}
-    # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
-    learner = accelerator.prepare_model(Learner(session.encoder, objectives, session.team), evaluation_mode=True)
-    learner.train()
-    parameters = {name: parameter for name, parameter in learner.named_parameters() if parameter.requires_grad}
-    inner = adamw(parameters)
+    device = session.encoder.machine.device
+    stepper = _Stepper(session, block)
     if optimizer_state is not None:
-        restore_optimizer(inner, parameters, optimizer_state)
-    optimizer = accelerator.prepare_optimizer(inner)
-
+        restore_optimizer(stepper.inner, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
-    cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
     batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
     meter = Meter(device, done=session.step, steps=session.steps)
     session.saved_at = time.perf_counter()
 
     for step in range(session.step - block.first, block.steps):
         turns = block.turns(step)
-        data, optim = block.stages[turns[0].place], block.stages[turns[0].place].stage.optim
         read = [next(batches[turn.place]).to(device) for turn in turns]
-        lr = optim.lr * rate_factor(turns[0].number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
-        for group in inner.param_groups:
-            group["lr"] = lr
-            group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
-        losses = joint_backward(
-            [partial(backward, learner, batch, accelerator, is_cached=batch.stage in cached) for batch in read],
-            list(parameters.values()),
-            block.mix.combine,
-            partial(task_orders, data.seed, data.index, step, len(read)),
-            partial(session.team.add_gradients, learner.encoder, learner.objectives),
-        )
-        if optim.clip is not None:
-            accelerator.clip_grad_norm_(parameters.values(), optim.clip)
-        optimizer.step()
-        optimizer.zero_grad()
+        meter.add(stepper.take(step, turns[0], read), sum(batch.rows for batch in read))
         session.step += 1
-        meter.add(losses, sum(batch.rows for batch in read))
 
         done = step + 1
         is_last = done == block.steps
@@ -117,18 +93,54 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
-            _tell_steps(session, meter.read(epochs, step=session.step, lr=lr))
+            _tell_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
         if session.team.agree(session.stop, is_time=_is_time(session)) or is_last or done in due:
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
-            _checkpoint(session, inner, parameters, lr)
+            _checkpoint(session, stepper.inner, stepper.parameters, stepper.lr)
             meter.pause(time.perf_counter() - before)
         if session.stop.signal is not None and session.step < session.steps:
             raise Interrupted(
                 f"stopped by {session.stop.signal.name} after step {session.step} of {session.steps}; a checkpoint is saved",
                 hint="the same command with --resume goes on from there",
             )
+
+
+class _Stepper:
+    """The model and the optimizer of a block, which take its steps."""
+
+    def __init__(self, session: Session, block: Block) -> None:
+        self._accelerator, self._block, self._team = session.accelerator, block, session.team
+        objectives = {data.index: session.objectives[data.index] for data in block.stages}
+        # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
+        self._learner = self._accelerator.prepare_model(Learner(session.encoder, objectives, session.team), evaluation_mode=True)
+        self._learner.train()
+        self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
+        self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
+        self.inner = adamw(self.parameters)
+        self._optimizer = self._accelerator.prepare_optimizer(self.inner)
+        self.lr = 0.0  # of the last step
+
+    def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
+        """Take a step of the block whose first TURN brings the settings; the loss of each batch that was READ."""
+        data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
+        self.lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
+        for group in self.inner.param_groups:
+            group["lr"] = self.lr
+            group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
+        losses = joint_backward(
+            [partial(backward, self._learner, batch, self._accelerator, is_cached=batch.stage in self._cached) for batch in read],
+            list(self.parameters.values()),
+            self._block.mix.combine,
+            partial(task_orders, data.seed, data.index, step, len(read)),
+            partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
+        )
+        if optim.clip is not None:
+            self._accelerator.clip_grad_norm_(self.parameters.values(), optim.clip)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        return losses
 
 
 def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:

@@ -83,13 +83,7 @@ def train_run(
         notes = _begin(run, recipe, here, team, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
         with EventLog(run.events_file) as log, stop_requests() as stop:
-
-            def tell(event: events.Event) -> None:
-                if team.is_leader:
-                    log.append(event)
-                    if report is not None:
-                        report(event)
-
+            tell = _leaders_voice(team, log, report)
             session = Session(
                 encoder=encoder,
                 objectives=objectives,
@@ -111,6 +105,18 @@ def train_run(
                     tell(events.Note(text=note))
                 _train_blocks(session, plan, snapshot, watch)
                 _finish(session, run, recipe, seed, stages)
+
+
+def _leaders_voice(team: Team, log: EventLog, report: Tell | None) -> Tell:
+    """Where events go: into the run's log and to REPORT, from the leader alone."""
+
+    def tell(event: events.Event) -> None:
+        if team.is_leader:
+            log.append(event)
+            if report is not None:
+                report(event)
+
+    return tell
 
 
 def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, watch: Watch | None) -> None:
@@ -160,7 +166,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
-    card = model_card(recipe, seed, [state for data in stages for state in data.states])
+    card = model_card(recipe, seed, [state for data in stages for state in data.states], is_normalised=session.encoder.is_normalised)
     save_model(run.model, session.encoder, card=card, word_head=word_head)
     session.accelerator.end_training()
     session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up

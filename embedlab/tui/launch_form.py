@@ -131,7 +131,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     grid = with_fixed(load_grid(typed), overrides)
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    plan = expand_grid(grid, place_of(settings))
+    plan = expand_grid(grid, Place.of(settings))
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(
@@ -139,20 +139,6 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         told=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         plan=plan,
-    )
-
-
-def place_of(settings: Settings) -> Place:
-    """The folders and preferences that the cells of a grid share."""
-    return Place(
-        runs=str(settings.runs.absolute()),
-        cache=str(settings.cache.absolute()),
-        data=str(settings.data.absolute()) if settings.data is not None else None,
-        sample=settings.sample,
-        offline=settings.offline,
-        allow_partial=settings.allow_partial,
-        device=settings.device,
-        precision=settings.precision,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from embedlab.encoders import cached_encoder, loading
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.catalog import resolve
+from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, Watch
 from embedlab.encoders.loading import load_encoder
@@ -59,15 +60,24 @@ def test_only_new_sentences_are_computed_in_pieces_that_are_kept(
     np.testing.assert_allclose(whole, load_encoder(spec, cpu).encode(sentences), atol=1e-5)
 
 
-def test_other_weights_pooling_or_precision_are_never_served(
+def test_other_weights_pooling_normalisation_or_precision_are_never_served(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
 ) -> None:
     bert, distilbert = str(architectures["bert"]), str(architectures["distilbert"])
-    variants = [(bert, "float32"), (f"{bert}?pooling=cls", "float32"), (distilbert, "float32"), (bert, "bf16")]
+    normalising = load_transformer(bert, cpu, pooling="mean")
+    normalising.is_normalised = True
+    save_model(tmp_path / "normalising", normalising, card="")
+    variants = [
+        (bert, "float32"),
+        (f"{bert}?pooling=cls", "float32"),
+        (str(tmp_path / "normalising"), "float32"),
+        (distilbert, "float32"),
+        (bert, "bf16"),
+    ]
     for name, precision in variants:
         load(name, cpu, tmp_path, precision).encode(sentences[:5])
-    assert computed == [5, 5, 5, 5]
-    assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == 4
+    assert computed == [5] * len(variants)
+    assert len({load(name, cpu, tmp_path, precision).fingerprint for name, precision in variants}) == len(variants)
 
 
 def test_sentences_are_kept_longest_first_without_being_read_again(

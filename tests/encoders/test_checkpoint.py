@@ -51,6 +51,54 @@ def test_a_model_that_sentence_transformers_saved_gives_its_vectors(
     np.testing.assert_allclose(ours.encode(sentences), theirs.encode(sentences), atol=1e-5)
 
 
+def save_normalising(folder: Path, small_bert: Path) -> Path:
+    """A model as sentence-transformers saves one whose vectors it normalises."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+    SentenceTransformer(modules=[Transformer(str(small_bert)), Pooling(32, "mean"), Normalize()], device="cpu").save(str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("is_packing", [True, False])
+def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, is_packing: bool
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    folder = save_normalising(tmp_path / "theirs", small_bert)
+    ours = load_transformer(str(folder), cpu)
+    ours.is_packing = ours.is_packing and is_packing
+    vectors = ours.encode(sentences)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(vectors, SentenceTransformer(str(folder), device="cpu").encode(sentences), atol=1e-5)
+    assert ours.facts.pooling == "mean, normalised"
+    assert ours.facts.notes == ()
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
+    small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, pooling: Pooling
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = load_transformer(str(save_normalising(tmp_path / "theirs", small_bert)), cpu, pooling=pooling)
+    save_model(tmp_path / "ours", encoder, card="")
+    (tmp_path / "ours" / "embedlab.json").unlink()
+    again = load_transformer(str(tmp_path / "ours"), cpu)
+    assert (again.pooling, again.is_normalised, again.fingerprint == encoder.fingerprint) == (pooling, True, True)
+    vectors = encoder.encode(sentences)
+    np.testing.assert_allclose(again.encode(sentences), vectors, atol=1e-6)
+    np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "ours"), device="cpu").encode(sentences), vectors, atol=1e-5)
+
+
+def test_a_model_that_normalises_its_tokens_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    folder = save_normalising(tmp_path / "theirs", small_bert)
+    (folder / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
+    with pytest.raises(MissingError, match="'Normalize of token_embeddings' that embedlab does not apply"):
+        load_transformer(str(folder), cpu)
+
+
 def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_encoder: Path, cpu: Machine, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -130,7 +178,8 @@ def test_a_module_that_embedlab_does_not_apply_is_refused_unless_a_pooling_is_st
     (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(MissingError, match="Dense"):
         load_transformer(str(tmp_path / "model"), cpu)
-    assert load_transformer(str(tmp_path / "model"), cpu, pooling="mean").pooling == "mean"
+    encoder = load_transformer(str(tmp_path / "model"), cpu, pooling="mean")
+    assert encoder.facts.notes == ("its module 'Dense' is left out: a pooling was asked for",)
 
 
 def test_a_hub_model_that_is_not_here_is_missing_offline(cpu: Machine) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from embedlab.encoders.catalog import ModelSpec, resolve
+from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.fingerprint import file_hash, folder_fingerprint, spec_fingerprint
 from embedlab.encoders.loading import load_scorer
 
-USE = {"pooling": "mean", "max_tokens": 64, "precision": "float32"}
+USE = {"pooling": "mean", "max_tokens": 64, "precision": "float32", "is_normalised": False}
+OTHERS = ({"pooling": "cls"}, {"max_tokens": 65}, {"precision": "bf16"}, {"is_normalised": True})
 
 
 def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path, tmp_path: Path) -> None:
@@ -23,7 +25,7 @@ def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path
     found = [
         folder_fingerprint(small_bert, **USE),
         folder_fingerprint(changed, **USE),
-        *(folder_fingerprint(small_bert, **USE | other) for other in ({"pooling": "cls"}, {"max_tokens": 65}, {"precision": "bf16"})),
+        *(folder_fingerprint(small_bert, **USE | other) for other in OTHERS),
     ]
     assert all(a != b for a, b in itertools.combinations(found, 2))
     assert folder_fingerprint(shutil.copytree(small_bert, tmp_path / "copy"), **USE) == found[0]
@@ -45,11 +47,15 @@ def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
 
 
 def test_the_light_fingerprint_is_that_of_the_loaded_scorer(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    normalising = load_transformer(str(small_bert), cpu)
+    normalising.is_normalised = True
+    save_model(tmp_path / "normalising", normalising, card="")
     words = tmp_path / "words.txt"
     words.write_text("a 1 2\n")
     for name in (
         str(small_bert),
         f"{small_bert}?pooling=cls",
+        str(tmp_path / "normalising"),
         "dice",
         f"word-vectors:{words}",
         f"concat:{small_bert},word-vectors:{words}",

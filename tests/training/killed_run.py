@@ -1,18 +1,19 @@
-"""A process that trains `two_stages` and kills itself: `killed_run.py ENCODER FOLDER MOMENT`."""
+"""A process that trains `two_stages` and kills itself."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import NoReturn
 
 import torch
-from small_runs import MACHINE, SAMPLE, length_of_a_vector, two_stages
 
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop
 from embedlab.training.stages import train_run
+from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, two_stages
+
+COMPLETE = "complete"  # the file of a run's folder with the step of each checkpoint that was told
 
 
 def kill() -> NoReturn:
@@ -20,12 +21,11 @@ def kill() -> NoReturn:
     raise AssertionError("still alive")
 
 
-def kill_in_mid_epoch() -> None:
-    """After the 16th step, which lies between two checkpoints of the second stage."""
+def kill_after(step: int) -> None:
     take = loop._is_time
 
     def after_step(session: loop.Session) -> bool:
-        if session.step == int(os.environ["KILL_AT"]):
+        if session.step == step:
             kill()
         return take(session)
 
@@ -46,16 +46,16 @@ def kill_while_a_checkpoint_is_written() -> None:
     checkpointing.save_file = half
 
 
-def main(encoder: str, folder: str, moment: str) -> None:
+def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool) -> None:
     torch.set_num_threads(1)
-    {"epoch": kill_in_mid_epoch, "checkpoint": kill_while_a_checkpoint_is_written}[moment]()
-    train_run(two_stages(Path(encoder)), SAMPLE, MACHINE, RunFolder(Path(folder)), 1, dev_score=length_of_a_vector, report=show)
+    if moment == "while a checkpoint is written":
+        kill_while_a_checkpoint_is_written()
+    else:
+        kill_after(step)
 
+    def note(event: events.Event) -> None:
+        if isinstance(event, events.Checkpoint):
+            with (folder / COMPLETE).open("a") as file:
+                file.write(f"{event.step}\n")
 
-def show(event: events.Event) -> None:
-    if isinstance(event, events.Checkpoint):
-        sys.stdout.write(f"{event.step}\n")
-        sys.stdout.flush()
-
-
-main(*sys.argv[1:])
+    train_run(two_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=resume, dev_score=length_of_a_vector, report=note)

@@ -1,16 +1,23 @@
 """A small recipe on the sample world, and what is compared of two runs."""
 
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
+from torch import Tensor
 
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
+from embedlab.errors import Interrupted
 from embedlab.objectives.objective import Trained
 from embedlab.recipe import Recipe, from_table
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.meter import Meter
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(sample=True)
@@ -83,3 +90,26 @@ def saved_bytes(run: RunFolder) -> dict[str, bytes]:
     newest = Checkpoints(run.checkpoints).path(Checkpoints(run.checkpoints).steps()[-1])
     files = [*newest.glob("*.safetensors"), run.path / "heads.safetensors", run.model / "model.safetensors"]
     return {str(file.relative_to(run.path)): file.read_bytes() for file in files}
+
+
+def interrupted(
+    train: Callable[..., RunFolder],
+    recipe: Recipe,
+    steps: int,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals = signal.SIGTERM,
+    **options: Any,
+) -> Interrupted:
+    """How a training ends that is told to stop when it has taken so many STEPS."""
+    taken, count = Meter.add, iter(range(1, 1000))
+
+    def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
+        taken(meter, losses, rows)
+        if next(count) == steps:
+            os.kill(os.getpid(), number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Meter, "add", stop_there)
+        with pytest.raises(Interrupted) as stop:
+            train(recipe, **options)
+    return stop.value

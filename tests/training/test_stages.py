@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.objectives.needs import check_columns
 from embedlab.recipe import load_recipe
@@ -54,6 +54,16 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
     assert steps[-1].epoch == pytest.approx(1.5)
     assert len([event for event in told if isinstance(event, events.Dev)]) == 4 + 6
     assert load_transformer(str(run.model), MACHINE).encode(["a man sleeps"]).shape == (1, 64)
+
+
+def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    start = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    start.is_normalised = True
+    save_model(tmp_path / "start", start, card="")
+    run = train(recipe_of(tmp_path / "start", stage(rows=32)))
+    vector = load_transformer(str(run.model), MACHINE).encode(["a man sleeps"])
+    assert (vector**2).sum() == pytest.approx(1, abs=1e-6)
+    assert "vectors of length 1" in (run.model / "README.md").read_text()
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(train: Train, tiny_encoder: Path) -> None:

@@ -1,7 +1,5 @@
 """SupCL-Seq: the frozen stage, the rates that run, pairs encoded together, and the settings of each task."""
 
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from torch import Tensor
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.errors import Interrupted, UsageError
+from embedlab.errors import UsageError
 from embedlab.names import recipe_path
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
@@ -26,8 +24,7 @@ from embedlab.schema import read_toml
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.dropout import dropout_places
-from embedlab.training.meter import Meter
-from tests.training.small_runs import MACHINE, recipe_of, saved_bytes
+from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
 FAMILY = ("supcl-seq", "glue-finetune", "glue-dropout-augmented", "glue-simcse")
@@ -177,23 +174,14 @@ def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
         assert chunked[name].equal(kept[name])  # there is no graph whose memory could be saved
 
 
-@pytest.mark.parametrize("at", ["the first stage", "its end", "the linear stage"])
-def test_a_stopped_run_goes_on_across_the_stages(at: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_goes_on_across_the_stages(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = recipe_of(tiny_encoder, labelled("class_contrastive", dropout=[0.0, 0.2]), labelled("classification", frozen=True))
     whole = train(recipe, "whole")
     end = max(event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 0)
-    step = {"the first stage": 1, "its end": end, "the linear stage": end + 1}[at]
-    taken, count = Meter.add, iter(range(1, 100))
-
-    def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
-        taken(meter, losses, rows)
-        if next(count) == step:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.setattr(Meter, "add", stop_there)
-    with pytest.raises(Interrupted, match=f"after step {step} of"):
-        train(recipe)
-    monkeypatch.undo()
+    done = 0
+    for step in (1, end, end + 1):  # in the first stage, at its end, in the linear stage
+        assert f"after step {step} of" in interrupted(train, recipe, step - done, monkeypatch, resume=done > 0).message
+        done = step
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)
 
 

@@ -5,11 +5,14 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from embedlab.analysis.scores import ScoreFile
 from embedlab.recipe import load_recipe
@@ -17,10 +20,10 @@ from embedlab.runs.environment import environment
 from embedlab.runs.events import Dev, Event, EventLog, Started, Step
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
-from embedlab.tui.app import Dashboard
 
 WIDE, NARROW = (140, 45), (80, 24)
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+Kind = TypeVar("Kind", bound=Screen)  # type: ignore[type-arg]
 
 
 def write_scores(table: pl.DataFrame, path: Path, *, noise: float, seed: int = 0, model: str = "m") -> None:
@@ -41,6 +44,24 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], *, patience_s: 
     pytest.fail("it did not happen in time")
 
 
+async def on_top(pilot: Pilot[None], kind: type[Kind]) -> Kind:
+    """The screen or dialog of this KIND, once it stands before the others and can be used."""
+
+    def stands() -> bool:
+        return isinstance(pilot.app.screen, kind) and pilot.app.screen.is_mounted
+
+    await until(pilot, stands)
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, kind)
+    return screen
+
+
+async def noticed(pilot: Pilot[None], text: str) -> None:
+    """Wait for a notification that says TEXT."""
+    await until(pilot, lambda: any(text in notice for notice in notices(pilot.app)))
+
+
 async def type_text(pilot: Pilot[None], text: str) -> None:
     """Type TEXT key by key."""
     names = {
@@ -58,7 +79,7 @@ async def type_text(pilot: Pilot[None], text: str) -> None:
     await pilot.press(*(names.get(letter, letter) for letter in text))
 
 
-def notices(app: Dashboard) -> list[str]:
+def notices(app: App[None]) -> list[str]:
     """What the notifications say."""
     return [notice.message for notice in app._notifications]
 

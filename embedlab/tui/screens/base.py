@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Footer
 
 from embedlab.tui.commands import Place
@@ -19,6 +20,7 @@ class DashboardScreen(Screen[None]):
     """One of the four screens; `compose_body` is what differs."""
 
     PLACE: ClassVar[Place] = "everywhere"
+    AUTO_FOCUS = ""  # a screen with an empty table would give the keyboard to a line of text, which swallows the keys
 
     @property
     def dashboard(self) -> "Dashboard":
@@ -45,6 +47,13 @@ class DashboardScreen(Screen[None]):
     def show_data(self, data: "PairData") -> None:
         """Pairs or models are new."""
 
+    def settle_focus(self, table: Widget) -> None:
+        """Take the keyboard from what was hidden; give it to the TABLE once that is shown and nothing else has it."""
+        if self.focused is not None and not _is_shown(self.focused):
+            self.set_focus(None)
+        if self.focused is None and _is_shown(table):
+            self.set_focus(table)
+
     def action_help(self) -> None:
         """Show the keys of this screen."""
         from embedlab.tui.screens.help import HelpScreen
@@ -66,3 +75,7 @@ class DashboardScreen(Screen[None]):
         """One step back."""
         if self.maximized is not None:
             self.minimize()
+
+
+def _is_shown(widget: Widget) -> bool:
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

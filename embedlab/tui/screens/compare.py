@@ -106,6 +106,7 @@ class CompareScreen(DashboardScreen):
         empty.display = not data.models
         for part in ("#compare-table", "#compare-panes"):
             self.query_one(part).display = bool(data.models)
+        self.settle_focus(self.query_one(FrameTable))
         if data.models:
             self._ask()
         else:

@@ -1,5 +1,6 @@
 """The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and watch a grid fill in."""
 
+import asyncio
 import shlex
 from dataclasses import dataclass
 from typing import ClassVar
@@ -46,6 +47,7 @@ class LaunchScreen(DashboardScreen):
         self.choices: dict[str, Choice] = {}
         self.form: _Loaded | None = None
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
+        self._checked = asyncio.Event()  # set while `launch` tells of what the form says now
         self.board: GridBoard | None = None
         self._timer: Timer | None = None
         self._is_looking = False
@@ -119,7 +121,8 @@ class LaunchScreen(DashboardScreen):
 
     @work(exclusive=True, group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
-        self.form, self.launch = loaded, None
+        self.form = loaded
+        self._unchecked()
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
@@ -134,7 +137,7 @@ class LaunchScreen(DashboardScreen):
         event.stop()
         if isinstance(event.input, _FieldInput) and event.input.parent is not None:
             event.input.parent.set_class(event.value != event.input.field.value, "-changed")
-        self.launch = None
+        self._unchecked()
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(CHECK_AFTER_S, self._check)
@@ -148,6 +151,10 @@ class LaunchScreen(DashboardScreen):
     def values(self) -> dict[str, str]:
         """What the form says."""
         return {line.field.key: line.value for line in self.query(_FieldInput)}
+
+    def _unchecked(self) -> None:
+        self.launch = None
+        self._checked.clear()
 
     def _check(self) -> None:
         if self.form is not None:
@@ -180,12 +187,15 @@ class LaunchScreen(DashboardScreen):
             self.launch = found
             wrong.update("")
             told.update("\n".join([*found.told, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+        self._checked.set()
 
     # starting and watching
 
-    @work
+    @work(exclusive=True, group="start")
     async def action_start(self) -> None:
-        """Start what the form says."""
+        """Start what the form says, once the check of what was typed last is through."""
+        if self.form is not None:
+            await self._checked.wait()
         found = self.launch
         if found is None:
             what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"

@@ -96,6 +96,7 @@ class PairsScreen(DashboardScreen):
         empty.display = is_empty = data.table.is_empty()
         for part in ("#pair-table", "#pair-detail"):
             self.query_one(part).display = not is_empty
+        self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(data.notes[:3])
             empty.update(f"no pairs at hand\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
