@@ -12,21 +12,17 @@ from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pair_data import load_pairs
 from embedlab.tui.screens.compare import CompareScreen
+from embedlab.tui.screens.dialogs import AskText
 from embedlab.tui.screens.pairs import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.slice_detail import SliceDetail
-from tests.tui.driving import NARROW, Open, notices, until, write_scores
-
-
-def screen_of(pilot: Pilot[None]) -> CompareScreen:
-    assert isinstance(pilot.app.screen, CompareScreen)
-    return pilot.app.screen
+from tests.tui.driving import NARROW, Open, noticed, on_top, until, write_scores
 
 
 async def when_tested(pilot: Pilot[None]) -> CompareScreen:
-    screen = screen_of(pilot)
+    screen = await on_top(pilot, CompareScreen)
     await until(
         pilot,
         lambda: screen.answer is not None and screen.answer.is_tested and screen.answer.comparison.by == screen.question.by,
@@ -64,7 +60,7 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
         await until(pilot, lambda: screen.answer.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
         await pilot.press("v")
-        assert "Dice fifths are not aggregated" in notices(pilot.app)[0]
+        await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
         assert (screen.answer.comparison.by, screen.answer.comparison.reference) == ("dice", "near")
@@ -123,10 +119,11 @@ async def test_the_comparison_is_written_at_full_precision(opened: Open, monkeyp
         for ending in ("csv", "json", "md"):
             path = tmp_path / f"out.{ending}"
             await pilot.press("e")
+            await on_top(pilot, AskText)
             pilot.app.screen.query_one(Input).value = str(path)
             await pilot.press("enter")
             await until(pilot, path.exists)
-            await pilot.pause()
+            await on_top(pilot, CompareScreen)
         value = screen.answer.comparison.slices[0].scores["far"].value
         assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
         assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"

@@ -10,7 +10,7 @@ from embedlab.runs import launch
 from embedlab.tui.launch_form import NAME, OTHERS, SEEDS
 from embedlab.tui.screens.dialogs import Confirm
 from embedlab.tui.screens.launch import LaunchScreen
-from tests.tui.driving import NARROW, Open, notices, until
+from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]
 
@@ -25,8 +25,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 async def choose(pilot: Pilot[None], name: str) -> LaunchScreen:
     await pilot.press("4")
-    screen = pilot.app.screen
-    assert isinstance(screen, LaunchScreen)
+    screen = await on_top(pilot, LaunchScreen)
     await until(pilot, lambda: screen.choices)
     options = screen.query_one(OptionList)
     options.highlighted = options.get_option_index(name)
@@ -50,9 +49,8 @@ async def test_a_recipe_starts_with_the_values_that_were_changed(opened: Open, s
         line(screen, NAME).value = "mine"
         line(screen, SEEDS).value = "3"
         line(screen, OTHERS).value = "data.rows=64"
-        await until(pilot, lambda: screen.launch and "mine" in screen.launch.arguments)
         await pilot.press("ctrl+s")
-        assert isinstance(pilot.app.screen, Confirm)
+        await on_top(pilot, Confirm)
         await pilot.press("y")
         await until(pilot, lambda: started)
         arguments, log = started[0]
@@ -80,8 +78,20 @@ async def test_a_wrong_value_is_told_while_it_is_typed_and_nothing_starts(
         line(screen, key).value = value
         await until(pilot, lambda: said in error_of(screen))
         await pilot.press("ctrl+s")
-        assert "not started" in notices(pilot.app)[0]
+        await noticed(pilot, "not started")
         assert not started
+
+
+async def test_a_start_waits_for_the_check_of_what_was_typed_last(opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.launch.CHECK_AFTER_S", 0.5)
+    async with opened() as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        line(screen, NAME).value = "late"
+        await pilot.press("ctrl+s")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
+        await until(pilot, lambda: started)
+        assert "late" in started[0][0]
 
 
 async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:
@@ -105,7 +115,9 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5]"
         line(screen, SEEDS).value = "[7]"
         await until(pilot, lambda: screen.launch is not None and len(screen.launch.plan) == 2)
-        await pilot.press("ctrl+s", "y")
+        await pilot.press("ctrl+s")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
         await until(pilot, lambda: started)
         arguments, _ = started[0]
         assert tuple(arguments[:2]) == ("grid", "run")

@@ -12,7 +12,7 @@ from embedlab.tui.screens.typed_pair import TypedPairScreen
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail
-from tests.tui.driving import NARROW, Open, notices, type_text, until, write_scores
+from tests.tui.driving import NARROW, Open, notices, on_top, type_text, until, write_scores
 
 
 def table_of(app: object) -> FrameTable:
@@ -140,7 +140,7 @@ async def test_brackets_go_through_the_datasets_and_back_to_all(opened: Open) ->
 async def test_models_and_columns_are_chosen_in_a_list(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("c")
-        assert isinstance(pilot.app.screen, Choose)
+        await on_top(pilot, Choose)
         await pilot.press("space", "down", "down", "down", "down", "space", "enter")  # far and gold off
         await until(pilot, lambda: "far" not in [column.title for column in table_of(pilot.app).columns])
         titles = [column.title for column in table_of(pilot.app).columns]
@@ -168,10 +168,11 @@ async def test_the_view_is_written_as_each_format(opened: Open, tmp_path: Path) 
         for ending in ("csv", "parquet", "md", "svg"):
             path = tmp_path / f"view.{ending}"
             await pilot.press("e")
+            await on_top(pilot, AskText)
             pilot.app.screen.query_one(Input).value = str(path)
             await pilot.press("enter")
             await until(pilot, path.exists)
-            await pilot.pause()
+            await on_top(pilot, PairsScreen)
         assert pl.read_csv(tmp_path / "view.csv").height == rows
         assert pl.read_parquet(tmp_path / "view.parquet").height == rows
         assert len((tmp_path / "view.md").read_text().splitlines()) == rows + 2
@@ -183,13 +184,13 @@ async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened:
     path.write_text("mine")
     async with opened() as pilot:
         await pilot.press("e")
-        pilot.app.screen.query_one(Input).value = "view.xls"
+        dialog = await on_top(pilot, AskText)
+        dialog.query_one(Input).value = "view.xls"
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, AskText)
-        assert "no known format" in str(pilot.app.screen.query_one(".dialog-error", Static).content)
+        await until(pilot, lambda: "no known format" in str(dialog.query_one(".dialog-error", Static).content))
         pilot.app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, Confirm)
+        await on_top(pilot, Confirm)
         await pilot.press("n")
         assert path.read_text() == "mine"
 
@@ -197,18 +198,18 @@ async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened:
 async def test_help_names_every_key_of_the_screen(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("question_mark")
-        assert isinstance(pilot.app.screen, HelpScreen)
+        await on_top(pilot, HelpScreen)
         text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
         assert "Type two sentences" in text
         assert "To the last row" in text
         await pilot.press("escape")
-        assert isinstance(pilot.app.screen, PairsScreen)
+        await on_top(pilot, PairsScreen)
 
 
 async def test_a_typed_pair_shows_its_overlap_at_once(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("i")
-        assert isinstance(pilot.app.screen, TypedPairScreen)
+        await on_top(pilot, TypedPairScreen)
         pilot.app.screen.query_one("#first", Input).value = "a cat sleeps"
         pilot.app.screen.query_one("#second", Input).value = "a dog sleeps"
         await pilot.pause()
@@ -265,6 +266,8 @@ async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
         await pilot.pause()
         assert "--sample" in str(app.screen.query_one("#no-pairs", Static).content)
         await pilot.press("s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
+        await pilot.press("3", "1", "4")
+        assert app.current_mode == "launch"  # the filter did not take the digit
 
 
 async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened: Open, own_world: Settings) -> None:

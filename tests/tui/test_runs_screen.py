@@ -14,12 +14,12 @@ from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tui.run_board import RunWatcher, duration
-from embedlab.tui.screens.dialogs import Confirm
+from embedlab.tui.screens.dialogs import AskText, Confirm
 from embedlab.tui.screens.difference import DifferenceScreen
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
-from tests.tui.driving import NARROW, Open, make_run, notices, until
+from tests.tui.driving import NARROW, Open, make_run, noticed, on_top, until
 
 
 @pytest.fixture
@@ -42,8 +42,7 @@ def held(settings: Settings) -> Iterator[RunFolder]:
 
 async def shown(pilot: Pilot[None]) -> RunsScreen:
     await pilot.press("3")
-    screen = pilot.app.screen
-    assert isinstance(screen, RunsScreen)
+    screen = await on_top(pilot, RunsScreen)
     await until(pilot, lambda: screen.board.time_s)
     await pilot.pause()
     return screen
@@ -110,9 +109,9 @@ async def test_the_difference_of_two_runs_names_the_keys(opened: Open, settings:
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("d")
-        assert "1 runs are chosen, not two" in notices(pilot.app)[0]
+        await noticed(pilot, "1 runs are chosen, not two")
         await pilot.press("space", "space", "d")
-        assert isinstance(pilot.app.screen, DifferenceScreen)
+        await on_top(pilot, DifferenceScreen)
         text = "\n".join(str(part.content) for part in pilot.app.screen.query(Static))
         assert "stage.0.optim.lr  2e-05  →  0.001" in text
 
@@ -125,8 +124,12 @@ async def test_cancel_asks_first_and_tells_the_process(
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("x")
-        assert isinstance(pilot.app.screen, Confirm)
-        await pilot.press("n", "x", "y")
+        await on_top(pilot, Confirm)
+        await pilot.press("n")
+        await on_top(pilot, RunsScreen)
+        await pilot.press("x")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
         await until(pilot, lambda: told)
         assert [run.id for run in told] == ["alive@1"]
 
@@ -134,9 +137,10 @@ async def test_cancel_asks_first_and_tells_the_process(
 async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         await shown(pilot)
-        await pilot.press("x", "y")
-        await until(pilot, lambda: notices(pilot.app))
-        assert "is not running" in notices(pilot.app)[0]
+        await pilot.press("x")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
+        await noticed(pilot, "is not running")
 
 
 async def test_resume_starts_a_detached_process(opened: Open, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +149,10 @@ async def test_resume_starts_a_detached_process(opened: Open, settings: Settings
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("o")
-        assert "nothing to resume" in notices(pilot.app)[0]
-        await pilot.press("G", "o", "y")
+        await noticed(pilot, "nothing to resume")
+        await pilot.press("G", "o")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
         await until(pilot, lambda: started)
         assert started[0][:3] == ["runs", "resume", "gone@3"]
         assert "--sample" in started[0]
@@ -156,12 +162,12 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("m")
-        pilot.app.screen.query_one(Input).value = "renamed"
+        (await on_top(pilot, AskText)).query_one(Input).value = "renamed"
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.board.by_id())
         await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))
         await pilot.press("g", "D")
-        assert "failed@1" in str(pilot.app.screen.query(Static).first().content)
+        assert "failed@1" in str((await on_top(pilot, Confirm)).query(Static).first().content)
         await pilot.press("y")
         await until(pilot, lambda: "failed@1" not in screen.board.by_id())
         assert not (settings.runs_folder / "failed").exists()
@@ -172,6 +178,18 @@ async def test_without_runs_it_says_how_to_start_one(opened: Open, world: Settin
         screen = await shown(pilot)
         assert "press 4 to start one" in str(screen.query_one("#no-runs", Static).content)
         await pilot.press("x", "o", "m", "D", "d", "l", "l", "space", "s", "enter", "e")
+
+
+async def test_the_first_run_to_appear_can_be_walked_to_at_once(opened: Open, world: Settings, tmp_path: Path) -> None:
+    own = replace(world, runs=tmp_path / "none")
+    async with opened(own) as pilot:
+        screen = await shown(pilot)
+        await pilot.press("1", "3")
+        make_run(own, "first", 1, Finished(step=20))
+        make_run(own, "second", 1, Finished(step=20))
+        await until(pilot, lambda: len(lines(screen)) == 2)
+        await pilot.press("j")
+        await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 1)
 
 
 async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settings: Settings) -> None:

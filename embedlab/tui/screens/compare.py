@@ -88,7 +88,7 @@ class CompareScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         self.query_one("#no-models").display = False
-        self.query_one(FrameTable).focus()
+        self.set_focus(self.query_one(FrameTable))
         self._show_panel()
 
     # the comparison

@@ -170,8 +170,8 @@ class LaunchScreen(DashboardScreen):
                 found = recipe_launch(name, values, settings)
             else:
                 found = grid_launch(name, values, settings, state_folder() / "grids")
-        except EmbedlabError as error:
-            found = error
+        except (EmbedlabError, OSError) as error:
+            found = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
         if not worker.is_cancelled:
             self.app.call_from_thread(self._show_check, found, values)
 

@@ -56,7 +56,7 @@ class PairsScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         self.query_one("#no-pairs").display = False
-        self.query_one(FrameTable).focus()
+        self.set_focus(self.query_one(FrameTable))
 
     # data and view
 
@@ -89,7 +89,7 @@ class PairsScreen(DashboardScreen):
         with self.prevent(FilterBar.Changed):
             self.query_one(FilterBar).value = ""
         self._refine("")
-        self.query_one(FrameTable).focus()
+        self.set_focus(self.query_one(FrameTable))
 
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)

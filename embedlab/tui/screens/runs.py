@@ -76,7 +76,7 @@ class RunsScreen(DashboardScreen):
         self._watcher = RunWatcher(self.dashboard.settings.runs_folder)
         self.query_one("#no-runs").display = False
         self.query_one("#run-log").display = False
-        self.query_one(FrameTable).focus()
+        self.set_focus(self.query_one(FrameTable))
         self.look()
         self.set_interval(LOOK_EVERY_S, self._look_again)
 
@@ -136,6 +136,7 @@ class RunsScreen(DashboardScreen):
         empty.display = is_empty
         for part in ("#runs-table", "#run-panes"):
             self.query_one(part).display = not is_empty
+        self.settle_focus(self.query_one(FrameTable))
         empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
 
     def _show_panes(self, found: Look) -> None:
