@@ -1,4 +1,3 @@
-import time
 import warnings
 from itertools import combinations
 
@@ -53,14 +52,6 @@ def test_large_datasets_lose_no_precision() -> None:
     (counts,) = resample_counts(40_000, 2, np.random.default_rng(1))
     expected = [explicit_spearman(gold, scores, row)[0] for row in counts]
     np.testing.assert_allclose(resampled_spearman(gold, scores, 2, np.random.default_rng(1))[0], expected, atol=1e-12)
-
-
-def test_ten_thousand_resamples_take_seconds() -> None:
-    rng = np.random.default_rng(0)
-    gold, scores = rng.integers(0, 26, 3750) / 5, rng.normal(size=(5, 3750))
-    start = time.process_time()
-    resampled_spearman(gold, scores, 1000, rng)
-    assert time.process_time() - start < 2  # leaves room for a busy machine
 
 
 def test_no_pairs_and_no_resamples_give_nothing() -> None:

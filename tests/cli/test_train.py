@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from embedlab.cli.train import _as_before
@@ -17,7 +16,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Embedlab
+    from tests.cli.conftest import Answer, Embedlab
 
 # Small enough that training itself takes a second.
 SMALL = ("--sample", "--threads", "1", "--set", "data.rows=96", "--set", "optim.batch_size=32")
@@ -30,16 +29,20 @@ def quick(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
     return lambda *arguments: embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), *arguments)
 
 
-@pytest.fixture
-def child(tmp_path: Path, tiny_encoder: Path) -> subprocess.Popen[str]:
-    """A process that trains for longer than the test, and has begun."""
-    command = [sys.executable, "-m", "embedlab", "train", "snli-ce", *LONG, "--encoder", str(tiny_encoder)]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ})
-    events = tmp_path / "runs-sample" / "snli-ce" / "seed-1" / "events.jsonl"
-    deadline = time.monotonic() + 60
-    while not (events.exists() and '"step"' in events.read_text()) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return process
+def stopped_in_mid_training(embedlab: Embedlab, encoder: Path, monkeypatch: pytest.MonkeyPatch, presses: int) -> Answer:
+    """How a training ends that gets Ctrl-C so often after its second step."""
+    from embedlab.training.meter import Meter
+
+    taken, count = Meter.add, iter(range(1, 1000))
+
+    def press(*arguments: Any) -> None:
+        taken(*arguments)
+        for _ in range(presses if next(count) == 2 else 0):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Meter, "add", press)
+        return embedlab("train", "snli-ce", *SMALL, "--encoder", str(encoder))
 
 
 def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab: Embedlab) -> None:
@@ -136,38 +139,41 @@ def test_what_cannot_be_trained_is_refused_in_two_lines(embedlab: Embedlab, argu
     assert len(lines) <= 2
 
 
-def test_ctrl_c_saves_a_checkpoint_and_resume_goes_on(child: subprocess.Popen[str], embedlab: Embedlab, tmp_path: Path) -> None:
-    child.send_signal(signal.SIGINT)
-    _, told = child.communicate(timeout=60)
-    assert child.returncode == 130
-    assert "a checkpoint is saved" in told
-    assert "--resume" in told
+def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = stopped_in_mid_training(embedlab, tiny_encoder, monkeypatch, presses=1)
+    assert stopped.code == 130
+    assert "a checkpoint is saved" in stopped.err
+    assert "--resume" in stopped.err
     run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
     assert status(run).state == "interrupted"
     assert list(run.checkpoints.glob("step-*"))
-    without = embedlab("train", "snli-ce", *LONG, "--encoder", run.recipe().encoder.model, "-q")
+    without = embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), "-q")
     assert without.code == 2
     assert "--resume" in without.err
 
 
-def test_a_second_ctrl_c_stops_at_once(child: subprocess.Popen[str]) -> None:
-    child.send_signal(signal.SIGINT)
-    child.send_signal(signal.SIGINT)
-    child.communicate(timeout=60)
-    assert child.returncode == 130
+def test_a_second_ctrl_c_stops_in_mid_step(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = stopped_in_mid_training(embedlab, tiny_encoder, monkeypatch, presses=2)
+    assert stopped.code == 130
+    assert "a checkpoint is saved" not in stopped.err
 
 
-def test_a_detached_run_is_followed_and_cancelled(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "embedlab", "train", "snli-ce", *LONG, "--encoder", str(tiny_encoder), "--detach"]
-    started = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "embedlab runs log snli-ce@1 --follow" in started.stderr
+def test_a_detached_run_is_followed_and_cancelled(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("train", "snli-ce", *LONG, "--encoder", str(tiny_encoder), "--detach")
+    monkeypatch.setattr("sys.argv", ["embedlab", *words])
+    started = embedlab(*words)
+    assert started.code == 0, started.err
+    assert "embedlab runs log snli-ce@1 --follow" in started.err
     run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
-    deadline = time.monotonic() + 60
-    while status(run).step is None and time.monotonic() < deadline:
+    process = psutil.Process(int(started.err.split()[1]))
+    while status(run).step is None and process.status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.1)
     assert embedlab("runs", "cancel", "snli-ce", "--sample").code == 0
-    while status(run).state == "running" and time.monotonic() < deadline:
-        time.sleep(0.1)
+    process.wait()
     assert status(run).state == "cancelled"
     assert "training snli-ce" in run.log_file.read_text()
 

@@ -25,6 +25,8 @@ encoder = "nobody/nothing"
 "encoder.pooling" = ["cls", "mean"]
 """
 
+SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
+
 
 def plan_of(folder: Path, text: str = GRID) -> Plan:
     """The plan of a grid file with this TEXT on the sample world; its runs lie in FOLDER/runs-sample."""
@@ -41,5 +43,16 @@ def plan(tmp_path: Path) -> Plan:
 
 
 @pytest.fixture
+def short_plan(tmp_path: Path) -> Plan:
+    """Three cells."""
+    return plan_of(tmp_path, SHORT)
+
+
+@pytest.fixture
 def folder(plan: Plan) -> GridFolder:
     return GridFolder.of(plan.place.runs_folder, plan.name)
+
+
+@pytest.fixture
+def short_folder(short_plan: Plan) -> GridFolder:
+    return GridFolder.of(short_plan.place.runs_folder, short_plan.name)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
+HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))  # the step at which to wait until somebody asks for the end
 RUNS = Path(os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else ""))
 is_stopping = False
 
@@ -87,6 +88,8 @@ def train(recipe: str, run: Path) -> None:
         state.parent.mkdir(exist_ok=True)
         state.with_name("new").write_text(json.dumps([step, value]))
         state.with_name("new").rename(state)
+        while step == HOLD_AT and not is_stopping:
+            time.sleep(0.01)
     (run / "model").mkdir(exist_ok=True)
     (run / "model" / "value").write_text(value)
     tell(run, "finished", step=step)

@@ -41,7 +41,7 @@ def test_a_dev_score_that_comes_too_seldom_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEP_S", "0.3")
+    monkeypatch.setenv("HOLD_AT", "4")  # however late the worker looks, it finds the cell at its rung
     plan = plan_of(tmp_path, SIX.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     rungs = rungs_for(0.8)
@@ -58,7 +58,7 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     prepare(plan, folder, rungs)  # the same budget leaves them stopped, none brings them to the end
     with Queue(folder.queue_file) as queue:
         assert Counter(entry.state for entry in queue.entries()) == {"done": 2, "stopped": 2}
-    monkeypatch.setenv("STEP_S", "0.01")
+    monkeypatch.delenv("HOLD_AT")
     prepare(plan, folder)
     run_local(plan, folder, 2, program=STAND_IN)
     with Queue(folder.queue_file) as queue:
@@ -66,7 +66,7 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
 
 
 def test_a_failed_cell_does_not_hold_the_others_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEP_S", "0.3")
+    monkeypatch.setenv("HOLD_AT", "4")  # however late the worker looks, it finds the cell at its rung
     plan = plan_of(tmp_path, SIX.replace("[1, 2]", "[1]"))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     best = next(cell for cell in plan.cells if cell.variant.labels["optim.lr"] == "5e-05")

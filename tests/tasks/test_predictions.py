@@ -52,7 +52,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """A run with three heads and one with a sentiment head alone."""
     folder = tmp_path_factory.mktemp("multitask") / "runs"
     for name in ("multitask", "multitask-baseline"):
-        changes = ["stages.data.rows=160", "stages.optim.epochs=3", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
+        changes = ["stages.data.rows=64", "stages.optim.epochs=1", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
         recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
         train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, name, 1), 1, dev_score=dev_score(SAMPLE, "sentiment"))
     return folder

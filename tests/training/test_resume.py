@@ -53,7 +53,8 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(
     for done, number in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)):
         before = signal.getsignal(number)
         stop = interrupted(train, recipe, 1, monkeypatch, number=number, resume=done > 0)
-        assert stop.message.startswith(f"stopped by {number.name} after step {done + 1} of 6; a checkpoint is saved")
+        assert stop.message.startswith(f"stopped by {number.name} after step {done + 1} of ")
+        assert stop.message.endswith("; a checkpoint is saved")
         assert stop.exit_code == ExitCode.INTERRUPTED
         assert "--resume" in stop.hint
         assert signal.getsignal(number) is before
