@@ -1,11 +1,13 @@
 """`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/grids."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from embedlab.cli.app import main
+from embedlab.cli.app import app, main
 from embedlab.cli.grid_board import duration, sparkline
 from embedlab.errors import ExitCode
 from embedlab.grids.local import prepare, run_local
@@ -79,6 +81,45 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
     said = capsys.readouterr().err
     assert message in said
     assert "hint: " in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "hint"),
+    [
+        ('"optim.lr" =', '"optim.lrr" =', "axis 'optim.lrr' sets 'optim.lrr', which is no key of snli-ce", "optim.lr"),
+        ("summary", 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\nsummary', "leave no cell", "remove"),
+        ("[axes]", '[axes]\ndata = ["sts12"]', "needs column", "nli"),
+    ],
+)
+def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
+    plan: Plan, tmp_path: Path, old: str, new: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(file.read_text().replace(old, new, 1))
+    assert main(["grid", "run", "mine.toml", "--sample"]) == ExitCode.USAGE
+    error, said = capsys.readouterr().err.splitlines()[-2:]
+    assert message in error
+    assert hint in said
+    assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
+
+
+def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "runs-sample").write_text("a file where the folder should be")
+    assert main(["grid", "run", "mine.toml", "--sample", "--workers", "1"]) == ExitCode.MISSING
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
+    ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
+    assert ended.exit_code == ExitCode.FAILED
+    table = json.loads(ended.stdout)
+    assert {row["cell"]: (row["state"], row["reason"]) for row in table["rows"]} == {
+        1: ("failed", "training diverged at step 3: the loss is nan"),
+        3: ("failed", "out of memory: MemoryError: cannot allocate 4 TiB"),
+    }
+    assert table["notes"][0].startswith("1 of 3 cells are done")
 
 
 def test_a_finished_grid_is_not_running(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:

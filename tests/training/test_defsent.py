@@ -16,7 +16,7 @@ from embedlab.errors import UsageError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage
-from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
+from tests.training.small_runs import MACHINE, SAMPLE, interrupted, recipe_of, saved_bytes, stage
 
 Train = Callable[..., RunFolder]
 
@@ -102,6 +102,14 @@ def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: 
     assert any("own word vectors" in text for text in told)
 
 
-def test_resuming_finds_the_head_again(train: Train, tiny_encoder: Path) -> None:
-    recipe = recipe_of(tiny_encoder, definitions(), every=0.4)
-    assert saved_bytes(train(recipe, "once")) == saved_bytes(train(recipe, "twice"))
+def test_a_stopped_run_of_multi_goes_on_with_its_turn_and_finds_the_head_again(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(tiny_encoder, stage("nli_softmax", rows=120, optim={"turn": 3}), definitions(turn=1))
+    whole = train(recipe, "whole")
+    done = 0
+    for step in (3, 4, 6):  # before a definition step, after it, and within the next turn of the others
+        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0)
+        assert f"after step {step} of" in stop.message
+        done = step
+    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(whole)
