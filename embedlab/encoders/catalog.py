@@ -132,7 +132,9 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
                 f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {part.name!r} has {_listing(own)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
-    rows = [tuple(part.members[number if part in several else 0] for part in parts) for number in range(len(seeds))]
+    # The combination's name says "@seed" of a part that is a run; no further note has to.
+    silent = [[replace(member, note=None) if member.kind == "run" else member for member in part.members] for part in parts]
+    rows = [tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))]
     return tuple(
         ModelSpec(name=f"{combined.kind}({','.join(part.name for part in row)})", kind=combined.kind, parts=row, seed=seed)
         for row, seed in zip(rows, seeds, strict=True)
@@ -172,7 +174,7 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if at and wanted not in map(str, seeds):
         has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is no finished run"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
-    note = f"the run {run!r}, not the published checkpoint of that name" if run in {*_SHORT, *CATALOG} else None
+    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*_SHORT, *CATALOG} else None
     return tuple(
         ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
         for seed, folder in seeds.items()
