@@ -86,7 +86,7 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     save_model(tmp_path / "ours", encoder, card="")
     (tmp_path / "ours" / "embedlab.json").unlink()
     again = load_transformer(str(tmp_path / "ours"), cpu)
-    assert (again.pooling, again.is_normalised, again.fingerprint == encoder.fingerprint) == (pooling, True, True)
+    assert (again.pooling, again.is_normalised) == (pooling, True)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(again.encode(sentences), vectors, atol=1e-6)
     np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "ours"), device="cpu").encode(sentences), vectors, atol=1e-5)

@@ -102,7 +102,7 @@ def test_the_exact_setting_comes_within_a_tenth_of_a_point_of_scikit_learn(name:
 def test_its_vectors_are_those_of_sentence_transformers(minilm: Encoder, minilm_folder: str, shared_data: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
-    texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.sentences[:200]
+    texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.columns[0][:200]
     theirs = SentenceTransformer(minilm_folder, device="cpu").encode(texts)
     np.testing.assert_allclose(minilm.encode(texts), theirs, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)

@@ -1,5 +1,6 @@
-"""The transfer task on small corpora in SentEval's layout, and MiniLM against SentEval's own numbers."""
+"""The transfer task on small corpora in SentEval's layout and on the sample world."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,21 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
     ]
     assert averages["average of 8 (liao, with SST5), 3 of 8"] == pytest.approx(np.mean(chosen))
     assert any("mpqa skipped" in note and "download it" in note for note in found.notes)
+
+
+def test_without_mpqa_the_average_of_eight_is_marked_seven_of_eight() -> None:
+    opened = open_transfer(Source(sample=True), AVERAGES["average of 8 (liao, with SST5)"])
+    left = replace(
+        opened,
+        tasks=tuple(task for task in opened.tasks if task.name != "mpqa"),
+        missing={"mpqa": MissingError("dataset 'mpqa' is missing", hint="download it")},
+    )
+    found = evaluate_transfer(WordEncoder(), left, "exact").evaluation
+    assert {score.slice for score in found.scores if score.by == "average"} == {
+        "average of 8 (liao, with SST5), 7 of 8",
+        "average of 7 (tsukagoshi, without SST5), 6 of 7",
+    }
+    assert len({score.slice for score in found.scores if score.by == "dataset"}) == 7
 
 
 def test_no_average_is_shown_of_tasks_that_were_not_asked_for(small: Source) -> None:
