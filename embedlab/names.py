@@ -56,6 +56,7 @@ def members(package: str) -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules([str(PACKAGE / package)]) if not module.name.startswith("_"))
 
 
+@cache
 def task_names() -> list[str]:
     """Names of the evaluation tasks: the files of embedlab/tasks that state a SUMMARY."""
     return sorted(path.stem for path in (PACKAGE / "tasks").glob("*.py") if "\nSUMMARY = " in path.read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ import tomli_w
 from annotated_types import Ge, Gt, Le
 
 from embedlab.errors import UsageError
-from embedlab.names import objective_options, recipe_path, unknown
+from embedlab.names import objective_options, recipe_path, task_names, unknown
 from embedlab.schema import Table, build, known_keys, read_toml, table, unbuild
 
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
@@ -157,12 +157,16 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
     if mix is not None:
         _check_mix(mix, stages, where)
+    evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
+    for task in evaluate.tasks:
+        if task not in task_names():
+            raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
     return Recipe(
         name=name,
         summary=str(values["summary"]),
         encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
         stages=stages,
-        evaluate=build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate"),
+        evaluate=evaluate,
         mix=mix,
     )
 
