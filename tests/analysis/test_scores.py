@@ -103,7 +103,7 @@ def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(timeout=30)
+        process.join(timeout=120)
     assert set(as_dict(ScoreFile.read(tmp_path / "scores.parquet"))) == set(range(3))
 
 

@@ -91,7 +91,7 @@ def test_a_removed_run_is_made_again_alone(short_plan: Plan, short_folder: GridF
 def test_two_grids_started_at_once_share_the_cells(plan: Plan, folder: GridFolder) -> None:
     prepare(plan, folder)
     both = [grid_process(folder, workers=2) for _ in range(2)]
-    assert [process.wait(60) for process in both] == [0, 0]
+    assert [process.wait(300) for process in both] == [0, 0]
     assert_each_done_once(plan, folder)
 
 
@@ -161,7 +161,7 @@ def test_workers_end_with_the_process_that_started_them(plan: Plan, folder: Grid
         time.sleep(0.05)
     grid.kill()
     grid.wait()
-    psutil.wait_procs(children, timeout=20)
+    psutil.wait_procs(children, timeout=120)
     assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert "running" not in {entry.state for entry in entries(folder)}
 
