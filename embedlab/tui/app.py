@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import get_current_worker
 
-from embedlab.errors import EmbedlabError
+from embedlab.errors import EmbedlabError, MissingError
 from embedlab.settings import Settings
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
@@ -135,8 +135,8 @@ class Dashboard(App[None]):
                 self.call_from_thread(self._take, with_models(bare, []), (), ())
             chosen = self._chosen(stored, bare)
             data = with_models(bare, chosen)
-        except EmbedlabError as error:
-            self.call_from_thread(self.tell, error)
+        except (EmbedlabError, OSError) as error:
+            self.call_from_thread(self.tell, error if isinstance(error, EmbedlabError) else MissingError(str(error)))
             return
         if not worker.is_cancelled:
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
@@ -150,7 +150,7 @@ class Dashboard(App[None]):
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of last time, if its scores are still there."""
         known = next((model for model in stored if model.name == name), None)
-        with suppress(EmbedlabError):
+        with suppress(EmbedlabError, OSError):
             return known or find_model(name, self.settings)
         return None
 

@@ -60,6 +60,15 @@ class Board:
     trouble: EmbedlabError | None = None
     time_s: float = 0.0
 
+    @property
+    def troubles(self) -> list[EmbedlabError]:
+        """What could not be read, to be told once."""
+        told = [self.trouble] if self.trouble is not None else []
+        hint = "check its files and permissions"
+        told += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
+        damaged = [found for found in self.runs if found.status.state == "unreadable"]
+        return [*told, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
+
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by what a user types for them."""
         return {found.run.id: found for found in self.runs}

@@ -10,7 +10,7 @@ import polars as pl
 
 from embedlab.analysis.scores import ScoreFile
 from embedlab.errors import EmbedlabError, MissingError
-from embedlab.runs.store import find_runs
+from embedlab.runs.store import RunFolder, find_runs
 from embedlab.settings import Settings
 
 _LOOKED_AT = 40  # a first start need not read the scores of every cell of every grid
@@ -34,12 +34,7 @@ WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair tabl
 
 def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:
     """Every model with scores, runs first and plain word overlap last, and what is wrong with those that cannot be used."""
-    troubles: list[EmbedlabError] = []
-    try:
-        runs = [run for run in find_runs(settings.runs_folder) if run.scores_file.exists()]
-    except (OSError, EmbedlabError) as error:
-        runs = []
-        troubles.append(error if isinstance(error, EmbedlabError) else MissingError(str(error)))
+    runs, troubles = _scored_runs(settings.runs_folder)
     models = [
         StoredModel(name=name, files={run.id: run.scores_file for run in seeds}, seeds=tuple(run.seed for run in seeds))
         for name, seeds in ((name, list(seeds)) for name, seeds in groupby(runs, key=lambda run: run.name))
@@ -48,6 +43,22 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
     names = {model.name for model in models}
     others = [model for model in cached if model.name not in {*names, WORD_OVERLAP.name}]
     return [*models, *others, WORD_OVERLAP], [*troubles, *more]
+
+
+def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
+    """The runs with scores; one that may not be looked into is a trouble and does not hide the others."""
+    found: list[RunFolder] = []
+    troubles: list[EmbedlabError] = []
+    try:
+        runs = find_runs(folder)
+    except EmbedlabError as error:
+        return [], [error]
+    for run in runs:
+        try:
+            found += [run] if run.scores_file.exists() else []
+        except OSError as error:
+            troubles.append(MissingError(f"cannot read the run {run.id!r}: {error.strerror}", hint=f"check the permissions of {run.path}"))
+    return found, troubles
 
 
 def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:

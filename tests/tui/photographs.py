@@ -1,6 +1,6 @@
 """The pictures of the README: the four screens over runs that are really trained on the sample world.
 
-    python -m tests.tui.photographs docs/screens [FOLDER]
+    python -m tests.tui.photographs pictures [FOLDER]
 
 FOLDER holds the runs; those that are finished there are not trained again. Without it everything is trained anew, in some minutes.
 """
@@ -70,7 +70,7 @@ async def _pairs(pilot: Pilot[None]) -> None:
     """Pairs with many shared words that mean different things, the largest disagreement first."""
     await pilot.press("slash")
     await type_text(pilot, "dice>0.6 gold<2")
-    await pilot.press("enter", *"llllllls", "g", "j")
+    await pilot.press("enter", *"lllllls", "g", "j")
 
 
 async def _compare(pilot: Pilot[None]) -> None:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from embedlab.runs.events import EventLog, Started, Step
 from embedlab.tui.run_curves import Curve
+from embedlab.tui.widgets.curve_plot import Line, draw
 
 
 def step(number: int, stage: int, loss: float) -> Step:
@@ -24,3 +27,10 @@ def test_a_step_that_several_stages_take_together_is_one_point(tmp_path: Path) -
         log.append(step(2, 0, 4.0))
         curve.read_on(path)
         assert (curve.steps, curve.losses) == ([1, 2], [2.0, 4.0])
+
+
+def test_the_axis_of_a_plot_is_straight_whatever_its_numbers() -> None:
+    for low in (-0.09481, -1.23456e-5, -123456.0, 1.0):
+        line = Line(title="a", x=np.array([1.0, 9.0]), y=np.array([low, 79.0]))
+        drawn = str(draw("dev score", [line], 60, 12)).splitlines()
+        assert len({text.index("│") for text in drawn if "│" in text}) == 1

@@ -19,7 +19,7 @@ from embedlab.tui.screens.difference import DifferenceScreen
 from embedlab.tui.screens.runs import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
-from tests.tui.driving import NARROW, Open, make_run, noticed, on_top, until
+from tests.tui.driving import NARROW, Open, make_run, noticed, notices, on_top, until
 
 
 @pytest.fixture
@@ -170,6 +170,7 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
         assert "failed@1" in str((await on_top(pilot, Confirm)).query(Static).first().content)
         await pilot.press("y")
         await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        assert not any("no longer there" in notice for notice in notices(pilot.app))
         assert not (settings.runs_folder / "failed").exists()
 
 
@@ -203,6 +204,7 @@ async def test_what_happens_to_the_folders_is_never_a_crash(opened: Open, settin
         (folder / "failed" / "seed-1" / "environment.json").write_text("{")
         await pilot.press("r", "space", "space", "d", "escape", "l", "j", "l", "o", "escape")
         await until(pilot, lambda: "? unreadable" in "".join(lines(screen)))
+        await noticed(pilot, "cannot read the run 'gone@3'")
 
 
 async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Open, settings: Settings) -> None:
@@ -211,6 +213,7 @@ async def test_runs_that_are_deleted_under_the_cursor_leave_the_table(opened: Op
         await pilot.press("j", "l")
         shutil.rmtree(settings.runs_folder / "failed")
         await until(pilot, lambda: "failed@1" not in screen.board.by_id())
+        await noticed(pilot, "run 'failed@1' is no longer there")
         await pilot.press("x", "d", "l", "m", "escape")
         shutil.rmtree(settings.runs_folder)
         await until(pilot, lambda: not screen.board.runs)

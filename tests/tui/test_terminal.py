@@ -1,25 +1,32 @@
 """The whole program in a real terminal (tmux) on the sample world."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from embedlab.grids.grid_file import grid_names
+from embedlab.runs.events import Finished
 from embedlab.runs.status import status
 from embedlab.runs.store import find_runs
+from embedlab.settings import Settings
+from tests.tui.driving import make_run
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
+WITHOUT_ROOTS_PRIVILEGE = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
+
+
 class Terminal:
-    """A tmux session of 140 x 45 cells with a server of its own."""
+    """A tmux session with a server of its own."""
 
     def __init__(self, folder: Path) -> None:
         self._socket = f"embedlab-{uuid.uuid4().hex[:8]}"
@@ -31,20 +38,21 @@ class Terminal:
         environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES", "TMUX"}}
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
-    def start(self, *arguments: str) -> None:
-        environment = {key: value for key, value in os.environ.items() if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME"))}
+    def start(self, *, size: tuple[int, int] = (140, 45), prefix: Sequence[str] = ()) -> None:
+        environment = {key: value for key, value in os.environ.items() if key.startswith(("XDG_", "HF_", "OMP_", "PATH", "HOME", "NO_"))}
         words = [word for key, value in environment.items() for word in ("-e", f"{key}={value}")]
-        program = [sys.executable, "-m", "embedlab", "tui", "--sample", "--runs", "runs", "--device", "cpu", "--threads", "1", *arguments]
-        self.tmux("new-session", "-d", "-x", "140", "-y", "45", "-c", str(self._folder), *words, "--", *program)
+        flags = ("--sample", "--runs", "runs", "--device", "cpu", "--threads", "1")
+        program = [*prefix, sys.executable, "-m", "embedlab", "tui", *flags]
+        self.tmux("new-session", "-d", "-x", str(size[0]), "-y", str(size[1]), "-c", str(self._folder), *words, "--", *program)
 
     def keys(self, *keys: str) -> None:
         for key in keys:
             self.tmux("send-keys", key)
 
-    def screen(self) -> str:
-        return self.tmux("capture-pane", "-p")
+    def screen(self, *options: str) -> str:
+        return self.tmux("capture-pane", "-p", *options)
 
-    def until(self, holds: Callable[[str], object], patience_s: float = 60.0) -> str:
+    def until(self, holds: Callable[[str], object], patience_s: float = 180.0) -> str:
         ending = time.monotonic() + patience_s
         while time.monotonic() < ending:
             if holds(text := self.screen()):
@@ -79,6 +87,33 @@ def test_filter_sort_and_open_a_pair_in_a_real_terminal(terminal: Terminal) -> N
     terminal.until(lambda text: "Pairs" not in text)
 
 
+def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal.start(size=(80, 24))
+    terminal.until(lambda text: "5,400 pairs" in text)
+    terminal.keys("j", "Enter")
+    terminal.until(lambda text: "pair 1" in text and "s Sort" not in text)
+    coloured = re.findall(r"\x1b\[[\d;]*[34]8;2;(\d+);(\d+);(\d+)", terminal.screen("-e"))
+    assert all(len(set(colour)) == 1 for colour in coloured)
+    terminal.keys("C-q")
+    terminal.until(lambda text: "Pairs" not in text)
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads every folder")
+def test_a_run_folder_without_permission_is_told_and_the_others_are_shown(terminal: Terminal, tmp_path: Path) -> None:
+    settings = Settings(sample=True, runs=tmp_path / "runs")
+    make_run(settings, "open", 1, Finished(step=20))
+    closed = make_run(settings, "closed", 1, Finished(step=20)).path
+    closed.chmod(0)
+    try:
+        terminal.start(prefix=WITHOUT_ROOTS_PRIVILEGE if os.geteuid() == 0 else ())
+        terminal.until(lambda text: "5,400 pairs" in text and "cannot read the run 'closed@1'" in text)
+        terminal.keys("3")
+        terminal.until(lambda text: "open@1" in text and "? unreadable" in text)
+    finally:
+        closed.chmod(0o755)
+
+
 @pytest.mark.slow
 def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(terminal: Terminal, tmp_path: Path) -> None:
     terminal.start()
@@ -94,12 +129,12 @@ def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(term
     terminal.keys("C-s")
     terminal.until(lambda text: "Start sbert-lr with 2 cells?" in text)
     terminal.keys("y")
-    terminal.until(lambda text: "▶ 1 running" in text, 120)
-    terminal.keys("Escape", "q")
+    terminal.until(lambda text: "▶ 1 running" in text, 300)
+    terminal.keys("C-q")
     terminal.until(lambda text: "Launch" not in text)
     runs = tmp_path / "runs-sample"
-    ending = time.monotonic() + 300
+    ending = time.monotonic() + 600
     while time.monotonic() < ending and [status(run).state for run in find_runs(runs)] != ["finished", "finished"]:
         time.sleep(0.5)
     terminal.start()
-    terminal.until(lambda text: "2/2" in text and "✓ 2 done" in text, 180)
+    terminal.until(lambda text: "2/2" in text and "✓ 2 done" in text)

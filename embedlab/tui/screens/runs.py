@@ -62,6 +62,7 @@ class RunsScreen(DashboardScreen):
         self._looks_again = False  # something changed while a look was under way
         self._followed: str | None = None  # the run whose curves and log are shown
         self._order: tuple[str, bool] | None = None
+        self._taken_away: set[str] = set()  # deleted or renamed from here
 
     def compose_body(self) -> ComposeResult:
         yield Static("reading runs", id="runs-status", classes="status", markup=False)
@@ -111,9 +112,8 @@ class RunsScreen(DashboardScreen):
     def _show(self, found: Look) -> None:
         self._is_looking = False
         table, here = self.query_one(FrameTable), self._run_under_cursor()
+        self.dashboard.tell_once([*found.board.troubles, *self._gone(found.board)])
         self.board = found.board
-        if found.board.trouble is not None:
-            self.dashboard.tell_once([found.board.trouble])
         frame = found.board.frame()
         ids = frame["run"].to_list()
         rows = np.arange(frame.height)
@@ -130,6 +130,12 @@ class RunsScreen(DashboardScreen):
         self._show_panes(found)
         if self._looks_again:
             self.look()
+
+    def _gone(self, board: Board) -> list[EmbedlabError]:
+        """The chosen runs that somebody else took away."""
+        gone = {chosen.run.id for chosen in self._chosen()} - set(board.by_id()) - self._taken_away
+        hint = "its folder was deleted or renamed outside the dashboard"
+        return [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(gone)] if board.trouble is None else []
 
     def _show_emptiness(self, *, is_empty: bool) -> None:
         empty = self.query_one("#no-runs", Static)
@@ -266,6 +272,7 @@ class RunsScreen(DashboardScreen):
         folder, old = self.dashboard.settings.runs_folder, found.run.name
         question = AskText(f"New name of {old}, with all its seeds?", value=old, check=lambda name: RunFolder.of(folder, name, 0))
         if (name := await self.app.push_screen_wait(question)) and name != old:
+            self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
             self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}")
 
     @work
@@ -278,6 +285,7 @@ class RunsScreen(DashboardScreen):
         names = ", ".join(run.id for run in runs)
         if await self.app.push_screen_wait(Confirm(f"Delete {names} with checkpoints, model and scores? This cannot be undone.")):
             self.marked.clear()
+            self._taken_away |= {run.id for run in runs}
             self._delete(runs, names)
 
     @work(thread=True, group="delete", exit_on_error=False)

@@ -61,7 +61,7 @@ def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
     told = [Content.styled(title, "bold")]
     for row in range(rows):
         label = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
-        text = f"{label:>{_LEFT - 1}.4g} " if label is not None else " " * _LEFT
+        text = f"{_number(label):>{_LEFT - 1}} " if label is not None else " " * _LEFT
         told.append(Content.assemble((f"{text}│", "$text-muted"), *_coloured(cells[row], owner[row])))
     low, high = f"{x_range[0]:.0f}", f"{x_range[1]:.0f}"
     told.append(Content.styled(" " * (_LEFT + 1) + low + f"{'step':^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted"))
@@ -81,6 +81,12 @@ def _finite(line: Line) -> Line:
 def _span(columns: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
     low, high = min(float(values.min()) for values in columns), max(float(values.max()) for values in columns)
     return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _number(value: float) -> str:
+    """The value with as many digits, at most four, as fit left of the axis."""
+    texts = [f"{value:.{digits}g}" for digits in (4, 3, 2, 1)]
+    return next((text for text in texts if len(text) < _LEFT), texts[-1])
 
 
 def _trace(line: Line, x_range: tuple[float, float], y_range: tuple[float, float], width: int, height: int) -> NDArray[np.bool_]:

@@ -33,7 +33,7 @@ class SliceDetail(VerticalScroll):
 
 
 def _told(one: ComparedSlice, reference: str, width: int) -> Content:
-    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs", "bold")]
+    lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
     low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
     for name, score in one.scores.items():
