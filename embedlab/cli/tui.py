@@ -1,6 +1,7 @@
 """`embedlab tui`: the dashboard."""
 
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -38,6 +39,8 @@ def tui(
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
     from embedlab.tui.app import Dashboard
 
+    # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     dashboard = Dashboard(terminal.settings, pair_file=pairs)
     dashboard.run()
     if dashboard.return_code:  # Textual has printed the traceback
