@@ -49,6 +49,7 @@ class LaunchScreen(DashboardScreen):
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
         self._checked = asyncio.Event()  # set while `launch` tells of what the form says now
         self.board: GridBoard | None = None
+        self._is_entered = False  # enter was pressed before the form was there
         self._timer: Timer | None = None
         self._is_looking = False
 
@@ -98,15 +99,22 @@ class LaunchScreen(DashboardScreen):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the form of what the cursor stands on."""
         event.stop()
-        choice = self.choices.get(event.option_id or "")
+        choice, self._is_entered = self.choices.get(event.option_id or ""), False
         if choice is not None and (self.form is None or self.form.choice != choice):
             self._load(choice)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go to its first line."""
+        """Go to its first line, once it is there."""
         event.stop()
-        if self.form is not None:
-            self.query(_FieldInput).first().focus()
+        self._is_entered = True
+        self._enter()
+
+    def _enter(self) -> None:
+        highlighted = self.query_one(OptionList).highlighted_option
+        chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
+        if self._is_entered and self.form is not None and self.form.choice == chosen:
+            self._is_entered = False
+            self.set_focus(self.query(_FieldInput).first())
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
     def _load(self, choice: Choice) -> None:
@@ -121,8 +129,10 @@ class LaunchScreen(DashboardScreen):
 
     @work(exclusive=True, group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
-        self.form = loaded
+        self.form = None  # until the lines are those of its choice
         self._unchecked()
+        for told in ("#launch-told", "#launch-error"):
+            self.query_one(told, Static).update("")
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
@@ -130,6 +140,8 @@ class LaunchScreen(DashboardScreen):
         with self.app.batch_update():
             await form.remove_children()
             await form.mount_all(rows)
+        self.form = loaded
+        self._enter()
         self._check()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -225,7 +237,7 @@ class LaunchScreen(DashboardScreen):
         if self.maximized is not None:
             self.minimize()
         else:
-            self.query_one(OptionList).focus()
+            self.set_focus(self.query_one(OptionList))
 
     def action_reload(self) -> None:
         """List recipes and grids again."""
