@@ -109,14 +109,16 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
         if kept := known.kept.get((spec.name, one)):
             terminal.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
             found.append(kept)
-            continue
-        with terminal.progresses() as watch:
-            judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
-        for error in judged.missing:
+            missing = known.texts[one].missing
+        else:
+            with terminal.progresses() as watch:
+                judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
+            judged.keep(place) if one.is_whole else judged.keep_outcomes(place)
+            found.append(judged.evaluation)
+            missing = judged.missing
+        for error in missing:
             report(error)
-        judged.keep(place) if one.is_whole else judged.keep_outcomes(place)
-        found.append(judged.evaluation)
-        is_whole &= not judged.missing
+        is_whole &= not missing
     return found, is_whole
 
 

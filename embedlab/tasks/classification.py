@@ -62,7 +62,6 @@ class Opened:
         return Texts(
             columns=tuple(columns),
             states=tuple(part.state for part in parts),
-            is_whole=not self.missing,
             missing=tuple(self.missing.values()),
         )
 

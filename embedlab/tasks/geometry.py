@@ -135,7 +135,7 @@ def texts(source: Source) -> Texts:
     """What the task reads."""
     parts, missing = open_parts(source)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
-    return Texts(columns=columns, states=tuple(part.state for part in parts), is_whole=not missing)
+    return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:

@@ -21,8 +21,7 @@ class Texts:
 
     columns: tuple[Sequence[str], ...]
     states: tuple[State, ...]
-    is_whole: bool = True  # nothing was missing
-    missing: tuple[MissingError, ...] = ()  # what was, of tasks that tell
+    missing: tuple[MissingError, ...] = ()  # what could not be read
 
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, watches: Callable[[str], Watch]) -> None:
@@ -46,7 +45,7 @@ def kept_evaluation(folder: Path, task: str, fingerprint: str, texts: Texts) -> 
         return None
     data = [plain_state(state) for state in texts.states]
     is_same = (kept.fingerprint, kept.embedlab, list(kept.data)) == (fingerprint, __version__, data)
-    return kept if is_same and texts.is_whole else None
+    return kept if is_same else None
 
 
 def plain_state(state: State) -> Any:

@@ -104,7 +104,7 @@ def texts(source: Source, datasets: Sequence[str] = DATASETS) -> Texts:
     """What the task reads of DATASETS, with the other splits of STS-B for the fifths of the whole suite."""
     parts, missing = open_parts(source, datasets, fifths=datasets == DATASETS)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
-    return Texts(columns=columns, states=tuple(part.state for part in parts), is_whole=not missing)
+    return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
 def score_models(

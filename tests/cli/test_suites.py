@@ -73,6 +73,17 @@ def test_a_missing_mpqa_skips_only_itself(embedlab: Embedlab, tiny_encoder: Path
     assert "download it from" in answer.err
 
 
+def test_what_is_missing_is_told_again_beside_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "transfer", "--setting", "exact", *QUIET[:-1])
+    first, second = embedlab(*words), embedlab(*words)
+    assert "as it was evaluated before" in second.err
+    assert second.rows == first.rows
+    for answer in (first, second):
+        assert answer.code == 3
+        assert answer.err.count("no file 'SentEval/downstream/MPQA/mpqa.neg'") == 1
+
+
 def test_a_truncated_subj_ends_with_both_counts(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_lines(Path("data/SentEval/downstream/SUBJ/subj.objective"), (f"it moves {number}" for number in range(5_000)))
     write_lines(Path("data/SentEval/downstream/SUBJ/subj.subjective"), (f"i like it {number}" for number in range(20)))
