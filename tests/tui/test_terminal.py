@@ -49,6 +49,11 @@ class Terminal:
         for key in keys:
             self.tmux("send-keys", key)
 
+    def next_line(self) -> None:
+        """Enter, and the moment that a busy machine takes to move the cursor: nothing on the screen tells."""
+        self.keys("Enter")
+        time.sleep(3)
+
     def screen(self, *options: str) -> str:
         return self.tmux("capture-pane", "-p", *options)
 
@@ -127,9 +132,14 @@ def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(term
     terminal.until(lambda text: "a list" in text and "seeds is ''" in text)
     terminal.keys("[1]")
     terminal.until(lambda text: "6 cells: 6 variants x 1 seeds" in text)
-    terminal.keys("Enter", "C-a", "C-k")
+    terminal.next_line()
+    terminal.keys("C-a", "C-k")
     terminal.until(lambda text: "axis optim.lr is ''" in text)
-    terminal.keys("[1e-4, 2e-4]", "Enter", 'data.rows=200 data.datasets=["snli"] evaluate.every=1.0')
+    terminal.keys("[1e-4, 2e-4]")
+    terminal.until(lambda text: "2 cells: 2 variants x 1 seeds" in text)
+    terminal.next_line()
+    terminal.keys('data.rows=200 data.datasets=["snli"] evaluate.every=1.0')
+    terminal.until(lambda text: "--set evaluate.every=1.0" in text)
     terminal.until(lambda text: "2 cells: 2 variants x 1 seeds" in text)
     terminal.keys("C-s")
     terminal.until(lambda text: "Start sbert-lr with 2 cells?" in text)
