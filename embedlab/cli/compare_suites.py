@@ -17,7 +17,7 @@ from embedlab.errors import ExitCode, MissingError, UsageError
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Evidence, Test
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.data.overlaps import Overlap
+    from embedlab.data.shared_text import Overlap
     from embedlab.encoders.catalog import Model
     from embedlab.encoders.encoder import Watch
     from embedlab.reports.tables import Table

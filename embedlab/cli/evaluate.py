@@ -18,7 +18,7 @@ from embedlab.errors import ExitCode, MissingError, UsageError
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.data.overlaps import Overlap
+    from embedlab.data.shared_text import Overlap
     from embedlab.encoders.catalog import ModelSpec
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation

@@ -13,7 +13,7 @@ from embedlab.cli.output import Terminal, report
 from embedlab.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.data.overlaps import Overlap
+    from embedlab.data.shared_text import Overlap
     from embedlab.encoders.catalog import Model
     from embedlab.encoders.encoder import Watch
     from embedlab.reports.tables import Cell, Table, Value

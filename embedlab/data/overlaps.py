@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from io import BytesIO
 from pathlib import Path
 from typing import Self
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import normalise
 from embedlab.data.dataset import Part
+from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
 
@@ -21,27 +21,6 @@ Keys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
-
-
-@dataclass(frozen=True, kw_only=True)
-class Overlap:
-    """How much of an evaluation set occurs in a training set; sentences count as equal when their case-folded words are."""
-
-    sentences: int  # distinct sentences of the evaluation set
-    shared_sentences: int  # those that occur in training
-    pairs: int  # rows of the evaluation set; 0 where it has single sentences
-    shared_pairs: int  # those whose two sentences stand in one training row, in either order
-
-    def __bool__(self) -> bool:
-        """Whether anything is shared."""
-        return bool(self.shared_sentences or self.shared_pairs)
-
-    def __add__(self, other: Self) -> Self:
-        """The counts of two evaluation sets together; a sentence that is in both counts twice."""
-        return type(self)(**{name: count + getattr(other, name) for name, count in vars(self).items()})
-
-
-NOTHING_SHARED = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,11 +95,6 @@ def overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFr
         for tested in evaluations
     ]
     return pl.DataFrame(rows)
-
-
-def total(counts: Iterable[Overlap]) -> Overlap:
-    """The counts of several evaluation sets together."""
-    return reduce(Overlap.__add__, counts, NOTHING_SHARED)
 
 
 def sentence_columns(frame: pl.DataFrame) -> list[str]:

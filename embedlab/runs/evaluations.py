@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab import __version__
-from embedlab.data.overlaps import Overlap
+from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
 
@@ -59,7 +59,10 @@ class Evaluation:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             if values["schema"] > SCHEMA:
                 raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
-            scores = tuple(Score(**{**score, "value": _number(score["value"])}) for score in values.pop("scores"))
+            told: list[dict[str, Any]] = values.pop("scores")
+            for score in told:
+                score["value"] = _number(score["value"])
+            scores = tuple(Score(**score) for score in told)
             overlaps = {key: Overlap(**counts) for key, counts in values.pop("overlaps", {}).items()}
             rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
             return cls(**rest, scores=scores, overlaps=overlaps)

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab import __version__
-from embedlab.data.overlaps import NOTHING_SHARED, Overlap
+from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
 

@@ -9,7 +9,7 @@ import polars as pl
 from embedlab import __version__
 from embedlab.analysis.comparison import Evidence
 from embedlab.analysis.items import Metric, average_evidence, item_evidence, score_evidence
-from embedlab.data.overlaps import Overlap, total
+from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.stored_scores import ScorePlace

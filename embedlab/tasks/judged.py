@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from embedlab.data.dataset import Part, State
-from embedlab.data.overlaps import NOTHING_SHARED, Overlap, total
+from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import PairScorer, Watch
 from embedlab.errors import MissingError

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from embedlab.data.dataset import State
-from embedlab.data.overlaps import Overlap
+from embedlab.data.shared_text import Overlap
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.learnt import lineage

@@ -11,7 +11,8 @@ from embedlab.analysis.correlations import Aggregate, Method, correlate, spearma
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.analysis.slices import By, Slice, slices
 from embedlab.data.dataset import Part, State
-from embedlab.data.overlaps import Overlap, total, with_text_keys
+from embedlab.data.overlaps import with_text_keys
+from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model
 from embedlab.encoders.encoder import PairScorer, Watch

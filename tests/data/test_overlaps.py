@@ -4,7 +4,8 @@ import polars as pl
 
 from embedlab.analysis.overlap import normalise
 from embedlab.data.dataset import Part, State
-from embedlab.data.overlaps import Overlap, overlap, overlaps
+from embedlab.data.overlaps import overlap, overlaps
+from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from embedlab.data.overlaps import KnownText, Overlap
+from embedlab.data.overlaps import KnownText
+from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec, resolve
 from embedlab.recipe import Recipe, from_table
