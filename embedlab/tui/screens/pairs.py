@@ -31,7 +31,7 @@ from embedlab.tui.widgets.text import QuickText
 
 COPIED_ROWS = 10_000  # a terminal's clipboard takes no more in good time
 KEPT_MARKS = 2_000
-REST_S = 0.03  # of the cursor, before the pair under it is told
+REST_S = 0.1  # of the cursor, before the pair under it is told: longer than the time between two repeats of a key
 
 
 class PairsScreen(DashboardScreen):
