@@ -12,7 +12,7 @@ from embedlab.analysis.slices import By, slices
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_data import PairData
 from embedlab.tui.pair_view import Rows
-from embedlab.tui.widgets.frame_table import FrameColumn
+from embedlab.tui.widgets.frame_lines import FrameColumn
 
 RESAMPLES = 10_000
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22

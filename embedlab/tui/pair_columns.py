@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from embedlab.tui.model_titles import short_name
-from embedlab.tui.widgets.frame_table import FrameColumn
+from embedlab.tui.widgets.frame_lines import FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error from there on is set apart
 _WIDEST = 12

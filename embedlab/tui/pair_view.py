@@ -50,7 +50,8 @@ class PairView:
     @property
     def marked_keys(self) -> list[int]:
         """The pair keys of the marked rows."""
-        return self.data.table["pair_key"].gather(sorted(self.marks)).to_list()
+        keys = self.data.table["pair_key"]
+        return [keys[row] for row in sorted(self.marks)]
 
     def mark_keys(self, keys: Iterable[int]) -> None:
         """Mark the rows of these pair keys."""

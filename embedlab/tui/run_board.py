@@ -12,7 +12,7 @@ from embedlab.errors import EmbedlabError, MissingError
 from embedlab.runs.status import Status, status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
 from embedlab.tui.widgets.bars import thin_bar
-from embedlab.tui.widgets.frame_table import FrameColumn
+from embedlab.tui.widgets.frame_lines import FrameColumn
 
 SIGNS = {
     "running": "▶",

@@ -12,5 +12,6 @@ class ActivityLine(Static):
 
     def update(self, content: object = "", *, layout: bool = True) -> None:
         """Show a line of text, or disappear when it is empty."""
-        self.display = bool(content)
-        super().update(str(content), layout=layout)
+        if content or self.display:  # nothing told again each second would arrange the screen each second
+            self.display = bool(content)
+            super().update(str(content), layout=layout)

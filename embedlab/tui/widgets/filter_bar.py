@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 
 class FilterBar(Input):
     """An expression of the filter language, told with each key."""
+
+    virtual_size = Reactive(Size(0, 0))  # unlike Input's own: a longer text in a line of fixed width does not arrange the screen anew
 
     @dataclass
     class Refined(Message):  # not `Changed`: Input already owns that name

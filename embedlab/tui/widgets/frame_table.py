@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -20,32 +19,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from embedlab.tui.commands import bindings
-from embedlab.tui.widgets.bars import thin_bar
-from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles
 
-GUTTER = 2  # cells before the first column: the mark
-GAP = 1  # cell between two columns
-_SHORTEST_BAR = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameColumn:
-    """How one column of the frame is shown."""
-
-    key: str
-    title: str
-    width: int
-    digits: int | None = None  # decimals of a number; absent = text
-    is_signed: bool = False
-    grows: bool = False  # takes a share of the width that is left over
-    align_right: bool = False  # of text; numbers always are
-    loud_from: float | None = None  # numbers at least this far from 0 are set apart
-    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the room that the text leaves
-
-    @property
-    def is_right(self) -> bool:
-        """Whether cells stand at the right edge."""
-        return self.align_right or self.digits is not None
+_ACCENTS = ("mark", "absent", "loud", "bar")
 
 
 class FrameTable(ScrollView, can_focus=True):
@@ -116,10 +92,9 @@ class FrameTable(ScrollView, can_focus=True):
         self.sorted_by: str | None = None
         self.is_descending = False
         self.marks: frozenset[int] = frozenset()
-        self._series: list[pl.Series] = []
-        self._bars: list[pl.Series | None] = []
-        self._widths: list[int] = []
-        self._strips: LRUCache[tuple[int, int, bool, int], Strip] = LRUCache(1000)
+        self._lines = FrameLines()
+        self._styles: dict[str, LineStyles] = {}
+        self._strips: LRUCache[tuple[int, ...], Strip] = LRUCache(1000)
 
     # what is shown
 
@@ -136,8 +111,6 @@ class FrameTable(ScrollView, can_focus=True):
         """Show ROWS of FRAME, in this order; the cursor goes to the row of the frame to STAY_ON where it is shown, otherwise to the top."""
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
-        self._series = [frame[column.key] for column in columns]
-        self._bars = [frame[column.bar] if column.bar else None for column in columns]
         self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
         self._measure()
         places = np.flatnonzero(rows == stay_on).tolist() if stay_on is not None else []
@@ -171,9 +144,24 @@ class FrameTable(ScrollView, can_focus=True):
         spare = self.scrollable_content_region.width - GUTTER - sum(width + GAP for width in widths)
         for place, index in enumerate(growing):
             widths[index] += max(0, spare // len(growing) + (place < spare % len(growing)))
-        self._widths = widths
-        self.virtual_size = Size(GUTTER + sum(width + GAP for width in widths), len(self.rows) + 1)
+        self._lines = FrameLines(
+            columns=self.columns,
+            widths=widths,
+            series=[self.frame[column.key] for column in self.columns],
+            bars=[self.frame[column.bar] if column.bar else None for column in self.columns],
+        )
+        self._take_size(Size(self._lines.width, len(self.rows) + 1))
         self._redraw()
+
+    def _take_size(self, size: Size) -> None:
+        """Scroll over so many cells; the screen is arranged anew only where a scrollbar comes or goes, as that costs more than all rows."""
+        is_taller = self.show_vertical_scrollbar and size.height > self.container_size.height
+        if is_taller and size.width == self.virtual_size.width:
+            self.set_reactive(FrameTable.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
+        else:
+            self.virtual_size = size
 
     def _redraw(self) -> None:
         self._strips.clear()
@@ -185,70 +173,60 @@ class FrameTable(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
+        self._styles.clear()
         self._strips.clear()
 
     # drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they go to the screen, spared Textual's own pass over them: there is no border, padding or tint to draw."""
+        strips = [self.render_line(y) for y in crop.line_range]
+        return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
+        place, left = y - 1 + self.scroll_offset.y, self.scroll_offset.x
         if y == 0:
-            strip = self._header()
+            key: tuple[int, ...] = (left, self.cursor_column if self.has_focus else -1)
+        elif place >= len(self.rows):
+            key = ()
         else:
-            place = y - 1 + self.scroll_offset.y
-            if place >= len(self.rows):
-                return Strip.blank(self.size.width, self.get_component_rich_style("frame-table--row"))
-            strip = self._row(place)
-        left = self.scroll_offset.x
-        return strip.crop(left, left + self.size.width)  # every strip reaches beyond the right edge
-
-    def _header(self) -> Strip:
-        style, cursor = (self.get_component_rich_style(f"frame-table--{name}") for name in ("header", "header-cursor"))
-        segments = [Segment(" " * GUTTER, style)]
-        for index, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
-            arrow = ("▼" if self.is_descending else "▲") if column.key == self.sorted_by else ""
-            text = _fitted(f"{column.title}{arrow}", width, align_right=column.is_right)
-            segments.append(Segment(text + " " * GAP, cursor if index == self.cursor_column and self.has_focus else style))
-        return self._filled(segments, style)
-
-    def _row(self, place: int) -> Strip:
-        row = int(self.rows[place])
-        is_cursor = place == self.cursor_row
-        key = (row, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
+            row, is_cursor = int(self.rows[place]), place == self.cursor_row
+            key = (left, row, place % 2, is_cursor, self.cursor_column if is_cursor else -1)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self._draw_row(row, is_odd=bool(place % 2), is_cursor=is_cursor)
+            strip = self._strips[key] = self._drawn(key)
         return strip
 
-    def _draw_row(self, row: int, *, is_odd: bool, is_cursor: bool) -> Strip:
-        kind = "cursor" if is_cursor else "odd" if is_odd else "row"
-        style = self.get_component_rich_style(f"frame-table--{kind}")
-        mark = style + self.get_component_rich_style("frame-table--mark", partial=True)
-        segments = [Segment("● " if row in self.marks else " " * GUTTER, mark)]
-        for index, column in enumerate(self.columns):
-            is_under = is_cursor and index == self.cursor_column
-            segments += self._cell(index, column, row, self.get_component_rich_style("frame-table--cursor-cell") if is_under else style)
-            segments.append(Segment(" " * GAP, style))
-        return self._filled(segments, style)
+    def _drawn(self, key: tuple[int, ...]) -> Strip:
+        """The line that KEY stands for: nothing, the header or a row. It ends where the scrollbar starts: nothing need divide it."""
+        width = self.size.width if self.show_vertical_scrollbar else self.outer_size.width
+        match key:
+            case (left, row, is_odd, is_cursor, under):
+                styles = self._line_styles("cursor" if is_cursor else "odd" if is_odd else "row")
+                under_styles = self._line_styles("cursor-cell")
+                span = (left, left + width)
+                segments = self._lines.row(row, styles, span, is_marked=row in self.marks, under=under, under_styles=under_styles)
+            case (left, under):
+                style, under_style = self._line_styles("header").base, self._line_styles("header-cursor").base
+                arrow = {self.sorted_by: "▼" if self.is_descending else "▲"} if self.sorted_by else {}
+                segments = self._lines.header(style, (left, left + width), arrow=arrow, under=under, under_style=under_style)
+            case _:
+                segments = [Segment(" " * width, self._line_styles("row").base)]
+        return Strip(segments, width)
 
-    def _cell(self, index: int, column: FrameColumn, row: int, style: Style) -> list[Segment]:
-        value, width, lengths = self._series[index][row], self._widths[index], self._bars[index]
-        text = cell_text(value, column)
-        if value is None:
-            style += self.get_component_rich_style("frame-table--absent", partial=True)
-        elif column.loud_from is not None and abs(value) >= column.loud_from:
-            style += self.get_component_rich_style("frame-table--loud", partial=True)
-        room = width - cell_len(text) - 1
-        if lengths is None or room < _SHORTEST_BAR:
-            return [Segment(_fitted(text, width, align_right=column.is_right), style)]
-        drawn = thin_bar(lengths[row], 0.0, 1.0, room)
-        filled = Segment(drawn, style + self.get_component_rich_style("frame-table--bar", partial=True))
-        return [filled, Segment(" " * (width - len(drawn) - cell_len(text)) + text, style)]
+    def _line_styles(self, kind: str) -> LineStyles:
+        if kind not in self._styles:
+            base = self.get_component_rich_style(f"frame-table--{kind}")
+            over = {name: base + self.get_component_rich_style(f"frame-table--{name}", partial=True) for name in _ACCENTS}
+            self._styles[kind] = LineStyles(base=self._filtered(base), **{name: self._filtered(style) for name, style in over.items()})
+        return self._styles[kind]
 
-    def _filled(self, segments: list[Segment], style: Style) -> Strip:
-        """The strip of a line that reaches the right edge in its own style."""
-        drawn = GUTTER + sum(self._widths) + GAP * len(self._widths)
-        rest = max(0, self.size.width - drawn)
-        # Few long segments: what Textual does to a line it does to each of them.
-        return Strip(list(Segment.simplify([*segments, Segment(" " * rest, style)])), drawn + rest)
+    def _filtered(self, style: Style) -> Style:
+        """STYLE as this terminal shows it: without colour where it shall have none."""
+        segments = [Segment(" ", style)]
+        for line_filter in self.get_line_filters():
+            segments = line_filter.apply(segments, self.background_colors[1])
+        return segments[0].style or style
 
     # moving
 
@@ -277,8 +255,8 @@ class FrameTable(ScrollView, can_focus=True):
         self.post_message(self.RowReached(self, self.current_row))
 
     def watch_cursor_column(self) -> None:
-        left = GUTTER + sum(width + GAP for width in self._widths[: self.cursor_column])
-        right = left + (self._widths[self.cursor_column] if self._widths else 0)
+        left = GUTTER + sum(width + GAP for width in self._lines.widths[: self.cursor_column])
+        right = left + (self._lines.widths[self.cursor_column] if self._lines.widths else 0)
         width = self.scrollable_content_region.width
         if self.cursor_column == 0:
             left = 0
@@ -337,25 +315,8 @@ class FrameTable(ScrollView, can_focus=True):
 
     def _column_at(self, x: int) -> int | None:
         edge = GUTTER
-        for index, width in enumerate(self._widths):
+        for index, width in enumerate(self._lines.widths):
             edge += width + GAP
             if x < edge:
                 return index if x >= GUTTER else None
         return None
-
-
-def cell_text(value: object, column: FrameColumn) -> str:
-    """A value as its column shows it; an absent one is a middle dot."""
-    if value is None or value != value:
-        return "·"
-    if column.digits is not None and isinstance(value, int | float):
-        return f"{value:+.{column.digits}f}" if column.is_signed else f"{value:.{column.digits}f}"
-    return plain(str(value))
-
-
-def _fitted(text: str, width: int, *, align_right: bool) -> str:
-    """TEXT in exactly WIDTH cells; what is cut off is an ellipsis."""
-    length = cell_len(text)
-    if length > width:
-        return set_cell_size(text, width - 1) + "…" if width > 1 else set_cell_size(text, width)
-    return " " * (width - length) + text if align_right else text + " " * (width - length)

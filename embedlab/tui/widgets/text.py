@@ -18,6 +18,7 @@ class QuickText(Static):
 
     def _needs(self, content: Content) -> tuple[int, int]:
         """Columns, where the width follows the text, and lines in the present width."""
-        columns, width = self.content_size.width, self.styles.width
+        columns, width, least = self.content_size.width, self.styles.width, self.styles.min_width
         is_fitted = width is not None and width.is_auto
-        return (content.cell_length if is_fitted else 0, content.get_height(self.styles.get_rules(), columns))
+        fitted = max(content.cell_length + self.styles.gutter.width, int(least.value) if least is not None and least.is_cells else 0)
+        return (fitted if is_fitted else 0, content.get_height(self.styles.get_rules(), columns))

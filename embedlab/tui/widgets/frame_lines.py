@@ -1,0 +1,150 @@
+"""How a row of a frame becomes a line of the terminal: its cells in exactly their widths, in as few segments as its styles need."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from rich.cells import cell_len, set_cell_size, split_text
+from rich.segment import Segment
+from rich.style import Style
+
+from embedlab.tui.widgets.bars import thin_bar
+from embedlab.tui.widgets.plain import plain
+
+GUTTER = 2  # cells before the first column: the mark
+GAP = 1  # cell between two columns
+_SHORTEST_BAR = 5
+
+Parts = list[tuple[str, int, Style]]  # text, its cells, style
+Span = tuple[int, int]  # the first cell of a line that is seen, and the first behind those
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameColumn:
+    """How one column of the frame is shown."""
+
+    key: str
+    title: str
+    width: int
+    digits: int | None = None  # decimals of a number; absent = text
+    is_signed: bool = False
+    grows: bool = False  # takes a share of the width that is left over
+    align_right: bool = False  # of text; numbers always are
+    loud_from: float | None = None  # numbers at least this far from 0 are set apart
+    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the room that the text leaves
+
+    @property
+    def is_right(self) -> bool:
+        """Whether cells stand at the right edge."""
+        return self.align_right or self.digits is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineStyles:
+    """The styles of one kind of line."""
+
+    base: Style
+    mark: Style
+    absent: Style
+    loud: Style
+    bar: Style
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameLines:
+    """Draws the columns of a frame in these widths."""
+
+    columns: Sequence[FrameColumn] = ()
+    widths: Sequence[int] = ()
+    series: Sequence[pl.Series] = ()  # of each column
+    bars: Sequence[pl.Series | None] = ()  # the lengths of its bars
+
+    @property
+    def width(self) -> int:
+        """Cells of a line."""
+        return GUTTER + sum(self.widths) + GAP * len(self.widths)
+
+    def header(self, style: Style, span: Span, *, arrow: Mapping[str, str], under: int | None, under_style: Style) -> list[Segment]:
+        """The titles; ARROW tells the column that the rows are sorted by, UNDER the one that the cursor stands in."""
+        parts: Parts = [(" " * GUTTER, GUTTER, style)]
+        for index, (column, width) in enumerate(zip(self.columns, self.widths, strict=True)):
+            text = _fitted(column.title + arrow.get(column.key, ""), width, align_right=column.is_right)
+            parts.append((text + " " * GAP, width + GAP, under_style if index == under else style))
+        return _joined(parts, span, style)
+
+    def row(
+        self, row: int, styles: LineStyles, span: Span, *, is_marked: bool, under: int | None = None, under_styles: LineStyles
+    ) -> list[Segment]:
+        """A ROW of the frame; the cell of column UNDER the cursor has styles of its own."""
+        parts: Parts = [("● " if is_marked else " " * GUTTER, GUTTER, styles.mark)]
+        at = GUTTER
+        for index, width in enumerate(self.widths):
+            if at < span[1] and at + width > span[0]:
+                self._add_cell(parts, index, row, under_styles if index == under else styles)
+            else:
+                parts.append((" " * width, width, styles.base))
+            parts.append((" " * GAP, GAP, styles.base))
+            at += width + GAP
+        return _joined(parts, span, styles.base)
+
+    def _add_cell(self, parts: Parts, index: int, row: int, styles: LineStyles) -> None:
+        column, value, width, lengths = self.columns[index], self.series[index][row], self.widths[index], self.bars[index]
+        text, style = cell_text(value, column), styles.base
+        if value is None:
+            style = styles.absent
+        elif column.loud_from is not None and abs(value) >= column.loud_from:
+            style = styles.loud
+        if lengths is not None and (room := width - _cells(text) - 1) >= _SHORTEST_BAR:
+            drawn = thin_bar(lengths[row], 0.0, 1.0, room)
+            parts.append((drawn, len(drawn), styles.bar))
+            parts.append((" " * (room + 1 - len(drawn)) + text, width - len(drawn), style))
+        else:
+            parts.append((_fitted(text, width, align_right=column.is_right), width, style))
+
+
+def cell_text(value: object, column: FrameColumn) -> str:
+    """A value as its column shows it; an absent one is a middle dot."""
+    if value is None or value != value:
+        return "·"
+    if column.digits is not None and isinstance(value, int | float):
+        return f"{value:+.{column.digits}f}" if column.is_signed else f"{value:.{column.digits}f}"
+    return plain(str(value))
+
+
+def _cells(text: str) -> int:
+    # What comes here is printable: a character of ASCII takes one cell, and need not be looked up.
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _fitted(text: str, width: int, *, align_right: bool) -> str:
+    """TEXT in exactly WIDTH cells; what is cut off is an ellipsis."""
+    length = _cells(text)
+    if length <= width:
+        return text.rjust(width - length + len(text)) if align_right else text.ljust(width - length + len(text))
+    if width <= 1:
+        return set_cell_size(text, width)
+    return (text[: width - 1] if text.isascii() else set_cell_size(text, width - 1)) + "…"
+
+
+def _joined(parts: Parts, span: Span, rest: Style) -> list[Segment]:
+    """What is seen of PARTS, REST up to its end: a segment for each run of one style, since each is work for Textual."""
+    (left, right), at = span, 0
+    segments: list[Segment] = []
+    run: list[str] = []
+    present = rest
+    for text, cells, style in (*parts, (" " * right, right, rest)):
+        start, end = max(left - at, 0), min(right - at, cells)
+        at += cells
+        if start >= end:
+            continue
+        if style is not present and run:
+            segments.append(Segment("".join(run), present))
+            run = []
+        present = style
+        run.append(text if end - start == cells else _slice(text, start, end))
+    return [*segments, Segment("".join(run), present)]
+
+
+def _slice(text: str, start: int, end: int) -> str:
+    """Cells START to END of TEXT; half of a wide character is a blank."""
+    return text[start:end] if text.isascii() else split_text(split_text(text, end)[0], start)[1]
