@@ -13,19 +13,20 @@ def percentile(column: str) -> pl.Expr:
     return ((values.rank("average") - 0.5) / values.count() * 100).over("dataset")
 
 
-def rank_error(column: str) -> pl.Expr:
-    """Percentile rank of COLUMN minus that of the gold score, −100…100 points: positive where the model sees too much similarity."""
-    return (percentile(column) - percentile("gold")).alias(f"error({column})")
+def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """For each of COLUMNS "error(COLUMN)": its percentile rank minus that of the gold score, −100…100 points; then gap.
 
-
-def gap(columns: Sequence[str]) -> pl.Expr:
-    """The largest minus the smallest percentile rank that any of COLUMNS gives a pair, 0…100 points; 0 for a single model."""
-    ranks = [percentile(column) for column in columns]
-    return (pl.max_horizontal(ranks) - pl.min_horizontal(ranks)).alias("gap")
+    An error is positive where the model sees too much similarity. gap is the largest minus the smallest percentile rank that any of
+    COLUMNS gives a pair, 0…100 points; 0 for a single one.
+    """
+    ranks = table.select(percentile("gold").alias("gold"), *(percentile(column).alias(f"of {column}") for column in columns))
+    of = [pl.col(f"of {column}") for column in columns]
+    errors = [(rank - pl.col("gold")).alias(f"error({column})") for rank, column in zip(of, columns, strict=True)]
+    return ranks.select(*errors, (pl.max_horizontal(of) - pl.min_horizontal(of)).alias("gap"))
 
 
 def with_rank_errors(table: pl.DataFrame, models: Sequence[ModelColumns]) -> pl.DataFrame:
     """The pair table with, for each model, its score (mean over members; null unless all scored the pair) and "error(MODEL)"; then gap."""
     means = [pl.sum_horizontal(model.members, ignore_nulls=False).truediv(len(model.members)).alias(model.name) for model in models]
-    names = [model.name for model in models]
-    return table.with_columns(means).with_columns(*(rank_error(name) for name in names), gap(names))
+    table = table.with_columns(means)
+    return table.hstack(rank_errors(table, [model.name for model in models]))

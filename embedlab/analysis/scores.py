@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 import polars as pl
-from filelock import FileLock
+from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_column
 from embedlab.data.dataset import Part, State
@@ -101,6 +101,8 @@ class ScoreFile:
 
 def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:
     """Add NEWER to the score file at PATH, which may be absent, and give the result; processes that merge at once wait for each other."""
+    from filelock import FileLock  # who only reads scores need not load it
+
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_name(f".{path.name}.lock")):
@@ -114,6 +116,7 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
 
     The model "dice" is the table's own column.
     """
+    keys, columns, places = table["pair_key"].to_numpy(), [], None
     for name, scores in members.items():
         if name == "dice":
             continue
@@ -121,9 +124,36 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
             raise UsageError(
                 f"a model cannot be called {name!r}: the pair table has that column", hint="rename its run: `embedlab runs rename`"
             )
-        column = scores.select("pair_key", pl.col("similarity").cast(pl.Float64).alias(name)).unique("pair_key", keep="last")
-        table = table.join(column, on="pair_key", how="left", maintain_order="left")
-    return table
+        # Models that scored the same pairs keep them in one order: then the places are those of the last one.
+        if places is None or not np.array_equal(places.scored, scores["pair_key"].to_numpy()):
+            places = _Places.of(keys, scores["pair_key"].to_numpy())
+        columns.append(places.values(scores["similarity"]).alias(name))
+    return table.with_columns(columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Places:
+    """Where the pairs of a table stand among scored ones; of a key that was scored twice, the last."""
+
+    scored: NDArray[np.uint64]  # the keys
+    rows: NDArray[np.intp]  # of each pair of the table; any where it was not scored
+    is_found: NDArray[np.bool_]  # whether it was
+
+    @classmethod
+    def of(cls, keys: NDArray[np.uint64], scored: NDArray[np.uint64]) -> Self:
+        """The places of pairs with these KEYS."""
+        order = np.argsort(scored, kind="stable")
+        # A key smaller than all others is sought at -1, the end: its row holds another key, and so it is not found.
+        rows = order[np.searchsorted(scored, keys, side="right", sorter=order) - 1] if len(scored) else np.zeros(len(keys), dtype=np.intp)
+        is_found = scored[rows] == keys if len(scored) else np.zeros(len(keys), dtype=bool)
+        return cls(scored=scored, rows=rows, is_found=is_found)
+
+    def values(self, similarities: pl.Series) -> pl.Series:
+        """The similarity of each pair of the table; null where it was not scored."""
+        values = np.zeros(len(self.rows))
+        values[self.is_found] = similarities.to_numpy()[self.rows[self.is_found]]
+        found = pl.Series(values)
+        return found if self.is_found.all() else found.set(pl.Series(~self.is_found), None)
 
 
 def _dataset(state: State) -> str:

@@ -37,6 +37,9 @@ def tui(
 
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+    from embedlab.tui import collector
+
+    collector.hold()
     from embedlab.tui.app import Dashboard
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.

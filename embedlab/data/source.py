@@ -12,7 +12,6 @@ from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial, sha256
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
-from embedlab.data.sample import sample_rows
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import members, unknown
 from embedlab.settings import Settings
@@ -68,6 +67,8 @@ class Source:
         if split not in chosen.splits:
             raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
         if self.sample:
+            from embedlab.data.sample import sample_rows
+
             rows = sample_rows(chosen, split)
             return Part(
                 frame=rows.frame,

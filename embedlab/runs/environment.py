@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
 
@@ -87,6 +86,8 @@ def environment(*, seed: int, device: str, precision: str, threads: int, data: S
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version  # only a new run asks
+
     found = {}
     for name in PACKAGES:
         try:

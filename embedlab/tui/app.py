@@ -18,9 +18,11 @@ from textual.worker import get_current_worker
 
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.settings import Settings
+from embedlab.tui import collector
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
-from embedlab.tui.pair_data import PairData, load_pairs, with_models
+from embedlab.tui.kept_pairs import keep, kept_file, open_pairs, read_kept
+from embedlab.tui.pair_data import PairData, with_models
 from embedlab.tui.pair_scorer import PairScorer
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.state import Memory, State
@@ -130,22 +132,30 @@ class Dashboard(App[None]):
         worker = get_current_worker()
         try:
             stored, troubles = stored_models(self.settings)
-            bare = load_pairs(self.settings, self.pair_file)
-            if self.data is None and bare.table.height > AT_ONCE:
-                self.call_from_thread(self._take, with_models(bare, []), (), ())
-            chosen = self._chosen(stored, bare)
-            data = with_models(bare, chosen)
+            data, kept = self._data(stored)
         except (EmbedlabError, OSError) as error:
             self.call_from_thread(self.tell, error if isinstance(error, EmbedlabError) else MissingError(str(error)))
+            self.call_from_thread(collector.resume)
             return
         if not worker.is_cancelled:
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
+            if kept is not None:
+                keep(data, kept, self.settings)
 
-    def _chosen(self, stored: Sequence[StoredModel], bare: PairData) -> list[StoredModel]:
+    def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
+        """The pairs with the scores of the chosen models, and where they are to be kept if they are not."""
         wanted = self.memory.state.pairs.models
-        if wanted is None:
-            return best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
-        return [model for name in wanted if (model := self._find(name, stored)) is not None]
+        chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
+        path = kept_file(self.settings, chosen) if chosen and self.pair_file is None else None
+        if path is not None and (kept := read_kept(path)) is not None:
+            return kept, None
+        bare = open_pairs(self.settings, self.pair_file)
+        if self.data is None and bare.table.height > AT_ONCE:
+            self.call_from_thread(self._take, with_models(bare, []), (), ())
+        if chosen is None:
+            chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
+        data = with_models(bare, chosen)
+        return data, None if data.troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of last time, if its scores are still there."""
@@ -157,6 +167,7 @@ class Dashboard(App[None]):
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
         self.data, self.stored = data, tuple(stored)
         self.data_ready.publish(data)
+        self.call_after_refresh(collector.resume)
         self.tell_once(troubles)
 
     def choose_models(self, names: Sequence[str]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from embedlab.errors import EmbedlabError, UsageError
 from embedlab.paths import state_folder
-from embedlab.runs.launch import start_detached
 from embedlab.settings import Settings
 from embedlab.tui.command_line import shared_flags
 
@@ -34,6 +33,7 @@ class Evaluations:
     def start(self, name: str) -> None:
         """Score the model called NAME; a name that stands for nothing is refused before a process starts."""
         from embedlab.encoders.catalog import resolve
+        from embedlab.runs.launch import start_detached
 
         resolve(name, self._settings.runs_folder)
         if any(process.name == name for process in self._running):

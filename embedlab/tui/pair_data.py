@@ -1,25 +1,19 @@
-"""The pairs the dashboard shows: every STS dataset at hand, or the user's own file, kept as one parquet file between starts."""
+"""The pairs the dashboard shows: every STS dataset at hand, or the user's own file; with the scores of models."""
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from io import BytesIO
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
-from embedlab.data.dataset import Dataset, Part, Split, State
+from embedlab.data.dataset import Dataset, Part, State
 from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.errors import EmbedlabError, MissingError
-from embedlab.paths import write_atomic
 from embedlab.settings import Settings
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
-_KEPT_TABLES = 4
-_FACTS = "embedlab-pairs"
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 
@@ -47,14 +41,7 @@ def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
     if pair_file is not None:
         part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
         return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
-    kept = settings.cache / "pairs" / f"{_stamp(settings)}.parquet"
-    try:
-        return _read(kept)
-    except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError):  # not there yet, or of no use: made anew
-        data = _from_settings(settings)
-    if data.table.height:
-        _keep(data, kept)
-    return data
+    return _from_settings(settings)
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
@@ -86,7 +73,7 @@ def _from_settings(settings: Settings) -> PairData:
     source = replace(Source.from_settings(settings), offline=True)
     parts: list[Part] = []
     missing: list[str] = []
-    for chosen, split in _splits():
+    for chosen, split in splits_shown():
         try:
             parts.append(source.open_split(chosen, split))
         except EmbedlabError as error:
@@ -94,7 +81,7 @@ def _from_settings(settings: Settings) -> PairData:
     return _from_parts(parts, missing)
 
 
-def _splits() -> Iterator[tuple[Dataset, str]]:
+def splits_shown() -> Iterator[tuple[Dataset, str]]:
     """The test split of every STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
     for name in dataset_names("sts"):
         chosen = dataset(name)
@@ -122,42 +109,3 @@ def _gold_ranges(table: pl.DataFrame) -> dict[str, tuple[float, float]]:
         base = name.partition(":")[0]
         ranges[name] = dataset(base).gold_range if base in known else (min(low, 0.0), high)
     return ranges
-
-
-def _stamp(settings: Settings) -> str:
-    """Names the files that the table is made of, as they are now; made without reading them."""
-    parts: list[str] = [str(settings.sample), str(settings.allow_partial), str(settings.data)]
-    for chosen, split in _splits():
-        parts.append(f"{chosen.name} {split}")
-        if settings.data is not None and not settings.sample:
-            parts += _files(chosen.splits[split], settings.data)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _files(split: Split, folder: Path) -> list[str]:
-    for layout in split.layouts:
-        try:
-            facts = [(folder / file).stat() for file in layout.files]
-        except OSError:
-            continue
-        return [f"{file} {fact.st_size} {fact.st_mtime_ns}" for file, fact in zip(layout.files, facts, strict=True)]
-    return []
-
-
-def _read(path: Path) -> PairData:
-    content = path.read_bytes()
-    facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
-    ranges = {name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()}
-    return PairData(table=pl.read_parquet(BytesIO(content)).select(PAIR_COLUMNS), gold_ranges=ranges, notes=tuple(facts["notes"]))
-
-
-def _keep(data: PairData, path: Path) -> None:
-    content = BytesIO()
-    facts = {key: value for key, value in asdict(replace(data, table=pl.DataFrame())).items() if key in {"gold_ranges", "notes"}}
-    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts)})
-    try:
-        write_atomic(path, content.getvalue())
-        for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_KEPT_TABLES]:
-            old.unlink(missing_ok=True)
-    except (OSError, EmbedlabError):
-        return  # the table is only slower to open next time
