@@ -11,10 +11,12 @@ A comparison with a score that a pair does not have does not hold; its negation 
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.errors import UsageError
 from embedlab.names import nearest
@@ -124,9 +126,26 @@ def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
 
     What is wrong with TEXT is a UsageError that says at which column of it.
     """
-    terms = [_Term(match=match, line=text, columns=columns) for match in _matches(text)]
-    holds = [term.compiled() for term in _without_joining_words(terms)]
-    return pl.all_horizontal(holds) if holds else pl.lit(value=True)
+    terms = compile_terms(text, columns)
+    return pl.all_horizontal(terms) if terms else pl.lit(value=True)
+
+
+def compile_terms(text: str, columns: Collection[str]) -> list[pl.Expr]:
+    """What must hold of a row that the filter TEXT keeps, the numbers first: they are judged in no time."""
+    terms = _without_joining_words([_Term(match=match, line=text, columns=columns) for match in _matches(text)])
+    return [term.compiled() for term in sorted(terms, key=lambda term: term.match["operator"] is None)]
+
+
+def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
+    """Whether all TERMS hold of each row; a term is asked only of the rows of which those before it hold, unless they are most of all."""
+    found = np.ones(table.height, dtype=bool)
+    for term in terms:
+        if 2 * np.count_nonzero(found) > len(found):
+            found = found & table.select(term).to_series().to_numpy()
+        else:
+            rows = np.flatnonzero(found)
+            found[rows] = table.select(term.meta.root_names())[rows].select(term).to_series().to_numpy()
+    return found
 
 
 def _without_joining_words(terms: list[_Term]) -> list[_Term]:

@@ -1,12 +1,13 @@
 """Which pairs are shown and in which order: row numbers of the pair table, found fast enough for every key."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.expressions import rows_that_hold
 from embedlab.tui.pair_data import PairData
 
 Rows = NDArray[np.intp]
@@ -34,10 +35,9 @@ class PairView:
     _matching: NDArray[np.bool_] | None = None  # by the filter
     _orders: dict[tuple[str, bool], Rows] = field(default_factory=dict)
 
-    def refine(self, condition: pl.Expr | None) -> None:
-        """Keep the pairs for which CONDITION is true; an unknown value is not true."""
-        found = None if condition is None else self.data.table.select(condition.fill_null(False)).to_series()
-        self._matching = None if found is None else found.to_numpy()
+    def refine(self, terms: Sequence[pl.Expr]) -> None:
+        """Keep the pairs of which all TERMS of a filter hold."""
+        self._matching = rows_that_hold(terms, self.data.table) if terms else None
 
     def rows(self) -> Rows:
         """The row numbers of the view."""

@@ -3,7 +3,7 @@ import re
 import polars as pl
 import pytest
 
-from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
 from embedlab.errors import UsageError
 
 PAIRS = pl.DataFrame(
@@ -26,7 +26,10 @@ PAIRS = pl.DataFrame(
 
 
 def kept(text: str) -> list[int]:
-    return PAIRS.filter(compile_expression(text, PAIRS.columns))["pair"].to_list()
+    found = PAIRS.filter(compile_expression(text, PAIRS.columns))["pair"].to_list()
+    one_by_one = rows_that_hold(compile_terms(text, PAIRS.columns), PAIRS)
+    assert PAIRS.filter(pl.Series(one_by_one))["pair"].to_list() == found  # whatever the order in which the terms are asked
+    return found
 
 
 @pytest.mark.parametrize(

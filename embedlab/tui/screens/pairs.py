@@ -15,7 +15,7 @@ from textual.containers import Container, Horizontal
 from textual.timer import Timer
 from textual.widgets import Static
 
-from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.expressions import compile_terms
 from embedlab.errors import EmbedlabError, UsageError
 from embedlab.tui.commands import Place, bindings
 from embedlab.tui.pair_columns import OPTIONAL, pair_columns
@@ -106,16 +106,13 @@ class PairsScreen(DashboardScreen):
             return
         bar = self.query_one(FilterBar)
         try:
-            self.view.refine(self._condition(query, self.view.data))
+            self.view.refine(compile_terms(query, self.view.data.table.columns))
         except EmbedlabError as error:
             bar.add_class("-wrong")
             self.query_one("#pair-count", QuickText).change(error.message.splitlines()[0])
             return
         bar.remove_class("-wrong")
         self._show_view(keeps_row=keeps_row)
-
-    def _condition(self, query: str, data: PairData) -> pl.Expr | None:
-        return compile_expression(query, data.table.columns) if query.strip() else None
 
     def _show_view(self, *, keeps_row: bool = False) -> None:
         view = self.view
