@@ -13,7 +13,8 @@ import polars as pl
 from embedlab.analysis.correlations import Aggregate, combine, correlated_groups, spearman
 from embedlab.analysis.paired_tests import dependent_correlations
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.significance import Floats, holm, interval, member_weights, resampled_spearman, tie_groups, two_sided_p
+from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.significance import Floats, interval, member_weights, resampled_spearman, tie_groups, two_sided_p
 from embedlab.analysis.slices import By, Slice, slices
 from embedlab.errors import UsageError
 from embedlab.names import unknown
@@ -320,7 +321,7 @@ def _letters(values: Sequence[float], p: Sequence[float]) -> list[str]:
     if p and all(map(isnan, p)):
         return [""] * len(values)
     differs = np.zeros((len(values), len(values)), dtype=bool)
-    differs[np.triu_indices(len(values), 1)] = holm(p) < SIGNIFICANT
+    differs[np.triu_indices(len(values), 1)] = np.asarray(holm(p)) < SIGNIFICANT
     return tie_groups(values, differs | differs.T)
 
 
@@ -328,6 +329,6 @@ def _corrected(compared: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
     """The slices with Holm's correction over all their differences."""
     p = iter(holm([difference.p for one in compared for difference in one.differences.values()]))
     return tuple(
-        replace(one, differences={name: replace(difference, p_holm=float(next(p))) for name, difference in one.differences.items()})
+        replace(one, differences={name: replace(difference, p_holm=next(p)) for name, difference in one.differences.items()})
         for one in compared
     )

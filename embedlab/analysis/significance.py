@@ -114,17 +114,6 @@ def two_sided_p(differences: Floats) -> float:
     return min(1.0, 2 * (fewer + 1) / (len(kept) + 1))
 
 
-def holm(p: ArrayLike) -> Floats:
-    """Holm's step-down corrected p-values, at most 1; a nan stays nan and does not count as a test."""
-    values = np.asarray(p, dtype=np.float64)
-    corrected = np.full(values.shape, np.nan)
-    tested = np.flatnonzero(~np.isnan(values))
-    order = tested[np.argsort(values[tested], kind="stable")]
-    stepped = values[order] * np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1)
-    return corrected
-
-
 def tie_groups(scores: Sequence[float], differs: NDArray[np.bool_]) -> list[str]:
     """Letters of each model: two share one exactly if, best first, they stand in a run in which no two models differ.
 

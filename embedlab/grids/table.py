@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-import numpy as np
-
-from embedlab.analysis.significance import holm
+from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, Plan
 from embedlab.names import nearest
@@ -31,6 +30,10 @@ class Measure:
     setting: str = "all"
     by: tuple[str, ...] = ("dataset", "average")
 
+    def is_of(self, score: Mapping[str, Any]) -> bool:
+        """Whether a score with these fields is shown."""
+        return score["by"] in self.by and score["metric"] == self.metric and score["setting"] == self.setting
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
@@ -48,7 +51,7 @@ class Spread:
     @cached_property
     def sd(self) -> float | None:
         """Standard deviation over seeds; None with one."""
-        return math.sqrt(_variance(self.values)) if len(self.values) > 1 else None
+        return math.sqrt(variance(self.values)) if len(self.values) > 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +119,8 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
         path = run.evaluations / f"{measure.task}.json"
         if not path.is_file():
             continue
-        evaluation = Evaluation.load(path)
-        scores = {
-            score.slice: 100 * score.value
-            for score in evaluation.scores
-            if score.by in measure.by and (score.metric, score.setting) == (measure.metric, measure.setting)
-        }
+        evaluation = Evaluation.load(path, keep=measure.is_of)
+        scores = {score.slice: 100 * score.value for score in evaluation.scores}
         dev = _last_dev(run.events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
 
@@ -181,33 +180,6 @@ def _marked(spreads: Mapping[Place, Spread], *, is_one_group: bool) -> dict[Plac
             if value >= ALPHA:  # nan with one seed: nothing is known, so nothing is said
                 marked[place] = replace(spreads[place], is_tied=True)
     return marked
-
-
-def welch_p(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided p of Welch's t-test; nan where a side has one value, 1 where all values are equal."""
-    if min(len(first), len(second)) < 2:
-        return math.nan
-    shares = [_variance(first) / len(first), _variance(second) / len(second)]
-    if sum(shares) == 0:
-        return 1.0 if fmean(first) == fmean(second) else 0.0
-    t = (fmean(first) - fmean(second)) / math.sqrt(sum(shares))
-    freedom = sum(shares) ** 2 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True))
-    return _two_sided_t(abs(t), freedom)
-
-
-def _variance(values: Sequence[float]) -> float:
-    """The unbiased one, in floats: that of `statistics` is exact, and half of a large table's time."""
-    mean = fmean(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _two_sided_t(t: float, freedom: float) -> float:
-    """P(|T| > t), integrated numerically: scipy would take longer to import than the whole table to make."""
-    angle = math.atan(t / math.sqrt(freedom))  # with t = √ν tan θ the density becomes cos^(ν−1) θ
-    angles = np.linspace(angle, math.pi / 2, 2001)
-    tail = np.trapezoid(np.maximum(np.cos(angles), 0.0) ** (freedom - 1), angles)
-    whole = math.sqrt(math.pi) / 2 * math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2))  # from 0 to π/2
-    return min(1.0, float(tail) / whole)
 
 
 def _refuse_unknown_axes(plan: Plan, names: Sequence[str]) -> None:

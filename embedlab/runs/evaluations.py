@@ -1,7 +1,7 @@
 """What an evaluation leaves behind: every score with how it was made, in one JSON file a task."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -53,16 +53,13 @@ class Evaluation:
         return path
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what `save` wrote; a damaged or newer file is refused by name."""
+    def load(cls, path: Path, *, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
+        """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
         try:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             if values["schema"] > SCHEMA:
                 raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
-            told: list[dict[str, Any]] = values.pop("scores")
-            for score in told:
-                score["value"] = _number(score["value"])
-            scores = tuple(Score(**score) for score in told)
+            scores = tuple(Score(**{**told, "value": _number(told["value"])}) for told in values.pop("scores") if keep(told))
             overlaps = {key: Overlap(**counts) for key, counts in values.pop("overlaps", {}).items()}
             rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
             return cls(**rest, scores=scores, overlaps=overlaps)

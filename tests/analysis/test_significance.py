@@ -7,7 +7,6 @@ import scipy.stats
 
 from embedlab.analysis import significance
 from embedlab.analysis.significance import (
-    holm,
     interval,
     member_weights,
     resample_counts,
@@ -89,21 +88,6 @@ def test_interval_and_p_leave_undefined_draws_out() -> None:
 @pytest.mark.parametrize(("differences", "p"), [([1, 2, 3], 2 / 4), ([-1, 2, 3, 4], 4 / 5), ([0, 0, 0], 1), ([-1, 1], 1)])
 def test_two_sided_p(differences: list[float], p: float) -> None:
     assert two_sided_p(np.array(differences, dtype=float)) == pytest.approx(p)
-
-
-def test_holm_equals_a_loop() -> None:
-    rng = np.random.default_rng(0)
-    for size in range(12):
-        p = rng.choice([0.001, 0.01, 0.04, 0.2, 0.9], size) * rng.uniform(0.9, 1, size)
-        expected, running = np.zeros(size), 0.0
-        for step, index in enumerate(sorted(range(size), key=lambda i: p[i])):
-            running = max(running, min(1.0, (size - step) * p[index]))
-            expected[index] = running
-        assert holm(p) == pytest.approx(expected)
-
-
-def test_holm_does_not_count_an_undefined_test() -> None:
-    np.testing.assert_allclose(holm([0.01, np.nan, 0.04]), [0.02, np.nan, 0.04])
 
 
 def test_models_share_a_letter_exactly_inside_a_run_without_differences() -> None:

@@ -1,13 +1,11 @@
-import math
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
-from scipy import stats
 
 from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, GridFolder, Plan
-from embedlab.grids.table import DEV, Measure, pivot, welch_p
+from embedlab.grids.table import DEV, Measure, pivot
 from embedlab.recipe import from_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, Score
@@ -112,19 +110,6 @@ def test_wrong_axes_and_scores_are_named(plan: Plan) -> None:
     assert "optim.lr" in caught.value.hint
     with pytest.raises(UsageError, match="no score 'sts1'"):
         pivot(plan, Measure(), score="sts1")
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [([1.0, 2.0, 4.0], [2.0, 3.5, 3.0]), ([70.4, 70.5, 70.3], [69.9, 69.8, 69.7, 70.0]), ([1.0, 1.1], [5.0, 5.2])]
-)
-def test_welch_agrees_with_scipy(first: list[float], second: list[float]) -> None:
-    assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-5)
-
-
-def test_welch_knows_its_limits() -> None:
-    assert math.isnan(welch_p([1.0], [2.0, 3.0]))
-    assert welch_p([1.0, 1.0], [1.0, 1.0]) == 1.0
-    assert welch_p([1.0, 1.0], [2.0, 2.0]) == 0.0
 
 
 def test_what_cannot_be_told_apart_from_the_best_is_marked(plan: Plan) -> None:
