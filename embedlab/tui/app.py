@@ -46,7 +46,7 @@ class Dashboard(App[None]):
     CSS_PATH = "dashboard.tcss"
     TITLE = "embedlab"
     MODES: ClassVar[Any] = {name: partial(_screen, name) for name in ("pairs", "compare", "runs", "launch")}
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012 - the base class has it so
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (180, "-wide")]  # noqa: RUF012 - the base class has it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
 
