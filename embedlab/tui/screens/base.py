@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
 
 from embedlab.tui.commands import Place
 from embedlab.tui.widgets.activity import ActivityLine
+from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class DashboardScreen(Screen[None]):
         yield ModeBar(self.PLACE)
         yield from self.compose_body()
         yield ActivityLine()
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def compose_body(self) -> ComposeResult:
         """The widgets between the bar of modes and the footer."""

@@ -1,0 +1,57 @@
+"""The last line of every screen: the keys that do something where the keyboard is."""
+
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+
+class KeyLine(Widget):
+    """The keys as one line of text; a click on one presses it.
+
+    Textual's Footer makes a widget of each key, and all of them anew whenever the keyboard goes elsewhere.
+    """
+
+    def on_mount(self) -> None:
+        """Follow what the keyboard is given to."""
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, screen: Screen[object]) -> None:
+        if screen is self.screen:
+            self.refresh()
+
+    def render(self) -> Content:
+        """The keys from the left and, where there is room, the way to all commands at the right edge."""
+        keys, palette = self._shown_keys()
+        left = Content(" ").join(self._told(binding) for binding in keys)
+        right = Content("") if palette is None else Content("▏").append(self._told(palette))
+        return left.pad_right(max(0, self.size.width - left.cell_length - right.cell_length)).append(right)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Press the key that is written there."""
+        end = 0
+        keys, palette = self._shown_keys()
+        for binding in keys:
+            end += self._told(binding).cell_length + 1
+            if event.x < end:
+                await self.app.action_simulate_key(binding.key)
+                return
+        if palette is not None and event.x >= self.size.width - self._told(palette).cell_length:
+            await self.app.action_simulate_key(palette.key)
+
+    def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
+        """One binding of each action that is shown, and that of the palette unless the others need its place."""
+        active = self.screen.active_bindings
+        palette = active.get(self.app.COMMAND_PALETTE_BINDING)
+        shown: dict[str, Binding] = {}
+        for found in active.values():
+            if found.binding.show and found is not palette:
+                shown.setdefault(found.binding.action, found.binding)
+        keys = list(shown.values())
+        needed = sum(self._told(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
+        return keys, palette.binding if palette is not None and needed <= self.size.width else None
+
+    def _told(self, binding: Binding) -> Content:
+        key = Content.styled(self.app.get_key_display(binding), "$footer-key-foreground bold")
+        return key.append(Content.styled(f" {binding.description}", "$footer-description-foreground"))
