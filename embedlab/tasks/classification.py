@@ -190,7 +190,8 @@ def average(name: str, members: Sequence[str], results: Sequence[Result], settin
         share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
         value = float(np.mean([result.outcome.accuracy for result in there]))
         items = sum(len(result.outcome.rows) for result in there)
-        yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split="test")
+        split = " and ".join(sorted({result.outcome.scored for result in there}))  # "cv and test": each task as it is scored
+        yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
 
 
 def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
