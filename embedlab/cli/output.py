@@ -41,7 +41,7 @@ class Terminal:
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in tables))
             case "table":
-                self._show_rich(*tables)
+                self._show_rich(*tables) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in tables))
 
     def _tell_notes(self, tables: "Sequence[Table]") -> None:
         """CSV has no place for notes, which may say that numbers are partial."""
@@ -51,8 +51,7 @@ class Terminal:
     def _show_rich(self, *tables: "Table") -> None:
         from rich.console import Console
 
-        # A pipe has no width: nothing is cut there.
-        console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
+        console = Console(file=sys.stdout, highlight=False)
         with console.capture() as captured:
             for table in tables:
                 console.print(table.to_rich())

@@ -6,12 +6,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table as RichTable
-from rich.text import Text
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Value = str | float | int | bool | None
 ABSENT = "–"
@@ -92,8 +92,30 @@ class Table:
         notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
         return "\n".join([*title, *lines, *notes]) + "\n"
 
-    def to_rich(self) -> RenderableType:
+    def to_plain(self) -> str:
+        """The same table for a pipe, which has neither width nor styles: what Rich would print there, in a fraction of its time."""
+        header, *body = ([text.split("\n") for text in texts] for texts in self.texts())
+        widths = [max(cell_len(line) for cell in column for line in cell) for column in zip(header, *body, strict=True)]
+        rights = [self.align(column) == "right" for column in self.columns]
+        rule = " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
+        lines = [self.title] if self.title else []
+        lines += [
+            "",
+            *_lines(header, widths, rights),
+            rule,
+            *(line for row in body for line in _lines(row, widths, rights)),
+            "",
+            *self.notes,
+        ]
+        return "".join(f"{line.rstrip()}\n" for line in lines)
+
+    def to_rich(self) -> "RenderableType":
         """The table for a terminal, its notes as dim lines below."""
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
         table = RichTable(title=Text(self.title) if self.title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             align = self.align(column)
@@ -105,6 +127,17 @@ class Table:
 
     def _keys(self) -> list[str]:
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
+
+
+def _lines(cells: Sequence[Sequence[str]], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:
+    """The lines of a row, as many as its highest cell has."""
+    padded = [list(cell) + [""] * (max(map(len, cells)) - len(cell)) for cell in cells]
+    lines = []
+    for texts in zip(*padded, strict=True):
+        blanks = [" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True)]
+        parts = [blank + text if right else text + blank for text, blank, right in zip(texts, blanks, rights, strict=True)]
+        lines.append(" " + "   ".join(parts))
+    return lines
 
 
 def _raw(value: Value | Cell) -> Value:

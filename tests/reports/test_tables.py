@@ -89,3 +89,21 @@ def test_a_table_without_rows_still_has_its_header() -> None:
     assert table.to_csv() == "run\n"
     assert any("run" in line for line in lines(table))
     assert json.loads(table.to_json()) == {"title": "", "rows": [], "notes": []}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        Table(
+            title="A title", columns=[Column(key="a", title="name"), Column(key="b", title="n", digits=2)], rows=[{"a": "x y", "b": 1.5}]
+        ),
+        Table(columns=[Column(key="a", title="long title"), Column(key="b", title="b")], rows=[{"b": 12}, {"a": "猫 é", "b": None}]),
+        Table(title="none", columns=[Column(key="a", title="name")], rows=[], notes=("a note", "another")),
+        Table(columns=[Column(key="a", title="a", align="right"), Column(key="b", title="")], rows=[{"a": "two\nlines", "b": True}] * 3),
+    ],
+)
+def test_a_pipe_gets_what_rich_would_print(table: Table) -> None:
+    console = Console(width=1000, highlight=False, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(table.to_rich())
+    assert table.to_plain() == "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
