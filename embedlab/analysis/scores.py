@@ -142,11 +142,12 @@ class _Places:
     @classmethod
     def of(cls, keys: NDArray[np.uint64], scored: NDArray[np.uint64]) -> Self:
         """The places of pairs with these KEYS."""
+        if not len(scored):
+            return cls(scored=scored, rows=np.zeros(len(keys), dtype=np.intp), is_found=np.zeros(len(keys), dtype=bool))
         order = np.argsort(scored, kind="stable")
         # A key smaller than all others is sought at -1, the end: its row holds another key, and so it is not found.
-        rows = order[np.searchsorted(scored, keys, side="right", sorter=order) - 1] if len(scored) else np.zeros(len(keys), dtype=np.intp)
-        is_found = scored[rows] == keys if len(scored) else np.zeros(len(keys), dtype=bool)
-        return cls(scored=scored, rows=rows, is_found=is_found)
+        rows = order[np.searchsorted(scored, keys, side="right", sorter=order) - 1]
+        return cls(scored=scored, rows=rows, is_found=scored[rows] == keys)
 
     def values(self, similarities: pl.Series) -> pl.Series:
         """The similarity of each pair of the table; null where it was not scored."""

@@ -24,8 +24,9 @@ class Score:
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
     value: float  # −1–1 or 0–1, nan where it has no meaning (a constant column)
     items: int  # pairs or test items behind it
-    split: str | None = None  # of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (what chose the L2);
-    # of an average over tasks that are scored in different ways "cv and test"
+    # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (what chose the L2); of an average over both
+    # of the first "cv and test".
+    split: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

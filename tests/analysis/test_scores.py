@@ -122,3 +122,16 @@ def test_the_dice_model_is_the_tables_own_column_and_no_other_may_be_called_like
     assert with_scores(table, {"dice": scores}).equals(table)
     with pytest.raises(UsageError, match="a model cannot be called 'gold'"):
         with_scores(table, {"gold": scores})
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 60])
+def test_with_scores_equals_a_dictionary_whatever_was_scored_and_how_often(table: pl.DataFrame, count: int) -> None:
+    rng = np.random.default_rng(count)
+    strangers = [0, 2**64 - 1]  # keys before and after all others
+    keys = [*rng.choice(table["pair_key"].to_numpy(), count).tolist(), *strangers[: 2 * (count > 0)]]
+    values = rng.uniform(-1, 1, len(keys)).astype(np.float32).tolist()
+    scores = pl.DataFrame({"pair_key": keys, "similarity": values}, schema=SCORE_COLUMNS)
+    kept = dict(zip(keys, values, strict=True))  # of a key that comes twice, the last
+    found = with_scores(table, {"a": scores, "b": scores.head(len(keys) // 2)})
+    assert found["a"].to_list() == [kept.get(key) for key in table["pair_key"]]
+    assert found.columns == [*table.columns, "a", "b"]
