@@ -22,22 +22,31 @@ class Floor:
         return self.gflop / gflops + self.gigabytes / copy_gb_s
 
 
-def forward_gflop(backbone: "nn.Module", lengths: Sequence[int]) -> float:
-    """The matrix products of one forward pass over sentences of these LENGTHS (tokens)."""
+def forward_gflop(backbone: "nn.Module", lengths: Sequence[int], *, is_first_only: bool = False) -> float:
+    """The matrix products of one forward pass over sentences of these LENGTHS (tokens).
+
+    With IS_FIRST_ONLY just the first tokens' states are wanted: the last layer gives them from the keys and values of all.
+    """
     from torch import nn
 
-    per_token = sum(2 * layer.weight.numel() for layer in backbone.modules() if isinstance(layer, nn.Linear))
     width, layers = backbone.config.hidden_size, backbone.config.num_hidden_layers
-    attention = sum(4 * layers * width * length**2 for length in lengths)  # scores, and the mix of values
-    return (per_token * sum(lengths) + attention) / 1e9
+    asking = [1 if is_first_only else length for length in lengths]  # tokens of each sentence that leave the last layer
+    operations = {name: 2 * layer.weight.numel() for name, layer in backbone.named_modules() if isinstance(layer, nn.Linear)}
+    pairs = sum((layers - 1) * length**2 + length * asked for length, asked in zip(lengths, asking, strict=True))
+    done = 4 * width * pairs  # scores, and the mix of values
+    for name, per_token in operations.items():
+        is_for_asking = f"layer.{layers - 1}." in name and not name.endswith((".key", ".value"))
+        done += per_token * sum(asking if is_for_asking else lengths)
+    return done / 1e9
 
 
-def encoding_floor(backbone: "nn.Module", lengths: Sequence[int]) -> Floor:
+def encoding_floor(backbone: "nn.Module", lengths: Sequence[int], *, is_first_only: bool = False) -> Floor:
     """One forward pass; weights and activations are counted as staying in the caches."""
-    return Floor(gflop=forward_gflop(backbone, lengths), gigabytes=0.0)
+    return Floor(gflop=forward_gflop(backbone, lengths, is_first_only=is_first_only), gigabytes=0.0)
 
 
-def step_floor(backbone: "nn.Module", lengths: Sequence[int]) -> Floor:
+def step_floor(backbone: "nn.Module", lengths: Sequence[int], *, is_first_only: bool = False) -> Floor:
     """Forward, twice as much backward, and the optimizer over every parameter."""
     parameters = sum(parameter.numel() for parameter in backbone.parameters())
-    return Floor(gflop=3 * forward_gflop(backbone, lengths), gigabytes=OPTIMIZER_BYTES * parameters / 1e9)
+    gflop = 3 * forward_gflop(backbone, lengths, is_first_only=is_first_only)
+    return Floor(gflop=gflop, gigabytes=OPTIMIZER_BYTES * parameters / 1e9)

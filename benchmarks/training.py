@@ -1,21 +1,27 @@
-"""How fast recipes train, beside sentence-transformers' trainer on the same pairs, encoder, batch size and precision.
+"""How fast recipes train, beside sentence-transformers' trainer on the same batches, encoder and precision, and to what scores.
 
-    python benchmarks/training.py sbert --data DIR --encoder MODEL [--pairs 4096] [--seeds 3] [--threads 2]
-    python benchmarks/training.py simcse-nli --data DIR --encoder MODEL --pairs 3072
-    python benchmarks/training.py snli-supcl --data DIR --encoder MODEL       what the contrastive part costs beside snli-ce alone
+    python benchmarks/training.py sbert --data DIR --encoder FOLDER [--pairs 4096] [--seeds 3] [--threads 2]
+    python benchmarks/training.py simcse-nli --data DIR --encoder FOLDER --pairs 3072
+    python benchmarks/training.py snli-supcl --data DIR --encoder FOLDER       what the contrastive part costs beside snli-ce alone
 
 Every training is a process of its own; the sides take turns. Timed is what a user waits for once model and data are open, until the
 last step: tokenising included, checkpoints and evaluation left out. The peer keeps its defaults but for what the recipe says: batch
-size, rate, schedule, warm-up, tokens, pooling. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
+size, rate, schedule, warm-up, clipping, tokens, pooling. Rows come to it in the same batches, and its classifier starts from the same
+weights. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
+
+Dropout falls differently on the sides, and in so few steps that alone moves a score by points. So a peer is met a second time by both
+sides' trainings without dropout: these compute the same, and their scores tell whether anything else differs.
 """
 
 import argparse
 import json
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,18 +83,23 @@ def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
     from sentence_transformers.sentence_transformer import losses, modules
 
     from embedlab.data.source import Source
+    from embedlab.objectives.objective import build_objectives
     from embedlab.training.stage_data import open_stages
 
     torch.set_num_threads(threads)
     recipe = recipe_of(name, encoder, pairs)
-    optim, frame = recipe.stages[0].optim, open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0].rows.frame
+    stage = open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0]
+    optim, frame, batches = recipe.stages[0].optim, stage.rows.frame, [rows.tolist() for rows in stage.batches(0)]
     transformer = modules.Transformer(encoder, max_seq_length=recipe.encoder.max_tokens)
     model = SentenceTransformer(modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling)])
     if name == "sbert":
         labels = {label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))}
         columns = {"premise": frame["premise"].to_list(), "hypothesis": frame["hypothesis"].to_list()}
         rows = Dataset.from_dict({**columns, "label": [labels[label] for label in frame["label"].cast(str)]})
-        loss: Any = losses.SoftmaxLoss(model, transformer.get_embedding_dimension(), 3)
+        loss: Any = losses.SoftmaxLoss(model, transformer.get_embedding_dimension(), len(labels))
+        torch.manual_seed(seed)
+        (objective,) = build_objectives(recipe, transformer.get_embedding_dimension())
+        loss.classifier.load_state_dict(objective.head.state_dict())
     else:
         rows = Dataset.from_dict({column: frame[column].to_list() for column in ("anchor", "positive", "negative")})
         loss = losses.MultipleNegativesRankingLoss(model)
@@ -99,7 +110,9 @@ def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
             per_device_train_batch_size=BATCH,
             learning_rate=optim.lr,
             lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else "linear",
-            warmup_steps=int(optim.warmup * pairs / BATCH),
+            warmup_steps=ceil(optim.warmup * len(batches)),
+            max_grad_norm=optim.clip or 0.0,
+            batch_sampler=lambda rows, **_: batches,
             use_cpu=True,
             seed=seed,
             save_strategy="no",
@@ -146,9 +159,35 @@ def floor_s(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.C
     seconds = 0.0
     for rows in stage.batches(0):
         distinct = {int(place) for column in columns for place in stage.rows.columns[column][rows]}
-        floor = step_floor(model.backbone, [int(lengths[place]) for place in distinct])
+        floor = step_floor(model.backbone, [int(lengths[place]) for place in distinct], is_first_only=model.pooling == "cls")
         seconds += floor.seconds(ceilings.gflops, ceilings.copy_gb_s)
     return seconds
+
+
+def without_dropout(encoder: str, folder: Path) -> str:
+    """A copy of the encoder's FOLDER whose configuration has no dropout."""
+    shutil.copytree(encoder, folder)
+    config = folder / "config.json"
+    rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | rates), encoding="utf-8")
+    return str(folder)
+
+
+def in_turns(sides: Sequence[str], encoder: str, arguments: argparse.Namespace) -> list[list[dict[str, Any]]]:
+    """What each of the SIDES found, seed after seed."""
+    found: list[list[dict[str, Any]]] = [[] for _ in sides]
+    for seed in range(1, arguments.seeds + 1):
+        for what, runs in zip(sides, found, strict=True):
+            words = (what, str(arguments.data), encoder, str(arguments.pairs), str(seed), str(arguments.threads))
+            runs.append(measure.one(__file__, "side", *words))
+    return found
+
+
+def compared(sides: Sequence[Sequence[dict[str, Any]]]) -> str:
+    """The scores of both sides, and their difference over seeds."""
+    first, second = ([run["score"] for run in runs] for runs in sides)
+    listed = (", ".join(f"{score:.2f}" for score in scores) for scores in (first, second))
+    return f"{' and '.join(listed)}, difference {measure.interval([one - other for one, other in zip(first, second, strict=True)])}"
 
 
 def main() -> None:
@@ -161,23 +200,22 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
-    ours, peer, title, limit = CLAIMS[arguments.claim]
+    *sides, title, limit = CLAIMS[arguments.claim]
     ceilings = measure.ceilings(arguments.threads)
-    found: dict[str, list[dict[str, Any]]] = {ours: [], peer: []}
-    for seed in range(1, arguments.seeds + 1):
-        for what, runs in found.items():
-            words = (what, str(arguments.data), arguments.encoder, str(arguments.pairs), str(seed), str(arguments.threads))
-            runs.append(measure.one(__file__, "side", *words))
+    found = in_turns(sides, arguments.encoder, arguments)
     floor = floor_s(arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings)
-    differences = [one["score"] - other["score"] for one, other in zip(*found.values(), strict=True)]
     notes = [
         f"The peer: {title}.",
         f"{arguments.pairs} pairs, one epoch in batches of {BATCH}, float32 on both sides, {arguments.threads} threads.",
-        f"STS-B dev, Spearman x 100: {_scores(found[ours])} and {_scores(found[peer])}, difference {measure.interval(differences)}.",
+        f"STS-B dev, Spearman x 100: {compared(found)}.",
         f"The floor counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, the best float32 product of 2048 x 2048 matrices, "
         f"and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, the best copy, both measured in this run.",
     ]
-    seconds, memory = (tuple(_median(runs, key) for runs in found.values()) for key in ("seconds", "memory_mib"))
+    if any(side.startswith("peer:") for side in sides):
+        with tempfile.TemporaryDirectory() as folder:
+            still = in_turns(sides, without_dropout(arguments.encoder, Path(folder, "encoder")), arguments)
+        notes.insert(3, f"The same trainings without dropout, so that both sides compute the same: {compared(still)}.")
+    seconds, memory = (tuple(_median(runs, key) for runs in found) for key in ("seconds", "memory_mib"))
     measured = [
         Measured(what="training", ours=seconds[0], peer=seconds[1], unit="s", limit=limit, runs=arguments.seeds),
         Measured(what="the floor of this training", ours=floor, unit="s"),
@@ -189,10 +227,6 @@ def main() -> None:
 
 def _median(runs: Sequence[dict[str, Any]], key: str) -> float:
     return statistics.median(run[key] for run in runs)
-
-
-def _scores(runs: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(f"{run['score']:.2f}" for run in runs)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def table(
 
     * is the best of its column (with --columns, of the table), = cannot be told apart from it.
     """
-    from embedlab.cli import grid_tables as tables
+    from embedlab.cli.grid_scores import pivot_table
     from embedlab.grids.plan import GridFolder, Plan
     from embedlab.grids.table import Measure, pivot
     from embedlab.reports.latex import to_latex
@@ -135,7 +135,7 @@ def table(
             f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})", hint=f"embedlab grid status {plan.name}"
         )
     what = f"{task} {metric} ({setting}) x 100" + (f", {found.shown[0]}" if columns else "")
-    shown = tables.pivot_table(plan, found, what)
+    shown = pivot_table(plan, found, what)
     terminal.write(to_latex(shown)) if latex else terminal.show(shown)
 
 

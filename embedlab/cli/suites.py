@@ -41,6 +41,12 @@ class Work:
         """Whether a task that cannot be done leaves nothing to show."""
         return len(self.asked) == 1
 
+    def kept_name(self, one: "Asked") -> str:
+        """Where the evaluation of ONE of them is kept in a member's folder; a setting is part of it only for tasks that have any."""
+        from embedlab.tasks.judged import has_setting
+
+        return one.kept_name(self.setting if has_setting(one.task) else "literature")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
@@ -60,8 +66,8 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, terminal.settings)
         for one, own in texts.items():
-            if one.is_whole and not work.again and one.task != "sts":
-                found = kept_evaluation(place.evaluations, one.evaluation_name(work.setting), place.fingerprint, own)
+            if not work.again and one.task != "sts":
+                found = kept_evaluation(place.evaluations, work.kept_name(one), place.fingerprint, own)
                 kept |= {(spec.name, one): found} if found else {}
         todo = [own for one, own in texts.items() if (spec.name, one) not in kept]
         with terminal.progresses() as watch:
@@ -113,7 +119,7 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
         else:
             with terminal.progresses() as watch:
                 judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
-            judged.keep(place) if one.is_whole else judged.keep_outcomes(place)
+            judged.keep(place, work.kept_name(one))
             found.append(judged.evaluation)
             missing = judged.missing
         for error in missing:

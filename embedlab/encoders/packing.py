@@ -1,6 +1,9 @@
-"""Sentences end to end in one row of tokens: what treats each token alone sees no padding, attention sees one length at a time."""
+"""Sentences end to end in one row of tokens: what treats each token alone sees no padding, attention sees one length at a time.
 
-from dataclasses import dataclass
+Where only a sentence's first token is wanted, only first tokens go through the last layer; they still attend to all.
+"""
+
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +21,10 @@ PACKED = "embedlab_packed"  # as transformers knows our attention
 # Architectures whose embeddings take positions and whose layers hand what they do not know to attention; each is tested.
 ARCHITECTURES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra"})
 
+# BERT's names for its layers and for an attention's projections to keys and values, and those of the one that has its own.
+LAYERS, PROJECTIONS = "encoder.layer", ("key", "value")
+DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_lin")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pack:
@@ -27,6 +34,8 @@ class Pack:
     columns: Tensor  # (tokens,) place of each token in its sentence
     order: Tensor  # (sentences,) the packed sentences' places in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
+    firsts: Tensor | None = None  # (sentences,) places of the first tokens in the row, where no others are wanted
+    attended: Tensor | None = None  # (1, tokens, dim) the states that the first tokens attend to, in a layer that only they go through
 
     @property
     def sizes(self) -> list[int]:
@@ -34,14 +43,19 @@ class Pack:
         return [sentences * length for sentences, length in self.spans]
 
 
-def pack(mask: Tensor) -> Pack:
-    """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row."""
+def pack(mask: Tensor, *, is_first_only: bool = False) -> Pack:
+    """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
+
+    With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim).
+    """
     lengths = mask.sum(dim=1)
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
     places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
-    spans = tuple((len(list(same)), length) for length, same in groupby(lengths[order].tolist()))
-    return Pack(places=places, columns=places % width, order=order, spans=spans)
+    lengths = lengths[order]
+    spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
+    firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None
+    return Pack(places=places, columns=places % width, order=order, spans=spans, firsts=firsts)
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
@@ -60,6 +74,17 @@ def make_packable(backbone: PreTrainedModel) -> None:
     AttentionInterface.register(PACKED, packed_attention)
     AttentionMaskInterface.register(PACKED, sdpa_mask)
     backbone.set_attn_implementation(PACKED)
+    layers = DISTILBERT_LAYERS if backbone.config.model_type == "distilbert" else LAYERS
+    last = list(backbone.get_submodule(layers).children())[-1]
+    last.register_forward_pre_hook(_take_firsts, with_kwargs=True)
+
+
+def _take_firsts(layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """What the last layer is given instead where only the first tokens are wanted: these, and the others to attend to."""
+    packed: Pack | None = options.get("pack")
+    if packed is None or packed.firsts is None:
+        return None
+    return (states[0][:, packed.firsts], *states[1:]), options | {"pack": replace(packed, attended=states[0])}
 
 
 def packed_attention(
@@ -83,12 +108,22 @@ def packed_attention(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
         )
         return attended
-    parts = zip(pack.spans, *(states[0].split(pack.sizes, dim=1) for states in (query, key, value)), strict=True)
-    return torch.cat([_attend(span, *states, dropout=dropout, scaling=scaling) for span, *states in parts]).unsqueeze(0), None
+    asking = pack.sizes
+    if pack.attended is not None:
+        asking = [sentences for sentences, _ in pack.spans]
+        projections = DISTILBERT_PROJECTIONS if hasattr(module, "k_lin") else PROJECTIONS
+        heads = (query.shape[1], query.shape[3])
+        key, value = (module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2) for name in projections)
+    parts = zip(pack.spans, query[0].split(asking, dim=1), *(states[0].split(pack.sizes, dim=1) for states in (key, value)), strict=True)
+    mixed = [_attend(sentences, *states, dropout=dropout, scaling=scaling) for (sentences, _), *states in parts]
+    return torch.cat(mixed).unsqueeze(0), None
 
 
-def _attend(span: tuple[int, int], query: Tensor, key: Tensor, value: Tensor, *, dropout: float, scaling: float | None) -> Tensor:
-    """Attention of sentences of one length: (heads, tokens of all, head dim) three times in, (tokens of all, heads, head dim) out."""
-    queries, keys, values = (states.unflatten(1, span).transpose(0, 1) for states in (query, key, value))  # (sentences, heads, tokens, …)
-    attended = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, scale=scaling)
-    return attended.transpose(1, 2).flatten(0, 1)
+def _attend(sentences: int, query: Tensor, key: Tensor, value: Tensor, *, dropout: float, scaling: float | None) -> Tensor:
+    """Attention of so many SENTENCES of one length: (heads, tokens of all, head dim) three times in, (tokens of all, heads, head dim) out.
+
+    Of each sentence as many tokens ask as there are in QUERY.
+    """
+    queries, keys, values = (states.unflatten(1, (sentences, -1)).transpose(0, 1) for states in (query, key, value))
+    mixed = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, scale=scaling)  # (sentences, heads, tokens, head dim)
+    return mixed.transpose(1, 2).flatten(0, 1)

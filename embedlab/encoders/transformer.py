@@ -87,14 +87,16 @@ class TransformerEncoder:
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 
     def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        """The same vectors without computing anything for padding."""
-        packed = pack(attention_mask)
+        """The same vectors without computing anything for padding, or in the last layer for tokens that are not pooled."""
+        packed = pack(attention_mask, is_first_only=self.pooling == "cls")
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in (segments | {"input_ids": input_ids}).items()}
         positions = (packed.columns + first_position(self.backbone)).unsqueeze(0)
         tokens = self.backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)
-        pool = POOLINGS[self.pooling]
-        parts = zip(packed.spans, tokens.float().split(packed.sizes), strict=True)
-        vectors = torch.cat([pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
+        vectors: Tensor = tokens.float()
+        if self.pooling != "cls":
+            pool = POOLINGS[self.pooling]
+            parts = zip(packed.spans, vectors.split(packed.sizes), strict=True)
+            vectors = torch.cat([pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
         return vectors[torch.argsort(packed.order)]
 
     def token_ids(self, sentences: Sequence[str]) -> TokenRows:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic_core import from_json
+
 from embedlab import __version__
 from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
@@ -48,9 +50,9 @@ class Evaluation:
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
 
-    def save(self, folder: Path) -> Path:
-        """Write `<folder>/<task>.json` and return its path."""
-        path = folder / f"{self.task}.json"
+    def save(self, folder: Path, name: str | None = None) -> Path:
+        """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
+        path = folder / f"{name or self.task}.json"
         write_atomic(path, json.dumps(_without_nan(asdict(self)), indent=1, ensure_ascii=False, default=str) + "\n")
         return path
 
@@ -58,7 +60,7 @@ class Evaluation:
     def load(cls, path: Path, *, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
         """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
         try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            values: dict[str, Any] = from_json(path.read_bytes())
             if values["schema"] > SCHEMA:
                 raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
             scores = tuple(Score(**{**told, "value": _number(told["value"])}) for told in values.pop("scores") if keep(told))

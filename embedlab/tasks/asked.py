@@ -32,6 +32,11 @@ class Asked:
         name = suite_title(own) if own else self.task
         return name if setting == "literature" else f"{name}-{setting}"
 
+    def kept_name(self, setting: str = "literature") -> str:
+        """Where its evaluation is kept in a member's folder: that of some of a task's datasets in the task's own folder."""
+        name = self.evaluation_name(setting)
+        return name if self.is_whole else f"{name}/{'+'.join(own.rpartition('/')[2] for own in self.names)}"
+
 
 def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[Asked]:
     """What SUITE (a task, or "all") or the datasets called NAMES stand for; without either it is sts.

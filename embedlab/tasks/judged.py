@@ -35,13 +35,13 @@ class Judged:
     outcomes: tuple[Outcomes, ...] = ()  # of tasks that classify
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the datasets of each average, by the name it begins with
 
-    def keep(self, folder: Path) -> None:
-        """Write the evaluation, and the outcomes beside it, to a member's FOLDER of evaluations."""
-        self.evaluation.save(folder)
+    def keep(self, folder: Path, name: str | None = None) -> None:
+        """Write the evaluation under its task's or another NAME, and the outcomes beside it, to a member's FOLDER of evaluations."""
+        self.evaluation.save(folder, name)
         self.keep_outcomes(folder)
 
     def keep_outcomes(self, folder: Path) -> None:
-        """Write only the outcomes: an evaluation of some datasets does not replace that of all."""
+        """Write only the outcomes."""
         for outcomes in self.outcomes:
             outcomes.save(folder)
 

@@ -64,6 +64,25 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
     assert "as it was evaluated before" not in embedlab(*words).err
 
 
+def test_a_second_evaluation_of_named_datasets_shows_what_is_kept_of_them(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    write_mrpc(Path("data"))
+    model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
+    both = ("evaluate", model, "--task", "mr", "--task", "mrpc", *quiet)
+    first, second = embedlab(*both), embedlab(*both)
+    assert second.rows == first.rows
+    assert "transfer-exact as it was evaluated before" in second.err
+    assert "as it was evaluated before" not in embedlab("evaluate", model, "--task", "mr", *quiet).err
+    assert "as it was evaluated before" not in embedlab("evaluate", model, "--suite", "transfer", *quiet).err
+
+
+def test_a_setting_does_not_part_a_task_without_settings_from_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", "--sample", "--json")
+    first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
+    assert second.rows == first.rows
+    assert "geometry as it was evaluated before" in second.err
+
+
 def test_a_missing_mpqa_skips_only_itself(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
     answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "mr", "--task", "mpqa", "--setting", "exact", *QUIET)

@@ -28,9 +28,10 @@ def vectors_and_gradients(encoder: TransformerEncoder, *, is_packing: bool) -> t
     return vectors, {name: weight.grad.clone() for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
 
 
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
-def test_packed_vectors_and_gradients_are_those_of_padded_sentences(architecture: str, tmp_path: Path) -> None:
-    encoder = encoder_of(tmp_path / "model", architecture)
+def test_packed_vectors_and_gradients_are_those_of_padded_sentences(architecture: str, pooling: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", architecture, pooling)
     assert encoder.is_packing
     encoder.backbone.eval()
     padded, expected = vectors_and_gradients(encoder, is_packing=False)
@@ -57,6 +58,21 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
     assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
     assert packed.order.tolist() == [4, 1, 2, 3, 0]
     assert packed.columns.tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "layers", "widening"),
+    [("bert", "encoder.layer", "intermediate.dense"), ("distilbert", "transformer.layer", "ffn.lin1")],
+)
+def test_the_last_layer_computes_first_tokens_alone_where_only_they_are_pooled(
+    architecture: str, layers: str, widening: str, tmp_path: Path
+) -> None:
+    encoder = encoder_of(tmp_path / "model", architecture, "cls")
+    computed: list[int] = []
+    for layer in encoder.backbone.get_submodule(layers).children():
+        layer.get_submodule(widening).register_forward_hook(lambda module, states, out: computed.append(out.shape[1]))
+    encoder.forward_tokens(IDS, MASK)
+    assert computed == [int(MASK.sum()), len(MASK)]
 
 
 def test_dropout_falls_on_packed_attention_and_states(tmp_path: Path) -> None:

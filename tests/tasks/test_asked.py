@@ -41,6 +41,13 @@ def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> No
     assert Asked(task="transfer").evaluation_name() == "transfer"
 
 
+def test_an_evaluation_of_some_datasets_is_kept_apart_from_that_of_all() -> None:
+    assert Asked(task="transfer").kept_name("exact") == "transfer-exact"
+    assert Asked(task="transfer", names=("mr", "trec")).kept_name("exact") == "transfer-exact/mr+trec"
+    assert Asked(task="probing", names=("gum-probing",)).kept_name() == "gum-probing"
+    assert Asked(task="probing", names=("gum-probing/tree-depth",)).kept_name() == "gum-probing/tree-depth"
+
+
 def test_a_dataset_of_another_suite_is_refused() -> None:
     with pytest.raises(UsageError, match="'sts12' belongs to 'sts', not to 'transfer'"):
         ask("transfer", ["sts12"], None)
