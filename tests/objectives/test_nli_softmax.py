@@ -6,9 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from embedlab.errors import UsageError
 from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 from embedlab.objectives.nli_softmax.loss import NliSoftmax
-from embedlab.objectives.nli_softmax.options import Augment, Options
+from embedlab.objectives.nli_softmax.options import Augment, Options, needs
 
 ROWS = np.array([(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, CONTRADICTION), (1, 5, ENTAILMENT)])
 COLUMNS = dict(zip(("premise", "hypothesis", "label"), ROWS.T, strict=True))
@@ -63,3 +64,15 @@ def test_augment_keeps_to_its_numbers() -> None:
     pairs = NliSoftmax(Options(augment=Augment(positives=1, negatives=2)), 4).sample(COLUMNS, np.random.default_rng(0))
     assert np.bincount(pairs["premise"]).tolist() == [3, 3]
     assert (pairs["label"] == ENTAILMENT).sum() == 2
+
+
+def test_rows_of_a_premise_are_parted_only_where_the_recipe_says_so() -> None:
+    assert needs(Options()).together == "premise"
+    apart = needs(Options(premises="apart"))
+    assert apart.together is None
+    assert apart.columns == needs(Options()).columns
+
+
+def test_augmented_pairs_keep_the_premises_together() -> None:
+    with pytest.raises(UsageError, match="leaves augment no sets to draw from"):
+        needs(Options(premises="apart", augment=Augment()))

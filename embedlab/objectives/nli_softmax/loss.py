@@ -21,9 +21,9 @@ class NliSoftmax(Objective):
     Columns: premise, hypothesis, label.
     Source: Reimers and Gurevych 2019 (head "linear"); liao's "SBERT baseline" (head "two-layer") and "Augment"
     baselines (`augment`), which classify the anchor with each chosen positive and negative in place of the rows.
-    Differs from the papers in: rows of one premise come in one batch, where SBERT's are shuffled one by one. The label of
-    an anchor with another premise's hypothesis is not given; here it is contradiction. Premises without an entailment are
-    classified too, with their negatives.
+    Differs from the papers in: rows of one premise come in one batch, unless `premises` is "apart", as SBERT's are. The
+    label of an anchor with another premise's hypothesis is not given; here it is contradiction. Premises without an
+    entailment are classified too, with their negatives.
     """
 
     def __init__(self, options: Options, dim: int) -> None:

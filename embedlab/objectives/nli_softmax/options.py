@@ -1,8 +1,12 @@
 """Options of the softmax classification of NLI pairs."""
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 import polars as pl
 
+from embedlab.errors import UsageError
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import CLASSES, NEEDS, HeadKind
@@ -26,11 +30,16 @@ class Options:
 
     head: HeadKind = "linear"  # SBERT's; liao: "two-layer"
     augment: Augment | None = None  # absent: the rows as they are annotated
+    premises: Literal["together", "apart"] = "together"  # whether a batch holds all rows of its premises; "apart": SBERT's shuffled rows
 
 
-def needs(_: Options) -> Needs:
-    """The columns of NLI pairs."""
-    return NEEDS
+def needs(options: Options) -> Needs:
+    """The columns of NLI pairs; rows of a premise may be parted only where no sets are drawn from them."""
+    if options.premises == "together":
+        return NEEDS
+    if options.augment is not None:
+        raise UsageError('premises = "apart" leaves augment no sets to draw from', hint='--set objective.premises="together"')
+    return replace(NEEDS, together=None)
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
