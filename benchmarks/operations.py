@@ -35,7 +35,7 @@ def forward_gflop(backbone: "nn.Module", lengths: Sequence[int], *, is_first_onl
     pairs = sum((layers - 1) * length**2 + length * asked for length, asked in zip(lengths, asking, strict=True))
     done = 4 * width * pairs  # scores, and the mix of values
     for name, per_token in operations.items():
-        is_for_asking = f"layer.{layers - 1}." in name and not name.endswith((".key", ".value"))
+        is_for_asking = f"layer.{layers - 1}." in name and not name.endswith((".key", ".value", ".k_lin", ".v_lin"))
         done += per_token * sum(asking if is_for_asking else lengths)
     return done / 1e9
 

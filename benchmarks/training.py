@@ -1,7 +1,7 @@
 """How fast recipes train, beside sentence-transformers' trainer on the same batches, encoder and precision, and to what scores.
 
     python benchmarks/training.py sbert --data DIR --encoder FOLDER [--pairs 4096] [--seeds 3] [--threads 2]
-    python benchmarks/training.py simcse-nli --data DIR --encoder FOLDER --pairs 3072
+    python benchmarks/training.py simcse-nli --data DIR --encoder FOLDER --pairs 2048
     python benchmarks/training.py snli-supcl --data DIR --encoder FOLDER       what the contrastive part costs beside snli-ce alone
 
 Every training is a process of its own; the sides take turns. Timed is what a user waits for once model and data are open, until the
@@ -168,7 +168,7 @@ def without_dropout(encoder: str, folder: Path) -> str:
     """A copy of the encoder's FOLDER whose configuration has no dropout."""
     shutil.copytree(encoder, folder)
     config = folder / "config.json"
-    rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    rates = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"), 0.0)
     config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | rates), encoding="utf-8")
     return str(folder)
 

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -24,7 +24,7 @@ class Settings:
 
     data: Path | None = None  # folder of corpora in their own layouts
     runs: Path = Path("runs")
-    cache: Path = default_cache_folder()
+    cache: Path = field(default_factory=default_cache_folder)
     cache_gib: Annotated[float, Ge(0)] = 8.0  # the embedding cache is trimmed to this size
     sample: bool = False
     offline: bool = False
@@ -61,14 +61,15 @@ def load_settings(
     """
     environment = os.environ if environment is None else environment
     folder = folder or Path()
-    origins = {field.name: Origin(key=field.name, value=field.default, source="default") for field in fields(Settings)}
+    defaults = Settings()
+    origins = {one.name: Origin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
     for source, table_ in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
         if table_:
             checked = build(Settings, table_, where=source)
             for key in table_:
                 label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
                 origins[key] = Origin(key=key, value=getattr(checked, key), source=label)
-    settings = replace(Settings(), **{key: origin.value for key, origin in origins.items()})
+    settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     return settings, list(origins.values())
 
 

@@ -55,3 +55,10 @@ def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: P
 def test_sample_runs_live_beside_the_real_ones() -> None:
     assert Settings(runs=Path("a/runs"), sample=True).runs_folder == Path("a/runs-sample")
     assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
+
+
+def test_the_cache_folder_is_where_it_is_asked_for_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    settings, origins = load_settings({}, environment={}, folder=tmp_path)
+    assert settings.cache.is_relative_to(tmp_path / "elsewhere")
+    assert {origin.key: origin.value for origin in origins}["cache"] == settings.cache

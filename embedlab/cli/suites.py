@@ -42,10 +42,10 @@ class Work:
         return len(self.asked) == 1
 
     def kept_name(self, one: "Asked") -> str:
-        """Where the evaluation of ONE of them is kept in a member's folder; a setting is part of it only for tasks that have any."""
-        from embedlab.tasks.judged import has_setting
+        """Where the evaluation of ONE of them is kept in a member's folder."""
+        from embedlab.tasks.judged import setting_of
 
-        return one.kept_name(self.setting if has_setting(one.task) else "literature")
+        return one.kept_name(setting_of(one.task, self.setting))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
         place = ScorePlace.of(spec, terminal.settings)
         for one, own in texts.items():
             if not work.again and one.task != "sts":
-                found = kept_evaluation(place.evaluations, work.kept_name(one), place.fingerprint, own)
+                found = kept_evaluation(place.evaluations, work.kept_name(one), spec.name, place.fingerprint, own)
                 kept |= {(spec.name, one): found} if found else {}
         todo = [own for one, own in texts.items() if (spec.name, one) not in kept]
         with terminal.progresses() as watch:

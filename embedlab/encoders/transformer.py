@@ -11,6 +11,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
+from embedlab.encoders.dropout import use_bits
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.folder import pooling_label
 from embedlab.encoders.packing import can_pack, first_position, make_packable, pack
@@ -47,6 +48,8 @@ class TransformerEncoder:
         if machine.precision == "int8":
             quantise(backbone)
             notes = (*notes, NOTE)
+        if machine.device.type == "cpu":
+            use_bits(backbone)
         # An accelerator computes one large padded batch faster than attention of many small groups.
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:
@@ -87,7 +90,7 @@ class TransformerEncoder:
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 
     def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        """The same vectors without computing anything for padding, or in the last layer for tokens that are not pooled."""
+        """The same vectors, computing nothing for padding; where only first tokens are pooled, only they go through the last layer."""
         packed = pack(attention_mask, is_first_only=self.pooling == "cls")
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in (segments | {"input_ids": input_ids}).items()}
         positions = (packed.columns + first_position(self.backbone)).unsqueeze(0)

@@ -18,7 +18,7 @@ from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.settings import Settings
 from embedlab.tasks.asked import Asked
-from embedlab.tasks.judged import Judged, Watches, judge
+from embedlab.tasks.judged import Watches, judge, setting_of
 from embedlab.tasks.one_pass import Texts, kept_evaluation, plain_state
 from embedlab.tasks.protocols import SettingName
 
@@ -49,20 +49,24 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     TEXTS is what the task reads, None where it does not say so before.
     """
     place = ScorePlace.of(spec, settings)
+    setting = setting_of(one.task, setting)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     kept = {
         outcomes.name: outcomes
         for outcomes in kept_outcomes(place.evaluations, name)
         if (outcomes.fingerprint, outcomes.embedlab) == (place.fingerprint, __version__) and _same_data(outcomes.data, texts, source)
     }
-    evaluation = _kept_evaluation(one, place, name, texts, source)
+    evaluation = _kept_evaluation(one.kept_name(setting), spec, place, texts, source)
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(kept)
     scored = {score.slice for score in evaluation.scores if score.by == "dataset"} if evaluation is not None else set()
     lacking = [dataset for dataset in wanted if dataset not in kept and dataset not in scored]
     if wanted and not lacking and (texts is not None or evaluation is not None):
         return _answers({dataset: kept[dataset] for dataset in wanted if dataset in kept}, evaluation)
     judged = judge(one.task, spec, settings, watches, lacking if kept and lacking else one.names, setting)
-    _keep(judged, place, is_whole=one.is_whole and not kept)
+    if kept:
+        judged.keep_outcomes(place.evaluations)
+    else:
+        judged.keep(place.evaluations, one.kept_name(setting))
     found = {**{dataset: kept[dataset] for dataset in wanted if dataset in kept}, **{own.name: own for own in judged.outcomes}}
     return _answers(found, judged.evaluation, judged.missing)
 
@@ -100,9 +104,9 @@ def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
     return {}
 
 
-def _kept_evaluation(one: Asked, place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
+def _kept_evaluation(name: str, spec: ModelSpec, place: ScorePlace, texts: Texts | None, source: Source) -> Evaluation | None:
     if texts is not None:
-        return kept_evaluation(place.evaluations, name, place.fingerprint, texts) if one.is_whole else None
+        return kept_evaluation(place.evaluations, name, spec.name, place.fingerprint, texts)
     try:
         kept = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
@@ -120,13 +124,6 @@ def _same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source
         return all(plain_state(source.open(str(part["name"]), str(part["split"])).state) == dict(part) for part in data)
     except EmbedlabError:  # not there any more: the task itself says so
         return False
-
-
-def _keep(judged: Judged, place: ScorePlace, *, is_whole: bool) -> None:
-    if is_whole:
-        judged.keep(place.evaluations)
-    else:
-        judged.keep_outcomes(place.evaluations)
 
 
 def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from embedlab.data.pair_file import is_pair_file
@@ -12,6 +13,7 @@ from embedlab.names import task_names, unknown
 from embedlab.tasks.sts import DATASETS as STS
 
 ALL = "all"
+LONGEST_NAME = 100  # of a file that is named after datasets; file systems end at 255 bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,10 @@ class Asked:
     def kept_name(self, setting: str = "literature") -> str:
         """Where its evaluation is kept in a member's folder: that of some of a task's datasets in the task's own folder."""
         name = self.evaluation_name(setting)
-        return name if self.is_whole else f"{name}/{'+'.join(own.rpartition('/')[2] for own in self.names)}"
+        if self.is_whole:
+            return name
+        own = "+".join(sorted(one.rpartition("/")[2] for one in self.names))
+        return f"{name}/{own if len(own) <= LONGEST_NAME else sha256(own.encode()).hexdigest()[:16]}"
 
 
 def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[Asked]:
@@ -54,8 +59,14 @@ def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[As
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="leave --suite out")
         found.setdefault((task, set_of(name)), []).append(name)
-    # A whole task that was named beside some of its datasets is the whole task.
-    return [Asked(task=task, names=() if task in own else tuple(own)) for (task, _), own in found.items()]
+    return [Asked(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
+
+
+def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
+    """The names to evaluate: a whole task, or set of probing files, that is named beside some of its datasets stands for them all."""
+    if task in own:
+        return ()
+    return (set_,) if set_ is not None and set_ in own else tuple(own)
 
 
 def _everything(folder: Path | None) -> Iterator[Asked]:

@@ -88,6 +88,11 @@ def has_setting(task: str) -> bool:
     return task != "sts" and "setting" in inspect.signature(module.judge).parameters
 
 
+def setting_of(task: str, setting: SettingName) -> SettingName:
+    """The SETTING that a task is evaluated in: literature's, which goes without saying, where it has none."""
+    return setting if has_setting(task) else "literature"
+
+
 def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
     """The same with what the model's training data says of its numbers: marks, notes and shared text."""
     known, evaluation = learnt(spec, settings), judged.evaluation

@@ -37,14 +37,18 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, wat
         encoder.keep(sentences, watches("sentences"))
 
 
-def kept_evaluation(folder: Path, task: str, fingerprint: str, texts: Texts) -> Evaluation | None:
-    """The evaluation of TASK in a member's FOLDER, if this embedlab made it of the same vectors on the same data."""
+def kept_evaluation(folder: Path, name: str, model: str, fingerprint: str, texts: Texts) -> Evaluation | None:
+    """The evaluation that is kept under NAME in a member's FOLDER, if this embedlab made it of the same vectors on the same data.
+
+    Equal vectors may be those of a run and of a copy of its folder: what they have learnt from, and so the marks, goes by MODEL.
+    """
     try:
-        kept = Evaluation.load(folder / f"{task}.json")
+        kept = Evaluation.load(folder / f"{name}.json")
     except MissingError:
         return None
     data = [plain_state(state) for state in texts.states]
-    is_same = (kept.fingerprint, kept.embedlab, list(kept.data)) == (fingerprint, __version__, data)
+    is_same_data = len(kept.data) == len(data) and all(dict(part) in data for part in kept.data)
+    is_same = is_same_data and (kept.model, kept.fingerprint, kept.embedlab) == (model, fingerprint, __version__)
     return kept if is_same else None
 
 

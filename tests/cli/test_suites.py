@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,11 +70,32 @@ def test_a_second_evaluation_of_named_datasets_shows_what_is_kept_of_them(embedl
     write_mrpc(Path("data"))
     model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
     both = ("evaluate", model, "--task", "mr", "--task", "mrpc", *quiet)
-    first, second = embedlab(*both), embedlab(*both)
-    assert second.rows == first.rows
-    assert "transfer-exact as it was evaluated before" in second.err
-    assert "as it was evaluated before" not in embedlab("evaluate", model, "--task", "mr", *quiet).err
-    assert "as it was evaluated before" not in embedlab("evaluate", model, "--suite", "transfer", *quiet).err
+    turned = ("evaluate", model, "--task", "mrpc", "--task", "mr", *quiet)
+    first, second, third = embedlab(*both), embedlab(*both), embedlab(*turned)
+    assert second.rows == third.rows == first.rows
+    for answer in (second, third):
+        assert "transfer-exact as it was evaluated before" in answer.err
+    alone = embedlab("evaluate", model, "--task", "mr", *quiet)
+    assert "as it was evaluated before" not in alone.err
+    assert [row for row in first.rows if row["slice"] == "mr"] == alone.rows
+
+
+def test_an_evaluation_of_named_datasets_leaves_that_of_the_whole_task_alone(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    model, quiet = f"{tiny_encoder}?pooling=mean", ("--setting", "exact", *QUIET[:-1])
+    whole = embedlab("evaluate", model, "--suite", "transfer", *quiet)
+    embedlab("evaluate", model, "--task", "mr", *quiet)
+    again = embedlab("evaluate", model, "--suite", "transfer", *quiet)
+    assert "as it was evaluated before" in again.err
+    assert again.rows == whole.rows
+
+
+def test_a_copy_of_a_model_does_not_inherit_its_evaluations(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    shutil.copytree(tiny_encoder, "copied")
+    words = ("--task", "mr", "--setting", "exact", *QUIET[:-1])
+    embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words)
+    assert "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
 
 
 def test_a_setting_does_not_part_a_task_without_settings_from_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:

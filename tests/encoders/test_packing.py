@@ -75,8 +75,9 @@ def test_the_last_layer_computes_first_tokens_alone_where_only_they_are_pooled(
     assert computed == [int(MASK.sum()), len(MASK)]
 
 
-def test_dropout_falls_on_packed_attention_and_states(tmp_path: Path) -> None:
-    encoder = encoder_of(tmp_path / "model", "bert")
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_dropout_falls_on_packed_attention_and_states(pooling: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", "bert", pooling)
     encoder.backbone.train()
     torch.manual_seed(1)
     first = encoder.forward_tokens(IDS, MASK)
@@ -84,3 +85,13 @@ def test_dropout_falls_on_packed_attention_and_states(tmp_path: Path) -> None:
     torch.manual_seed(1)
     assert not torch.equal(first, second)
     assert torch.equal(first, encoder.forward_tokens(IDS, MASK))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_dropout_falls_on_the_last_attention(pooling: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", "bert", pooling)
+    for module in encoder.backbone.train().modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    encoder.backbone.encoder.layer[-1].attention.self.dropout.p = 0.5  # type: ignore[union-attr, index]
+    assert not torch.equal(encoder.forward_tokens(IDS, MASK), encoder.forward_tokens(IDS, MASK))

@@ -43,7 +43,7 @@ def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> No
 
 def test_an_evaluation_of_some_datasets_is_kept_apart_from_that_of_all() -> None:
     assert Asked(task="transfer").kept_name("exact") == "transfer-exact"
-    assert Asked(task="transfer", names=("mr", "trec")).kept_name("exact") == "transfer-exact/mr+trec"
+    assert Asked(task="transfer", names=("trec", "mr")).kept_name("exact") == "transfer-exact/mr+trec"
     assert Asked(task="probing", names=("gum-probing",)).kept_name() == "gum-probing"
     assert Asked(task="probing", names=("gum-probing/tree-depth",)).kept_name() == "gum-probing/tree-depth"
 
@@ -60,3 +60,16 @@ def test_an_unknown_name_suggests_the_nearest(suite: str | None, names: list[str
     with pytest.raises(UsageError) as caught:
         ask(suite, names, None)
     assert guess in caught.value.hint
+
+
+def test_many_long_names_still_make_a_file_name() -> None:
+    names = tuple(f"gum-probing/does-the-sentence-have-property-{number}" for number in range(9))
+    kept = Asked(task="probing", names=names).kept_name()
+    assert len(kept) < 100
+    assert kept == Asked(task="probing", names=names[::-1]).kept_name()
+    assert kept != Asked(task="probing", names=names[1:]).kept_name()
+
+
+def test_a_set_that_is_named_beside_one_of_its_files_is_the_whole_set() -> None:
+    (one,) = ask(None, ["gum-probing", "gum-probing/tree-depth"], None)
+    assert one == Asked(task="probing", names=("gum-probing",))

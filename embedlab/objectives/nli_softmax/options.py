@@ -38,7 +38,7 @@ def needs(options: Options) -> Needs:
     if options.premises == "together":
         return NEEDS
     if options.augment is not None:
-        raise UsageError('premises = "apart" leaves augment no sets to draw from', hint='--set objective.premises="together"')
+        raise UsageError('premises = "apart" leaves augment no sets to draw from', hint='leave premises out, or say "together"')
     return replace(NEEDS, together=None)
 
 
