@@ -131,6 +131,7 @@ def table(
     measure = Measure(task=task, metric=metric, setting=setting, by=tuple(by or ("dataset", "average")))
     found = pivot(plan, measure, rows=rows, columns=columns, score=score, where=dict(_pair(text) for text in where or ()))
     if not found.rows:
+        _refuse_unknown_task(task)
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})", hint=f"embedlab grid status {plan.name}"
         )
@@ -152,16 +153,22 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
         raise UsageError(f"grid {folder.path.name!r} is not running", hint=f"`embedlab grid status {folder.path.name}` shows its cells")
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
-    terminal.note(f"asked the workers of {folder.path.name} to stop; `embedlab grid run {folder.path.name}` goes on from there")
+    world = " --sample" if terminal.settings.sample else ""
+    terminal.note(f"asked the workers of {folder.path.name} to stop; `embedlab grid run {folder.path.name}{world}` goes on from there")
 
 
 def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "Plan":
     """The plan of a grid as the command line asks for it."""
     from embedlab.cli.train import starting_encoder
     from embedlab.grids.expand import expand_grid
-    from embedlab.grids.grid_file import load_grid, sets_key, with_fixed
-    from embedlab.grids.plan import Place
+    from embedlab.grids.grid_file import grid_names, load_grid, sets_key, with_fixed
+    from embedlab.grids.plan import GridFolder, Place, Plan
 
+    started = GridFolder.of(settings.runs_folder, name).plan_file
+    if name not in grid_names() and not name.endswith(".toml") and started.is_file():
+        if overrides or seeds is not None or encoder is not None:
+            raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --seeds or --encoder give its TOML file")
+        return Plan.load(started)
     grid = with_fixed(load_grid(name), overrides)
     if encoder is not None or (settings.sample and not sets_key(grid, "encoder.model")):
         grid = with_fixed(grid, [f"encoder.model={starting_encoder(encoder, settings)}"])
@@ -187,7 +194,10 @@ def run_plan(
     watcher = Watcher(folder)
     try:
         where = f"on the Ray cluster {cluster}" if cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
-        terminal.note(_plan_note(plan, remaining_cost(plan, watcher.look().entries, at_once), where, folder.path.parent))
+        cost = remaining_cost(plan, watcher.look().entries, at_once)
+        terminal.note(_plan_note(plan, cost, where, folder.path.parent))
+        if not cost.cells:
+            return list(watcher.look().entries)
         with stop_requests() as stop, board(plan.name, terminal) as show:
 
             def look() -> None:
@@ -207,12 +217,11 @@ def run_plan(
 
 
 def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
-    from embedlab.grids.local import run_cell
+    from embedlab.grids.local import keep_plan, run_cell
 
     cell = plan.cell(number)
     terminal.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
-    if not folder.plan_file.exists():
-        plan.save(folder.plan_file)
+    keep_plan(plan, folder)
     run_cell(plan, folder, number)
     terminal.note(f"cell {number} is done")
 
@@ -235,6 +244,13 @@ def _free_processors() -> int:
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _refuse_unknown_task(task: str) -> None:
+    from embedlab.names import task_names, unknown
+
+    if task not in task_names() and not task.endswith("-probing"):
+        raise unknown("task", task, task_names())
 
 
 def _pair(text: str) -> tuple[str, str]:

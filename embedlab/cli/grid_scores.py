@@ -18,7 +18,7 @@ def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
     columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
     seeds = len(plan.seeds)
     ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
-    notes = [f"* the best; {ties}"]
+    notes = [f"the best is marked *; {ties}"]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     notes += [f"{found.missing} cells have no such score yet"] if found.missing else []
     marks = "".join(f" [{mark}]" for mark in found.marks)

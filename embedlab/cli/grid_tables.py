@@ -7,7 +7,7 @@ from typing import Any
 from embedlab.cli.grid_board import summary
 from embedlab.grids.cell import is_complete
 from embedlab.grids.grid_file import grid_names, grid_path
-from embedlab.grids.plan import Plan
+from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import Entry
 from embedlab.reports.tables import Cell, Column, Table, Value
@@ -34,10 +34,21 @@ def grids_table(runs: Path) -> Table:
     started = sorted(path.parent.name for path in (runs / "grids").glob("*/plan.json"))
     rows: list[dict[str, Any]] = []
     for name in sorted({*grid_names(), *started}):
-        values = read_toml(grid_path(name)) if name in grid_names() else {}
-        axes = ", ".join(f"{axis} ({len(choices)})" for axis, choices in values.get("axes", {}).items())
-        rows.append({"grid": name, "axes": axes, "started": name in started, "summary": values.get("summary", "")})
+        axes, told = _axes_and_summary(name, runs) if name in started else _shipped_axes_and_summary(name)
+        listed = ", ".join(f"{axis} ({count})" for axis, count in axes.items())
+        rows.append({"grid": name, "axes": listed, "started": name in started, "summary": told})
     return Table(title="Grids", columns=[Column(key=key, title=key) for key in ("grid", "axes", "started", "summary")], rows=rows)
+
+
+def _axes_and_summary(name: str, runs: Path) -> tuple[dict[str, int], str]:
+    """The values of each axis of a grid that was started, and what it is about."""
+    plan = Plan.load(GridFolder.of(runs, name).plan_file)
+    return {axis: len(labels) for axis, labels in plan.axes.items()}, plan.summary
+
+
+def _shipped_axes_and_summary(name: str) -> tuple[dict[str, int], str]:
+    values = read_toml(grid_path(name))
+    return {axis: len(choices) for axis, choices in values.get("axes", {}).items()}, values.get("summary", "")
 
 
 def cells_table(plan: Plan) -> Table:
@@ -58,5 +69,6 @@ def summary_table(plan: Plan, entries: Sequence[Entry]) -> Table:
             cell = plan.cell(entry.number)
             rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
     keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
-    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}` shows their scores"
+    world = " --sample" if plan.place.sample else ""
+    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}{world}` shows their scores"
     return Table(title=plan.name, columns=[Column(key=key, title=key) for key in keys], rows=rows, notes=(done,))

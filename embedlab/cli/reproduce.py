@@ -11,7 +11,7 @@ from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile
-from embedlab.errors import ExitCode
+from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from embedlab.grids.paper_table import PaperTable
@@ -72,8 +72,16 @@ def reproduce(
     from embedlab.grids.paper_file import select_tables
 
     if paper is None:
+        if html is not None:
+            raise UsageError("--html writes a page of a paper's tables", hint="name the paper, and a table or --from runs")
         return terminal.show(tables.papers_table())
     chosen = select_tables(paper, table)
+    if published_only and from_ is not None:
+        raise UsageError(
+            "--published-only and --from exclude each other", hint="--published-only prints what the paper says, and nothing of ours"
+        )
+    if html is not None and (published_only or (table is None and from_ is None)):
+        raise UsageError("--html writes a page of tables that are run or found here", hint="name a table, or take --from runs")
     if published_only:
         return terminal.show(*(tables.printed_table(one) for one in chosen))
     if table is None and from_ is None:

@@ -77,8 +77,11 @@ def numbers_table(table: PaperTable, numbers: Mapping[Spot, Number], marks: Sequ
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
 
 
-def orders_table(table: PaperTable, judgement: Judgement) -> Table:
-    """Neighbours in the printed order and claimed pairs: the difference printed and ours, and how probable the order is."""
+def orders_table(table: PaperTable, judgement: Judgement, said: Sequence[str] = ()) -> Table:
+    """Neighbours in the printed order and claimed pairs: the difference printed and ours, and how probable the order is.
+
+    What must be SAID of the runs comes first below it.
+    """
     rows: Rows = [_order_row(pair, table.scale) for pair in judgement.pairs]
     keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
     is_single = len(table.judge) == 1
@@ -87,7 +90,7 @@ def orders_table(table: PaperTable, judgement: Judgement) -> Table:
         for key in keys
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]
-    notes = [_ranking_note(ranking) for ranking in judgement.rankings] + list(_explanations(table, judgement))
+    notes = [*said, *(_ranking_note(ranking) for ranking in judgement.rankings), *_explanations(table, judgement)]
     return Table(title=f"{table.paper} {table.name}: does the printed order hold?", columns=columns, rows=rows, notes=notes)
 
 

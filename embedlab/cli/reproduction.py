@@ -23,7 +23,7 @@ from embedlab.grids.judgement import Items, Judgement, Number, judge, numbers_of
 from embedlab.grids.paper_table import PaperTable
 from embedlab.grids.plan import GridFolder, Place
 from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, trainings
-from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of
+from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of, settings_apart
 from embedlab.recipe import to_table
 from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
@@ -59,6 +59,7 @@ class _Trained:
     models: RowModels
     recipes: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]  # by row: the paper's, resolved, and the run's
     failed: bool
+    apart: tuple[str, ...] = ()  # what is said of runs that differ from each other in more than the table's rows do
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     trained = _train(kept, asked, encoder, terminal) if asked.trains else _find(kept, asked, encoder, terminal)
     members = trained.models.all_members()
     known = _evaluate(kept, members, asked, terminal)
-    missing = [*_absent(kept, members, asked), *known.missing]
+    missing = [*trained.apart, *_absent(kept, members, asked), *known.missing]
     missing += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
     names = {member.name for models in members.values() for member in models}
     seeds = [len(models) for models in members.values() if models and models[0].seed is not None]
@@ -95,7 +96,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     with terminal.progress("resampling") as tick:
         judgement = judge(kept, members, known.evaluations, known.items, tick)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
-    answers = (numbers_table(kept, numbers, marks, missing), orders_table(kept, judgement))
+    answers = (numbers_table(kept, numbers, marks, missing), orders_table(kept, judgement, trained.apart))
     return Reproduction(
         table=kept,
         deviations=told,
@@ -141,7 +142,9 @@ def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termin
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     seeds = range(1, asked.seeds + 1) if asked.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
-    return _Trained(models=models, recipes=recipes, failed=False)
+    apart = tuple(f"{key} ({', '.join(values)})" for key, values in settings_apart(table, runs, run_of).items())
+    said = (f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order is no evidence for the rows' own",)
+    return _Trained(models=models, recipes=recipes, failed=False, apart=said if apart else ())
 
 
 def _absent(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked: Asked) -> Iterator[str]:

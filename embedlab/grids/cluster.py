@@ -26,6 +26,7 @@ from embedlab.paths import atomic_folder
 from embedlab.runs.store import RunFolder
 
 POLL_S = 0.2
+KNOCK_S = 5.0  # for an answer from the cluster's address
 LOST_NODES = 3  # so often Ray starts a cell again elsewhere before it counts as killed
 
 
@@ -227,6 +228,7 @@ def _connected(address: str, *, is_quiet: bool) -> Iterator[None]:
         import ray
     except ImportError as error:
         raise MissingError("--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'") from error
+    _knock(address)
     try:
         ray.init(address=address, log_to_driver=not is_quiet, logging_level=logging.WARNING)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -238,3 +240,16 @@ def _connected(address: str, *, is_quiet: bool) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Refuse a HOST:PORT where nobody listens; Ray would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return  # "auto" and the like: for Ray to find
+    try:
+        socket.create_connection((host, int(port)), timeout=KNOCK_S).close()
+    except (OSError, OverflowError) as error:
+        raise MissingError(
+            f"no Ray cluster at {address!r}: {error}", hint="`ray start --head` starts one; `ray status` shows it"
+        ) from error

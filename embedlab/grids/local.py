@@ -23,25 +23,26 @@ POLL_S = 0.2
 
 
 def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
-    """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already.
-
-    While workers are at it the grid has one plan: another is refused.
-    """
-    text = plan.to_json()
-    is_same = folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == text
-    if not is_same:
-        if is_alive(folder):
-            raise UsageError(
-                f"grid {plan.name!r} is running with another plan than its file says now",
-                hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
-            )
-        plan.save(folder.plan_file)
+    """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already."""
+    keep_plan(plan, folder)
     complete = [cell for cell in plan.cells if is_complete(plan, cell)]
     for cell in complete:  # a worker that was killed between a cell's end and this left them
         drop_checkpoints(plan.run(cell))
     done = {(cell.variant.run, cell.seed) for cell in complete}
     with Queue(folder.queue_file) as queue:
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
+
+
+def keep_plan(plan: Plan, folder: GridFolder) -> None:
+    """Put PLAN into the grid's folder; while workers are at it the grid has one plan, and another is refused."""
+    if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
+        return
+    if is_alive(folder):
+        raise UsageError(
+            f"grid {plan.name!r} is running with another plan than its file says now",
+            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
+        )
+    plan.save(folder.plan_file)
 
 
 class Crew:

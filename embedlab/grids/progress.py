@@ -1,14 +1,18 @@
 """How far a grid is: the same facts for the board, `grid status` and the dashboard, from queue and event files."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from embedlab.grids.cell import is_complete
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Entry, Queue, State
 from embedlab.runs import events
+from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
+
+_STATES: Mapping[str, State] = {"running": "running", "silent": "running", "failed": "failed"}  # a run's, as a cell's
 
 CURVE = 400  # the newest points of a curve that are kept
 
@@ -73,17 +77,20 @@ class Watcher:
 
     def __init__(self, folder: GridFolder) -> None:
         self.plan = Plan.load(folder.plan_file)
-        self._queue = Queue(folder.queue_file)
+        self._queue_file = folder.queue_file
+        self._queue: Queue | None = None
         self._curves: dict[tuple[str, int], _Curves] = {}
-        self._cost: tuple[int, Cost] | None = None
+        self._cost: tuple[tuple[int, int], Cost] | None = None
 
     def look(self) -> GridProgress:
         """The grid now."""
-        entries = tuple(self._queue.entries())
+        if self._queue is None and self._queue_file.is_file():
+            self._queue = Queue(self._queue_file)
+        entries = tuple(self._queue.entries() if self._queue is not None else entries_of_runs(self.plan))
         running = [entry for entry in entries if entry.state == "running"]
-        settled = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries)
-        if self._cost is None or self._cost[0] != settled:  # the estimate moves only when a cell ends
-            self._cost = settled, remaining_cost(self.plan, entries, max(1, len(running)))
+        state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
+        if self._cost is None or self._cost[0] != state:  # the estimate moves only when a cell begins or ends
+            self._cost = state, remaining_cost(self.plan, entries, max(1, len(running)))
         return GridProgress(plan=self.plan, entries=entries, running=tuple(self._progress(entry) for entry in running), cost=self._cost[1])
 
     def _progress(self, entry: Entry) -> CellProgress:
@@ -94,4 +101,25 @@ class Watcher:
 
     def close(self) -> None:
         """Close the queue."""
-        self._queue.close()
+        if self._queue is not None:
+            self._queue.close()
+
+
+def entries_of_runs(plan: Plan) -> Iterator[Entry]:
+    """What the runs alone say of the cells, where no queue was filled: those of a job array are claimed by nobody."""
+    for cell in plan.cells:
+        found = status(plan.run(cell))
+        yield Entry(
+            run=cell.variant.run,
+            seed=cell.seed,
+            number=cell.number,
+            state="done" if is_complete(plan, cell) else _STATES.get(found.state, "waiting"),
+            errors=0,
+            kills=0,
+            worker=None,
+            pid=None,
+            lease=None,
+            seconds=0.0,
+            rung=0,
+            reason=found.message,
+        )

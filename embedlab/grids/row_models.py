@@ -16,6 +16,8 @@ from embedlab.runs.store import RunFolder
 
 Spot = tuple[str, str]  # row and column of a table
 
+_Fit = tuple[bool, bool, int, str]  # of another recipe, of another name, differences, the run's name
+
 NOT_DECISIVE = ("summary", "evaluate.")  # keys that do not tell one row's training from another's
 
 
@@ -31,32 +33,59 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
     """For each training of a table the finished run that fits it, where there is one.
 
     Best is a run of the very recipe. Otherwise it must be of the same objectives and agree in every key that tells the table's
-    own rows apart; of several the one named like the recipe wins, then the one with the fewest differences.
+    own rows apart; of several those win that agree with the other rows' runs in everything else, then the one named like the
+    recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
     wanted = {key: (making, expected_recipe(making, overrides, encoder)) for key, (_, making) in trainings(table).items()}
-    found = {}
+    fitting = {}
     for key, (making, expected) in wanted.items():
         siblings = [_values(recipe) for _, recipe in wanted.values() if _objectives(recipe) == _objectives(expected)]
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
         is_free = making.encoder is None and encoder is None
-        name = _best(expected, decisive - ({ENCODER} if is_free else set()), there)
-        if name is not None:
-            found[key] = name
-    return found
+        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), there)
+    return _alike(fitting, {name: _values(there[name]) for name in there}, _common([recipe for _, recipe in wanted.values()]))
 
 
-def _best(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> str | None:
-    exact = [name for name, recipe in there.items() if recipe.hash == expected.hash]
-    if exact:
-        return exact[0]
+def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
+    """The keys in which the runs behind the rows differ from each other though the paper's rows do not, with their values."""
+    there = _finished_recipes(runs)
+    values = [_values(there[name]) for name in dict.fromkeys(run_of.values())]
+    common = _common([expected_recipe(making) for _, making in trainings(table).values()])
+    found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
+    return {key: texts for key, texts in found.items() if len(texts) > 1}
+
+
+def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> list[_Fit]:
+    """The runs that may stand for a recipe, the best first."""
     values = _values(expected)
-    alike: list[tuple[bool, int, str]] = []
+    fits: list[_Fit] = []
     for name, recipe in there.items():
         own = _values(recipe)
         if _objectives(recipe) == _objectives(expected) and all(own.get(key) == values[key] for key in decisive):
-            alike.append((name != expected.name, sum(own.get(key) != value for key, value in values.items()), name))
-    return min(alike)[2] if alike else None
+            differences = sum(own.get(key) != value for key, value in values.items())
+            fits.append((recipe.hash != expected.hash, name != expected.name, differences, name))
+    return sorted(fits)
+
+
+def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[str, Any]], common: Sequence[str]) -> dict[str, str]:
+    """One run for each training: as many as can be from runs alike in the COMMON keys, then of the rest."""
+    settings: dict[str, dict[str, _Fit]] = {}
+    for key, fits in fitting.items():
+        for fit in fits:
+            setting = json.dumps([values[fit[-1]].get(name) for name in common])
+            settings.setdefault(setting, {}).setdefault(key, fit)
+    found: dict[str, str] = {}
+    for fits_of in sorted(settings.values(), key=lambda own: (-sum(not fit[0] for fit in own.values()), -len(own), sorted(own.values()))):
+        for key, fit in fits_of.items():
+            found.setdefault(key, fit[-1])
+    return found
+
+
+def _common(recipes: Sequence[Recipe]) -> list[str]:
+    """The keys in which all of these agree."""
+    values = [_values(recipe) for recipe in recipes]
+    return [key for key in (values[0] if values else ()) if len({json.dumps(own.get(key)) for own in values}) == 1]
 
 
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:

@@ -90,8 +90,11 @@ def pivot(
     or None for one column a slice. WHERE: axis = label, to look at a part. Axes in neither place are averaged, and named.
     """
     _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
-    wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in (where or {}).items())]
+    labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
+    wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))
+    if results and all(set(result.scores) <= {DEV} for result in results):
+        _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan, results[0].cell, measure)), measure)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest(score, slices)
@@ -115,14 +118,17 @@ def pivot(
 
 def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[_Result]:
     for cell in cells:
-        run = plan.run(cell)
-        path = run.evaluations / f"{measure.task}.json"
+        path = _evaluation_file(plan, cell, measure)
         if not path.is_file():
             continue
         evaluation = Evaluation.load(path, keep=measure.is_of)
         scores = {score.slice: 100 * score.value for score in evaluation.scores}
-        dev = _last_dev(run.events_file)
+        dev = _last_dev(plan.run(cell).events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
+
+
+def _evaluation_file(plan: Plan, cell: Cell, measure: Measure) -> Path:
+    return plan.run(cell).evaluations / f"{measure.task}.json"
 
 
 def _last_dev(path: Path) -> events.Dev | None:
@@ -189,3 +195,32 @@ def _refuse_unknown_axes(plan: Plan, names: Sequence[str]) -> None:
             raise UsageError(
                 f"grid {plan.name!r} has no axis {name!r}", hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}"
             )
+
+
+def _label(plan: Plan, axis: str, text: str) -> str:
+    """The label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
+    labels = plan.axes[axis]
+    if text in labels:
+        return text
+    equal = [label for label in labels if _number(text) is not None and _number(label) == _number(text)]
+    if not equal:
+        raise UsageError(f"axis {axis!r} of grid {plan.name!r} has no value {text!r}", hint=f"its values: {', '.join(labels)}")
+    return equal[0]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _refuse_unknown_measure(evaluation: Evaluation, measure: Measure) -> None:
+    """Name the first part of MEASURE that none of the scores has; each is looked for among those that have the parts before it."""
+    scores = evaluation.scores
+    for part, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
+        there = list(dict.fromkeys(str(getattr(score, part)) for score in scores))
+        scores = tuple(score for score in scores if getattr(score, part) in wanted)
+        if not scores:
+            option = "aggregate" if part == "setting" else part
+            raise UsageError(f"no {measure.task} score has --{option} {', '.join(wanted)}", hint=f"there are: {', '.join(there)}")

@@ -1,6 +1,7 @@
 """`embedlab grid`: what it prints and how it ends. The work itself is tested in tests/grids."""
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def test_status_shows_every_cell_and_lists_all_grids(plan: Plan, capsys: pytest.
     assert found["notes"] == ["3 done"]
     grids = {row["grid"]: row["started"] for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
     assert grids["mine"] is True
+    (listed,) = [row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"] if row["grid"] == "mine"]
+    assert listed["axes"] == "optim.lr (3), encoder.pooling (1)"
+    assert listed["summary"] == plan.summary
     assert grids["snli-supcl-lambda"] is False
 
 
@@ -126,6 +130,57 @@ def test_a_finished_grid_is_not_running(plan: Plan, capsys: pytest.CaptureFixtur
     run_stand_in(plan)
     assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
     assert "is not running" in capsys.readouterr().err
+
+
+def test_a_started_grid_goes_on_by_its_name_without_its_file(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
+    prepare(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    Path("mine.toml").unlink()
+    notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
+    assert notes == ["3 of 3 cells are done; `embedlab grid table mine --sample` shows their scores"]
+    assert main(["grid", "run", "mine", "--sample", "--set", "optim.epochs=2.0"]) == ExitCode.USAGE
+    assert "goes on as it was planned" in capsys.readouterr().err
+
+
+def test_a_grid_with_nothing_left_to_do_starts_nothing(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_stand_in(plan)
+    monkeypatch.setattr("embedlab.grids.cluster.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
+    assert "3 of 3 cells are done" in answer(capsys, "run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1", "--json")
+
+
+def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    prepare(plan, folder)
+    Path("mine.toml").write_text(Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]"))
+    monkeypatch.setattr("embedlab.grids.local.run_cell", lambda *_: None)
+    assert main(["grid", "run", "mine.toml", "--sample", "--cell", "2"]) == ExitCode.OK
+    assert Plan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
+
+
+def test_status_of_a_job_array_is_read_from_its_runs(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    folder.queue_file.unlink()
+    shutil.rmtree(plan.run(plan.cell(2)).path)
+    found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
+    assert [row["state"] for row in found["rows"]] == ["done", "waiting", "done"]
+    assert not folder.queue_file.exists()
+
+
+def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
+    run_stand_in(plan)
+    assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
+
+
+def test_an_unknown_task_is_refused_by_the_table(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    assert main(["grid", "table", "mine", "--sample", "--task", "stss"]) == ExitCode.USAGE
+    assert "'sts'" in capsys.readouterr().err
 
 
 def test_a_sparkline_goes_from_low_to_high() -> None:

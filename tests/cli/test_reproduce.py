@@ -125,6 +125,10 @@ def test_a_table_is_run_once_and_then_reused(embedlab: Embedlab, tiny_encoder: P
         (("liao", "table6", "--sample", "--set", "objective.weight=0.2"), "'objective.weight'", "another key"),
         (("liao", "table6", "--sample", "--set", "optim.lrr=1"), "optim.lrr", "'lr'"),
         (("liao", "table6", "--html", "missing/page.html", "--from", "runs"), "missing", "mkdir"),
+        (("liao", "table6", "--html", "page.html", "--published-only"), "--html writes a page", "--from runs"),
+        (("liao", "--html", "page.html"), "--html writes a page", "--from runs"),
+        (("--html", "page.html"), "--html writes a page", "name the paper"),
+        (("liao", "table6", "--published-only", "--from", "runs"), "exclude each other", "nothing of ours"),
     ],
 )
 def test_what_is_typed_wrong_is_said_in_two_lines(words: tuple[str, ...], message: str, hint: str, embedlab: Embedlab) -> None:

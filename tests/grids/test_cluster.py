@@ -83,3 +83,10 @@ def test_without_ray_the_extra_is_named(plan: Plan, folder: GridFolder, monkeypa
     with pytest.raises(MissingError) as caught:
         run_on_cluster(plan, folder, "127.0.0.1:1")
     assert "embedlab[ray]" in caught.value.hint
+
+
+def test_an_address_where_nobody_listens_is_refused_at_once(plan: Plan, folder: GridFolder) -> None:
+    pytest.importorskip("ray")
+    prepare(plan, folder)
+    with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
+        run_on_cluster(plan, folder, "127.0.0.1:1")

@@ -13,7 +13,7 @@ from embedlab.grids.paper_file import select_tables
 from embedlab.grids.paper_table import Deviation, PaperTable
 from embedlab.grids.plan import Place
 from embedlab.grids.reproduce import Cells, expected_recipe, for_encoder, plan_cells, trainings
-from embedlab.grids.row_models import RowModels, find_runs_of
+from embedlab.grids.row_models import RowModels, find_runs_of, settings_apart
 from embedlab.recipe import load_recipe, to_table, to_toml
 from embedlab.runs.store import RunFolder
 
@@ -111,9 +111,29 @@ def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_wha
     make_run(place, "near", "data.rows=50")
     found = find_runs_of(table, place.runs_folder, (), ENCODER)
     rows = {row: found.get(key) for key, (row, _) in trainings(table).items()}
-    assert rows == {"0.1": "exact", "0.3": "snli-supcl", "0.5": None, "0.7": None, "0.9": "other"}
+    assert rows == {"0.1": "exact", "0.3": "near", "0.5": None, "0.7": None, "0.9": "other"}
     shutil.rmtree(place.runs_folder / "exact")
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
+
+
+def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(place: Place) -> None:
+    table = one("liao", "table6")
+    for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
+        make_run(place, f"{name}-0.1", "objective.weight=0.1", *values)
+    make_run(place, "z-0.3", "objective.weight=0.3", "optim.epochs=0.5")
+    make_run(place, "z-0.9", "objective.weight=0.9", "optim.epochs=0.5")
+    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    assert set(found.values()) == {"z-0.1", "z-0.3", "z-0.9"}
+    assert settings_apart(table, place.runs_folder, found) == {}
+
+
+def test_runs_that_differ_in_more_than_the_rows_are_told(place: Place) -> None:
+    table = one("liao", "table6")
+    make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
+    make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5")
+    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    assert set(found.values()) == {"long", "short"}
+    assert settings_apart(table, place.runs_folder, found) == {"stage.0.optim.epochs": ["6.0", "0.5"]}
 
 
 def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(place: Place) -> None:

@@ -86,6 +86,29 @@ def test_where_looks_at_a_part(plan: Plan) -> None:
     assert len(found.rows) == 3
 
 
+def test_where_takes_a_number_in_any_spelling(plan: Plan) -> None:
+    write_results(plan, list(plan.cells))
+    assert pivot(plan, Measure(), where={"optim.lr": "0.00001"}) == pivot(plan, Measure(), where={"optim.lr": "1e-05"})
+    with pytest.raises(UsageError, match=r"has no value '7'") as caught:
+        pivot(plan, Measure(), where={"optim.lr": "7"})
+    assert "1e-05, 2e-05, 5e-05" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("measure", "message", "there"),
+    [
+        (Measure(metric="foo"), "--metric foo", "spearman"),
+        (Measure(setting="foo"), "--aggregate foo", "all"),
+        (Measure(by=("foo",)), "--by foo", "dataset"),
+    ],
+)
+def test_a_measure_that_no_score_has_is_named_with_those_that_are_there(plan: Plan, measure: Measure, message: str, there: str) -> None:
+    write_results(plan, list(plan.cells)[:2])
+    with pytest.raises(UsageError, match=message) as caught:
+        pivot(plan, measure)
+    assert there in caught.value.hint
+
+
 def test_unfinished_cells_are_counted(plan: Plan) -> None:
     write_results(plan, list(plan.cells)[:4])
     assert pivot(plan, Measure()).missing == 8

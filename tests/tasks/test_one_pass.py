@@ -68,14 +68,15 @@ def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source
     opened = open_transfer(source, ["mr", "mrpc"])
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     made.save(tmp_path)
-    kept = kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, opened.texts)
+    kept = kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, opened.texts)
     assert kept is not None
     assert kept.scores == made.scores
-    assert kept_evaluation(tmp_path, "transfer", made.fingerprint, opened.texts) is None
-    assert kept_evaluation(tmp_path, "transfer-exact", "other", opened.texts) is None
-    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, open_transfer(source, ["mr"]).texts) is None
+    assert kept_evaluation(tmp_path, "transfer", made.model, made.fingerprint, opened.texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", made.model, "other", opened.texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, open_transfer(source, ["mr"]).texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", "a copy of it", made.fingerprint, opened.texts) is None
     replace(made, embedlab="0.0.1").save(tmp_path)
-    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, opened.texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, opened.texts) is None
     made.save(tmp_path)
     write_mr(source.folder or tmp_path, 13)
-    assert kept_evaluation(tmp_path, "transfer-exact", made.fingerprint, open_transfer(source, ["mr", "mrpc"]).texts) is None
+    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, open_transfer(source, ["mr", "mrpc"]).texts) is None
