@@ -1,5 +1,6 @@
 """The tables of `embedlab reproduce`: papers, what they print, ours beside theirs, deviations, and whether the order holds."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
@@ -45,11 +46,20 @@ def printed_table(table: PaperTable) -> Table:
     notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.makings and not table.printed:
-        rows: Rows = [{"row": row} for row in table.makings]
-        return Table(title=title, columns=[Column(key="row", title="row")], rows=rows, notes=["the paper prints no numbers of it", *notes])
+        bare: Rows = [{"row": row} for row in table.makings]
+        return Table(title=title, columns=[Column(key="row", title="row")], rows=bare, notes=["the paper prints no numbers of it", *notes])
     frame = published_table(table.paper, table.name)
     columns = [Column(key=column, title=column) for column in frame.columns]
-    return Table(title=title, columns=columns, rows=frame.to_dicts(), notes=notes)
+    printed = {column.name: _as_printed(column.to_list()) for column in frame}
+    rows: Rows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
+    return Table(title=title, columns=columns, rows=rows, notes=notes)
+
+
+def _as_printed(values: Sequence[Value]) -> list[Value | Cell]:
+    """A column's numbers with the zeros at their ends that print has and a CSV file has not: with as many digits as most of them."""
+    decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
+    usual = Counter(decimals.values()).most_common(1)[0][0] if decimals else 0
+    return [Cell(value=value, text=f"{value:.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values]
 
 
 def deviations_table(table: PaperTable, found: Sequence[Deviation]) -> Table:

@@ -142,7 +142,7 @@ def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termin
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     seeds = range(1, asked.seeds + 1) if asked.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
-    apart = tuple(f"{key} ({', '.join(values)})" for key, values in settings_apart(table, runs, run_of).items())
+    apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())
     said = (f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order is no evidence for the rows' own",)
     return _Trained(models=models, recipes=recipes, failed=False, apart=said if apart else ())
 

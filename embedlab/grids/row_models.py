@@ -1,7 +1,7 @@
 """Which models stand for the rows of a paper's table: runs that fit a recipe, encoders as they are, combinations of rows."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,14 +44,15 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
         is_free = making.encoder is None and encoder is None
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), there)
-    return _alike(fitting, {name: _values(there[name]) for name in there}, _common([recipe for _, recipe in wanted.values()]))
+    values = {name: _values(recipe) for name, recipe in there.items()}
+    return _alike(fitting, values, _common([recipe for _, recipe in wanted.values()], values.values()))
 
 
 def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
     """The keys in which the runs behind the rows differ from each other though the paper's rows do not, with their values."""
     there = _finished_recipes(runs)
     values = [_values(there[name]) for name in dict.fromkeys(run_of.values())]
-    common = _common([expected_recipe(making) for _, making in trainings(table).values()])
+    common = _common([expected_recipe(making) for _, making in trainings(table).values()], values)
     found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
     return {key: texts for key, texts in found.items() if len(texts) > 1}
 
@@ -82,10 +83,11 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
     return found
 
 
-def _common(recipes: Sequence[Recipe]) -> list[str]:
-    """The keys in which all of these agree."""
+def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The keys in which all of the RECIPES agree, be it that none has them: then those of RUNS alone, such as a sample's rows."""
     values = [_values(recipe) for recipe in recipes]
-    return [key for key in (values[0] if values else ()) if len({json.dumps(own.get(key)) for own in values}) == 1]
+    keys = dict.fromkeys(key for own in (*values, *runs) for key in own)
+    return [key for key in keys if len({json.dumps(own.get(key)) for own in values}) == 1]
 
 
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:

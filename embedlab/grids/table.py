@@ -90,6 +90,8 @@ def pivot(
     or None for one column a slice. WHERE: axis = label, to look at a part. Axes in neither place are averaged, and named.
     """
     _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
+    if columns is not None and columns in (rows or ()):
+        raise UsageError(f"axis {columns!r} cannot be rows and columns at once", hint="leave one of them out")
     labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
     wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))

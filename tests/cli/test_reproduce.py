@@ -64,6 +64,14 @@ def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
     assert "| SBERT baseline |" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
 
 
+def test_published_numbers_keep_the_zeros_of_print(embedlab: Embedlab) -> None:
+    shown = embedlab("reproduce", "liao", "table6", "--published-only").out
+    assert " 75.40 " in shown
+    assert " 75.68 " in shown
+    assert ",75.4," in embedlab("reproduce", "liao", "table6", "--published-only", "--format", "csv").out
+    assert "75.585" in embedlab("reproduce", "liao", "table3", "--published-only").out
+
+
 def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
     (table,) = tables(embedlab("reproduce", "sedghamiz", "table2", "--published-only", "--json"))
     assert any("71.2" in note for note in table["notes"])  # type: ignore[attr-defined]

@@ -130,10 +130,10 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
 def test_runs_that_differ_in_more_than_the_rows_are_told(place: Place) -> None:
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
-    make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5")
+    make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
     found = find_runs_of(table, place.runs_folder, (), ENCODER)
     assert set(found.values()) == {"long", "short"}
-    assert settings_apart(table, place.runs_folder, found) == {"stage.0.optim.epochs": ["6.0", "0.5"]}
+    assert settings_apart(table, place.runs_folder, found) == {"stage.0.optim.epochs": ["6.0", "0.5"], "stage.0.data.rows": ["null", "50"]}
 
 
 def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(place: Place) -> None:

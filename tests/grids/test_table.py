@@ -86,6 +86,11 @@ def test_where_looks_at_a_part(plan: Plan) -> None:
     assert len(found.rows) == 3
 
 
+def test_an_axis_is_rows_or_columns(plan: Plan) -> None:
+    with pytest.raises(UsageError, match="rows and columns at once"):
+        pivot(plan, Measure(), rows=["optim.lr"], columns="optim.lr")
+
+
 def test_where_takes_a_number_in_any_spelling(plan: Plan) -> None:
     write_results(plan, list(plan.cells))
     assert pivot(plan, Measure(), where={"optim.lr": "0.00001"}) == pivot(plan, Measure(), where={"optim.lr": "1e-05"})
