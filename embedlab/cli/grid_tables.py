@@ -69,6 +69,5 @@ def summary_table(plan: Plan, entries: Sequence[Entry]) -> Table:
             cell = plan.cell(entry.number)
             rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
     keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
-    world = " --sample" if plan.place.sample else ""
-    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}{world}` shows their scores"
+    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.typed}` shows their scores"
     return Table(title=plan.name, columns=[Column(key=key, title=key) for key in keys], rows=rows, notes=(done,))

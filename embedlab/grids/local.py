@@ -40,7 +40,7 @@ def keep_plan(plan: Plan, folder: GridFolder) -> None:
     if is_alive(folder):
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
-            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
+            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.typed}`; finished cells are kept",
         )
     plan.save(folder.plan_file)
 
@@ -127,7 +127,7 @@ def run_local(
         raise EmbedlabError(
             f"the workers of grid {plan.name!r} gave up: {complaint}", hint=f"see {str(folder.log_file)!r}, then run the grid again"
         )
-    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint=f"`embedlab grid run {plan.name}` goes on from there")
+    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint=f"`embedlab grid run {plan.typed}` goes on from there")
 
 
 def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:

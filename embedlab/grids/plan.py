@@ -93,6 +93,11 @@ class Plan:
         return len(self.variants) * len(self.seeds)
 
     @property
+    def typed(self) -> str:
+        """What a user types after `grid status` and the like to mean this grid."""
+        return f"{self.name} --sample" if self.place.sample else self.name
+
+    @property
     def cells(self) -> Iterator[Cell]:
         """Every cell; all variants with the first seed come first, so that an early look shows the whole grid."""
         pairs = ((seed, variant) for seed in self.seeds for variant in self.variants)
