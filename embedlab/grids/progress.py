@@ -109,17 +109,5 @@ def entries_of_runs(plan: Plan) -> Iterator[Entry]:
     """What the runs alone say of the cells, where no queue was filled: those of a job array are claimed by nobody."""
     for cell in plan.cells:
         found = status(plan.run(cell))
-        yield Entry(
-            run=cell.variant.run,
-            seed=cell.seed,
-            number=cell.number,
-            state="done" if is_complete(plan, cell) else _STATES.get(found.state, "waiting"),
-            errors=0,
-            kills=0,
-            worker=None,
-            pid=None,
-            lease=None,
-            seconds=0.0,
-            rung=0,
-            reason=found.message,
-        )
+        state: State = "done" if is_complete(plan, cell) else _STATES.get(found.state, "waiting")
+        yield Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)

@@ -45,14 +45,14 @@ class Entry:
     seed: int
     number: int  # in the plan, from 1
     state: State
-    errors: int  # ends with an error since the grid was last started
-    kills: int  # ends by a signal that nobody here sent
-    worker: str | None
-    pid: int | None  # of its process, while it runs
-    lease: float | None  # until when the claim holds, seconds since 1970
-    seconds: float  # spent on it so far by all its processes
-    rung: int  # of successive halving
-    reason: str  # why it failed or was stopped
+    errors: int = 0  # ends with an error since the grid was last started
+    kills: int = 0  # ends by a signal that nobody here sent
+    worker: str | None = None
+    pid: int | None = None  # of its process, while it runs
+    lease: float | None = None  # until when the claim holds, seconds since 1970
+    seconds: float = 0.0  # spent on it so far by all its processes
+    rung: int = 0  # of successive halving
+    reason: str = ""  # why it failed or was stopped
 
     @property
     def key(self) -> tuple[str, int]:

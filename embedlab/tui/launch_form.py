@@ -162,23 +162,7 @@ def _variants(plan: Plan) -> list[str]:
 
 
 def _waiting(plan: Plan) -> Sequence[Entry]:
-    return [
-        Entry(
-            run=cell.variant.run,
-            seed=cell.seed,
-            number=cell.number,
-            state="waiting",
-            errors=0,
-            kills=0,
-            worker=None,
-            pid=None,
-            lease=None,
-            seconds=0.0,
-            rung=0,
-            reason="",
-        )
-        for cell in plan.cells
-    ]
+    return [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
 
 
 def _grid_table(name: str) -> dict[str, Any]:
