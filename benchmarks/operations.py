@@ -40,9 +40,9 @@ def forward_gflop(backbone: "nn.Module", lengths: Sequence[int], *, is_first_onl
     return done / 1e9
 
 
-def encoding_floor(backbone: "nn.Module", lengths: Sequence[int], *, is_first_only: bool = False) -> Floor:
+def encoding_floor(backbone: "nn.Module", lengths: Sequence[int]) -> Floor:
     """One forward pass; weights and activations are counted as staying in the caches."""
-    return Floor(gflop=forward_gflop(backbone, lengths, is_first_only=is_first_only), gigabytes=0.0)
+    return Floor(gflop=forward_gflop(backbone, lengths), gigabytes=0.0)
 
 
 def step_floor(backbone: "nn.Module", lengths: Sequence[int], *, is_first_only: bool = False) -> Floor:

@@ -133,7 +133,8 @@ def table(
     if not found.rows:
         _refuse_unknown_task(task)
         raise EmbedlabError(
-            f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})", hint=f"embedlab grid status {plan.name}"
+            f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})",
+            hint=f"`embedlab grid status {plan.typed}` shows its cells",
         )
     what = f"{task} {metric} ({setting}) x 100" + (f", {found.shown[0]}" if columns else "")
     shown = pivot_table(plan, found, what)
@@ -144,7 +145,7 @@ def table(
 @common("data", "runs", "output")
 def cancel(grid: GridName, *, terminal: Terminal) -> None:
     """Ask every process that works on GRID to save its cell and stop."""
-    from embedlab.grids.plan import GridFolder
+    from embedlab.grids.plan import GridFolder, Plan
     from embedlab.grids.queue import Queue
     from embedlab.grids.worker import is_alive
 
@@ -153,8 +154,8 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
         raise UsageError(f"grid {folder.path.name!r} is not running", hint=f"`embedlab grid status {folder.path.name}` shows its cells")
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
-    world = " --sample" if terminal.settings.sample else ""
-    terminal.note(f"asked the workers of {folder.path.name} to stop; `embedlab grid run {folder.path.name}{world}` goes on from there")
+    plan = Plan.load(folder.plan_file)
+    terminal.note(f"asked the workers of {plan.name} to stop; `embedlab grid run {plan.typed}` goes on from there")
 
 
 def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "Plan":

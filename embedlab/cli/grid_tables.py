@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.cli.grid_board import summary
+from embedlab.errors import MissingError
 from embedlab.grids.cell import is_complete
 from embedlab.grids.grid_file import grid_names, grid_path
 from embedlab.grids.plan import GridFolder, Plan
@@ -34,21 +35,25 @@ def grids_table(runs: Path) -> Table:
     started = sorted(path.parent.name for path in (runs / "grids").glob("*/plan.json"))
     rows: list[dict[str, Any]] = []
     for name in sorted({*grid_names(), *started}):
-        axes, told = _axes_and_summary(name, runs) if name in started else _shipped_axes_and_summary(name)
+        axes, told = _axes_and_summary(name, GridFolder.of(runs, name))
         listed = ", ".join(f"{axis} ({count})" for axis, count in axes.items())
         rows.append({"grid": name, "axes": listed, "started": name in started, "summary": told})
     return Table(title="Grids", columns=[Column(key=key, title=key) for key in ("grid", "axes", "started", "summary")], rows=rows)
 
 
-def _axes_and_summary(name: str, runs: Path) -> tuple[dict[str, int], str]:
-    """The values of each axis of a grid that was started, and what it is about."""
-    plan = Plan.load(GridFolder.of(runs, name).plan_file)
+def _axes_and_summary(name: str, folder: GridFolder) -> tuple[dict[str, int], str]:
+    """How many values each axis has and what the grid is about, as its file says, or the plan of one whose file is the user's own.
+
+    A plan that cannot be read costs its own line, not the list.
+    """
+    if name in grid_names():
+        values = read_toml(grid_path(name))
+        return {axis: len(choices) for axis, choices in values.get("axes", {}).items()}, values.get("summary", "")
+    try:
+        plan = Plan.load(folder.plan_file)
+    except MissingError as error:
+        return {}, error.message
     return {axis: len(labels) for axis, labels in plan.axes.items()}, plan.summary
-
-
-def _shipped_axes_and_summary(name: str) -> tuple[dict[str, int], str]:
-    values = read_toml(grid_path(name))
-    return {axis: len(choices) for axis, choices in values.get("axes", {}).items()}, values.get("summary", "")
 
 
 def cells_table(plan: Plan) -> Table:

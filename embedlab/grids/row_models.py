@@ -50,8 +50,7 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
 
 def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
     """The keys in which the runs behind the rows differ from each other though the paper's rows do not, with their values."""
-    there = _finished_recipes(runs)
-    values = [_values(there[name]) for name in dict.fromkeys(run_of.values())]
+    values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     common = _common([expected_recipe(making) for _, making in trainings(table).values()], values)
     found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
     return {key: texts for key, texts in found.items() if len(texts) > 1}
@@ -93,10 +92,14 @@ def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> lis
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:
     found = {}
     for name in finished_runs(runs):
-        seed = next(iter(finished_seeds(runs, name)))
         with suppress(EmbedlabError):  # a run of another version of embedlab
-            found[name] = RunFolder.of(runs, name, seed).recipe()
+            found[name] = _recipe_of(runs, name)
     return found
+
+
+def _recipe_of(runs: Path, name: str) -> Recipe:
+    """The recipe of a finished run, which its seeds share."""
+    return RunFolder.of(runs, name, next(iter(finished_seeds(runs, name)))).recipe()
 
 
 def _objectives(recipe: Recipe) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from embedlab.grids.plan import Cell, Plan
 from embedlab.names import nearest
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.store import RunFolder
 
 DEV = "dev"  # the last dev score, beside the slices of the evaluation
 ALPHA = 0.05
@@ -96,7 +97,7 @@ def pivot(
     wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))
     if results and all(set(result.scores) <= {DEV} for result in results):
-        _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan, results[0].cell, measure)), measure)
+        _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
         guess = nearest(score, slices)
@@ -120,17 +121,18 @@ def pivot(
 
 def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[_Result]:
     for cell in cells:
-        path = _evaluation_file(plan, cell, measure)
+        run = plan.run(cell)
+        path = _evaluation_file(run, measure)
         if not path.is_file():
             continue
         evaluation = Evaluation.load(path, keep=measure.is_of)
         scores = {score.slice: 100 * score.value for score in evaluation.scores}
-        dev = _last_dev(plan.run(cell).events_file)
+        dev = _last_dev(run.events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
 
 
-def _evaluation_file(plan: Plan, cell: Cell, measure: Measure) -> Path:
-    return plan.run(cell).evaluations / f"{measure.task}.json"
+def _evaluation_file(run: RunFolder, measure: Measure) -> Path:
+    return run.evaluations / f"{measure.task}.json"
 
 
 def _last_dev(path: Path) -> events.Dev | None:

@@ -161,6 +161,15 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: Plan, monkey
     assert Plan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 
 
+def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    prepare(plan, folder)
+    folder.plan_file.write_text("{")
+    rows = {row["grid"]: row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
+    assert "not a readable plan" in rows["mine"]["summary"]
+    assert rows["snli-supcl-lambda"]["axes"]
+
+
 def test_status_of_a_job_array_is_read_from_its_runs(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
