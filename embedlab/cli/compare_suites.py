@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from embedlab.reports.tables import Table
     from embedlab.tasks.answers import Answers
     from embedlab.tasks.asked import Asked
-    from embedlab.tasks.protocols import SettingName
+    from embedlab.tasks.classifier_settings import SettingName
 
 RESAMPLES = 10_000
 OWN_UNITS = {"geometry"}  # tasks whose numbers are no shares of 100

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
     from embedlab.tasks.asked import Asked
+    from embedlab.tasks.classifier_settings import SettingName
     from embedlab.tasks.one_pass import Texts
-    from embedlab.tasks.protocols import SettingName
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 

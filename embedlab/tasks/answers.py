@@ -18,9 +18,9 @@ from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.settings import Settings
 from embedlab.tasks.asked import Asked
+from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.judged import Watches, judge, setting_of
 from embedlab.tasks.one_pass import Texts, kept_evaluation, plain_state
-from embedlab.tasks.protocols import SettingName
 
 # Of the datasets that are reported by more than accuracy.
 METRICS: Mapping[str, tuple[Metric, ...]] = {

@@ -11,6 +11,7 @@ from embedlab.data.probing import SENTEVAL, set_of, suite_names, suite_title
 from embedlab.errors import UsageError
 from embedlab.names import task_names, unknown
 from embedlab.tasks.sts import DATASETS as STS
+from embedlab.tasks.transfer import DATASETS as TRANSFER
 
 ALL = "all"
 LONGEST_NAME = 100  # of a file that is named after datasets; file systems end at 255 bytes
@@ -81,8 +82,6 @@ def _task_of(name: str) -> str:
         return name
     if name in STS or (is_pair_file(name) and set_of(name) is None):
         return "sts"
-
-    from embedlab.tasks.transfer import DATASETS as TRANSFER  # brings torch, which a question about pairs does not need
 
     probing = {dataset.name for dataset in PROBING}
     if name in TRANSFER:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from embedlab.data.dataset import Dataset, Part
@@ -13,12 +13,16 @@ from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.fits import Problem, Rows
-from embedlab.tasks.folds import FOLD_SEED
+from embedlab.tasks.classifier_settings import SETTINGS, SettingName
+from embedlab.tasks.folds import FOLD_SEED, Rows
 from embedlab.tasks.judged import evaluation_of
 from embedlab.tasks.marks import evaluation_marks
 from embedlab.tasks.one_pass import Texts
-from embedlab.tasks.protocols import SETTINGS, Outcome, Protocol, SettingName
+
+if TYPE_CHECKING:
+    import torch
+
+    from embedlab.tasks.protocols import Outcome, Protocol
 
 Watches = Callable[[str], Watch]
 """The progress callback of a piece of work by its name."""
@@ -73,7 +77,7 @@ class Result:
     task: Labelled
     classes: tuple[str, ...]
     gold: Rows  # class index of each scored item
-    outcome: Outcome
+    outcome: "Outcome"
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -127,13 +131,17 @@ def classify(
     setting: SettingName,
     *,
     seed: int = FOLD_SEED,
-    device: torch.device | None = None,
+    device: "torch.device | None" = None,
     watches: Watches | None = None,
 ) -> Iterator[Result]:
     """The result of each task, in their order.
 
     WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
     """
+    # Only here is torch needed: what a task reads, and what is kept of it, is told without.
+    from embedlab.tasks.fits import Problem
+    from embedlab.tasks.protocols import Protocol
+
     for task in tasks:
         features = task_features(encoder, task, watches)
         classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
@@ -214,7 +222,7 @@ def _named(part: Part, name: str) -> Part:
     return replace(part, state=replace(part.state, name=name))
 
 
-def _outcome(task: Labelled, protocol: Protocol) -> Outcome:
+def _outcome(task: Labelled, protocol: "Protocol") -> "Outcome":
     """The protocol that a task's splits call for."""
     if "dev" in task.parts:
         return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))

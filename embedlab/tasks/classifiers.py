@@ -9,7 +9,6 @@ Rows stand in the order of their files; SentEval sorts them by length first, so 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -17,22 +16,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
-from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, Rows, count_correct, fits_at_once
+from embedlab.tasks.classifier_settings import Schedule
+from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.tasks.folds import Rows
 from embedlab.tasks.side_by_side import run_side_by_side
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
-
-
-@dataclass(frozen=True, kw_only=True)
-class Schedule:
-    """How fits are trained."""
-
-    optimiser: Literal["adam", "rmsprop"]
-    lr: float
-    batch: int
-    tenacity: int  # non-improving checks, counted in total, that are endured
-    passes_per_check: int
-    max_passes: int = 200  # SentEval's loop makes one check more, after 204; MiniLM's accuracies on MRPC are the same with it
 
 
 def fit_classifiers(

@@ -9,20 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-Rows = NDArray[np.intp]
+from embedlab.tasks.folds import Fold, Rows
 
 MEMORY_BYTES = 512 << 20  # what fits that are solved together may take beside the features
 ROWS_AT_ONCE = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
 
 _FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fold:
-    """The rows that a fit learns from and those that score it; the latter may be none."""
-
-    train: Rows
-    dev: Rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,11 +1,21 @@
 """Folds of a task's rows: stratified and shuffled, and the share that is held back for early stopping."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.tasks.fits import Fold, Rows
+Rows = NDArray[np.intp]
 
 FOLD_SEED = 1111  # SentEval's: the folds are the same whatever the seed of the fits
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fold:
+    """The rows that a fit learns from and those that score it; the latter may be none."""
+
+    train: Rows
+    dev: Rows
 
 
 def stratified_folds(labels: NDArray[np.integer], folds: int, seed: int = FOLD_SEED) -> list[Fold]:

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
-from embedlab.encoders.loading import load_encoder
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, evaluation_of
@@ -140,6 +138,9 @@ def texts(source: Source) -> Texts:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:
     """The geometry of the vectors of every STS dataset that is there."""
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
     parts, missing = open_parts(Source.from_settings(settings))
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)

@@ -18,9 +18,9 @@ from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes
 from embedlab.settings import Settings
+from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.learnt import learnt
 from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
-from embedlab.tasks.protocols import SettingName
 
 Watches = Callable[[str], Watch]
 

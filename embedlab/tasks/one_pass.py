@@ -26,12 +26,14 @@ class Texts:
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, watches: Callable[[str], Watch]) -> None:
     """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; nothing where no cache is kept."""
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_cached
-
     sentences = [sentence for one in texts for column in one.columns for sentence in column]
     if not sentences or settings.cache_gib == 0:
         return
+
+    # Only here is torch needed: an evaluation that is kept as a whole is shown without.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_cached
+
     for part in _transformers(spec):
         encoder = load_cached(part, machine(settings), settings.cache, settings.cache_gib, offline=settings.offline)
         encoder.keep(sentences, watches("sentences"))

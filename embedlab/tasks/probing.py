@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-import torch
+from typing import TYPE_CHECKING
 
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder
-from embedlab.encoders.loading import load_encoder
 from embedlab.names import unknown
 from embedlab.settings import Settings
 from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
+from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.judged import Judged
 from embedlab.tasks.one_pass import Texts
-from embedlab.tasks.protocols import SettingName
+
+if TYPE_CHECKING:
+    import torch
 
 SUMMARY = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
 
@@ -41,7 +41,7 @@ def evaluate_probing(
     *,
     name: str = SENTEVAL,
     seed: int = FOLD_SEED,
-    device: torch.device | None = None,
+    device: "torch.device | None" = None,
     watches: Watches | None = None,
 ) -> Evaluated:
     """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
@@ -66,6 +66,9 @@ def texts(source: Source, names: Sequence[str] = ()) -> Texts:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature") -> Judged:
     """The tasks that NAMES stand for, as far as they are there."""
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
     opened = open_asked(Source.from_settings(settings), names)
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)

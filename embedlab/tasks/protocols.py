@@ -1,48 +1,22 @@
 """How a task's accuracy comes about: which fits choose the L2, which one is scored, and on what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.encoders.encoder import Watch
-from embedlab.tasks.classifiers import Schedule, fit_classifiers
-from embedlab.tasks.fits import Fits, Fitted, Fold, Problem, Rows
-from embedlab.tasks.folds import FOLD_SEED, hold_back, stratified_folds
+from embedlab.tasks.classifier_settings import Setting
+from embedlab.tasks.classifiers import fit_classifiers
+from embedlab.tasks.fits import Fits, Fitted, Problem
+from embedlab.tasks.folds import FOLD_SEED, Fold, Rows, hold_back, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
-
-SettingName = Literal["literature", "prototyping", "exact"]
 
 HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 
 Scored = Literal["cv", "test"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """How classifiers are trained; without a schedule they are solved to their optimum."""
-
-    name: SettingName
-    folds: int
-    schedule: Schedule | None
-    l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)
-
-
-SETTINGS: Mapping[SettingName, Setting] = MappingProxyType(
-    {
-        "literature": Setting(
-            name="literature", folds=10, schedule=Schedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4)
-        ),
-        # The rate is torch's own for RMSprop, which SentEval takes.
-        "prototyping": Setting(
-            name="prototyping", folds=5, schedule=Schedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2)
-        ),
-        "exact": Setting(name="exact", folds=10, schedule=None),
-    }
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

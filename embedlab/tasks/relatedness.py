@@ -16,7 +16,7 @@ from torch import Tensor
 from embedlab.analysis.correlations import pearson
 from embedlab.encoders.encoder import Watch
 from embedlab.tasks.classifiers import shuffle_rows, start_weights
-from embedlab.tasks.fits import Rows
+from embedlab.tasks.folds import Rows
 
 GRADES = 5
 BATCH = 64

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Encoder
-from embedlab.encoders.loading import load_encoder
 from embedlab.errors import UsageError
 from embedlab.names import unknown
 from embedlab.runs.evaluations import Score
@@ -29,11 +27,13 @@ from embedlab.tasks.classification import (
     open_tasks,
     task_features,
 )
+from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.judged import Judged
 from embedlab.tasks.one_pass import Texts
-from embedlab.tasks.protocols import SettingName
-from embedlab.tasks.relatedness import fit_relatedness
+
+if TYPE_CHECKING:
+    import torch
 
 SUMMARY = "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
 
@@ -64,7 +64,7 @@ def evaluate_transfer(
     setting: SettingName = "literature",
     *,
     seed: int = FOLD_SEED,
-    device: torch.device | None = None,
+    device: "torch.device | None" = None,
     watches: Watches | None = None,
 ) -> Evaluated:
     """Every accuracy of an encoder on the opened tasks, MRPC's F1, both published averages where they were asked for, and relatedness."""
@@ -92,6 +92,9 @@ def judge(
     spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
 ) -> Judged:
     """The transfer tasks called NAMES, those of them that are there."""
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
     opened = open_transfer(Source.from_settings(settings), names)
     computer = machine(settings)
     encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
@@ -107,8 +110,12 @@ def judge(
 
 
 def _relatedness_scores(
-    encoder: Encoder, task: Labelled, *, seed: int, device: torch.device | None, watches: Watches | None
+    encoder: Encoder, task: Labelled, *, seed: int, device: "torch.device | None", watches: Watches | None
 ) -> Iterator[Score]:
+    import torch
+
+    from embedlab.tasks.relatedness import fit_relatedness
+
     features = torch.from_numpy(task_features(encoder, task, watches)).to(device)
     gold = np.array(task.column("gold"))
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))

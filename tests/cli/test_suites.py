@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +65,18 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
     assert "as it was evaluated before" not in embedlab(*words, "--again").err
     write_probing(Path("data/probing_gum/tree_depth.txt"), 63)
     assert "as it was evaluated before" not in embedlab(*words).err
+
+
+@pytest.mark.parametrize("asked", ["--suite transfer", "--task gum-probing", "--suite geometry --sample"])
+def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, asked: str) -> None:
+    write_mr(Path("data"))
+    write_probing(Path("data/probing_gum/tree_depth.txt"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", *asked.split(), "--setting", "exact", *QUIET[:4])
+    embedlab(*words)
+    program = "import sys; from embedlab.cli.app import main; main(sys.argv[1:]); print('torch' in sys.modules)"
+    second = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+    assert "as it was evaluated before" in second.stderr
+    assert second.stdout.splitlines()[-1] == "False"
 
 
 def test_a_second_evaluation_of_named_datasets_shows_what_is_kept_of_them(embedlab: Embedlab, tiny_encoder: Path) -> None:

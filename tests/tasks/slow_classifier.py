@@ -6,8 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from embedlab.tasks.classifiers import Schedule, shuffle_rows, start_weights
-from embedlab.tasks.fits import Fold
+from embedlab.tasks.classifier_settings import Schedule
+from embedlab.tasks.classifiers import shuffle_rows, start_weights
+from embedlab.tasks.folds import Fold
 
 
 def slow_fit(

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from embedlab.tasks.fits import Fold, Rows
-from embedlab.tasks.folds import hold_back, stratified_folds
-from embedlab.tasks.protocols import HELD_BACK, Setting
+from embedlab.tasks.classifier_settings import Setting
+from embedlab.tasks.folds import Fold, Rows, hold_back, stratified_folds
+from embedlab.tasks.protocols import HELD_BACK
 from tests.tasks.slow_classifier import slow_fit
 
 

@@ -5,9 +5,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from embedlab.tasks.classifiers import Schedule, fit_classifiers, plan_pass, shuffle_rows
-from embedlab.tasks.fits import Fits, Fold, Problem
-from embedlab.tasks.folds import hold_back, stratified_folds
+from embedlab.tasks.classifier_settings import Schedule
+from embedlab.tasks.classifiers import fit_classifiers, plan_pass, shuffle_rows
+from embedlab.tasks.fits import Fits, Problem
+from embedlab.tasks.folds import Fold, hold_back, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
 from tests.tasks.slow_classifier import slow_fit
 

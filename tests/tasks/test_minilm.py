@@ -15,10 +15,11 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.encoders.loading import load_encoder
 from embedlab.tasks.classification import task_features
-from embedlab.tasks.fits import Fits, Fold, Problem
-from embedlab.tasks.folds import stratified_folds
+from embedlab.tasks.classifier_settings import SETTINGS
+from embedlab.tasks.fits import Fits, Problem
+from embedlab.tasks.folds import Fold, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
-from embedlab.tasks.protocols import SETTINGS, Protocol
+from embedlab.tasks.protocols import Protocol
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol
 

@@ -9,7 +9,7 @@ import pytest
 from embedlab.data.source import Source
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.tasks.protocols import SETTINGS, SettingName
+from embedlab.tasks.classifier_settings import SETTINGS, SettingName
 from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
