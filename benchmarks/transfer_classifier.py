@@ -101,7 +101,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    from sts_evaluation import default_model
+    from measure import default_model
 
     features, labels = features_of_mr(arguments.data, arguments.model or default_model(), arguments.rows)
     ours, accuracy = time_batched(features, labels)

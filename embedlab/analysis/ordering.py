@@ -84,7 +84,8 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def agreement(printed: Sequence[float], ours: Sequence[float], draws: Sequence[Floats]) -> Agreement:
-    """How the order of PRINTED agrees with that of OURS, with the interval that the DRAWS of ours give."""
+    """How the order of PRINTED agrees with that of OURS, with the interval that the DRAWS of ours give; nan where no draw varies."""
     tau = kendall(printed, np.asarray(ours)[:, None])[0]
-    low, high = interval(kendall(printed, np.stack(draws)))
+    drawn = np.stack(draws)
+    low, high = interval(kendall(printed, drawn)) if np.ptp(drawn, axis=1).any() else (float("nan"), float("nan"))
     return Agreement(tau=float(tau), low=low, high=high)

