@@ -69,9 +69,12 @@ def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     from sentence_transformers.sentence_transformer import modules
 
     torch.set_num_threads(threads)
-    transformer = modules.Transformer(encoder, max_seq_length=128)
-    pooling = modules.Pooling(transformer.get_embedding_dimension(), "mean")
-    model = SentenceTransformer(modules=[transformer, pooling], device="cpu")
+    if Path(encoder, "modules.json").is_file():
+        model = SentenceTransformer(encoder, device="cpu")
+        model.max_seq_length = 128
+    else:
+        transformer = modules.Transformer(encoder, max_seq_length=128)
+        model = SentenceTransformer(modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu")
     if precision == "bf16":
         model.bfloat16()
     return lambda sentences: model.encode(list(sentences), show_progress_bar=False)

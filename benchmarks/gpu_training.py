@@ -1,6 +1,7 @@
 """Training at the papers' sizes on whatever GPU there is, with random weights and sentences of SNLI's lengths.
 
     python benchmarks/gpu_training.py [--seconds 180]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
+    python benchmarks/gpu_training.py --capture                                  the same with passes as CUDA graphs
     python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the best matrix product on a CPU
 
 Each shape trains one epoch of its pairs in batches of 64, or as much of it as fits into --seconds; what was not trained is
@@ -33,6 +34,7 @@ from embedlab.objectives.rows import index_rows
 from embedlab.recipe import load_recipe
 from embedlab.settings import Settings
 from embedlab.training.batching import Batch, Collation, cut_for
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.learner import Learner
 from embedlab.training.loop import adamw
 from embedlab.training.order import group_rows, steps_of_epochs
@@ -115,7 +117,7 @@ def prepare(shape: Shape, here: Machine, pairs: int) -> tuple[Learner, Collation
     )
     objective = build_objective(stage.objective, encoder.dim).to(here.device)
     collation = Collation(data=data, needs=needs, tokens=random_tokens(rows.sentences), objective=objective, pad=0, cut=cut_for(encoder))
-    return Learner(encoder, {0: objective}).train(), collation
+    return Learner(encoder, {0: objective}, captured=CapturedPasses(encoder) if here.is_capturing else None).train(), collation
 
 
 def step(learner: Learner, optimizer: torch.optim.Optimizer, batch: Batch, here: Machine) -> None:
@@ -206,8 +208,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=180.0, help="of training a shape, at most")
     parser.add_argument("--pairs", type=int, help="of each shape, instead of the paper's")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--capture", action="store_true", help="run passes as CUDA graphs")
     arguments = parser.parse_args()
-    here = machine(Settings(device=arguments.device, threads=arguments.threads), training=True)
+    here = machine(Settings(device=arguments.device, threads=arguments.threads, capture=arguments.capture), training=True)
     best = best_product(here)
     name = torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
     measured, notes = [], [f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s."]
@@ -234,6 +237,7 @@ def main() -> None:
         if here.device.type == "cuda":
             notes.append(f"{title}: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most.")
     file = f"training-{arguments.device}" if arguments.device != "cuda" else f"training-{name.lower().replace(' ', '-')}"
+    file += "-captured" if here.is_capturing else ""
     write(file, "Training at the papers' sizes", measured, packages=("embedlab", "torch", "transformers"), notes=notes)
 
 

@@ -32,6 +32,7 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     threads: Annotated[int, Ge(1)] | None = None
+    capture: bool = False  # run the passes of training as CUDA graphs
     format: Format = "table"
     quiet: bool = False
     debug: bool = False

@@ -14,7 +14,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.dropout import use_bits
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.folder import pooling_label
-from embedlab.encoders.packing import can_pack, first_position, make_packable, pack
+from embedlab.encoders.packing import PACKED, can_pack, first_position, make_packable, pack
 from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.quantisation import NOTE, quantise
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
@@ -54,6 +54,7 @@ class TransformerEncoder:
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:
             make_packable(backbone)
+        self._is_mask_taken = can_pack(backbone) and backbone.config._attn_implementation in {"sdpa", PACKED}  # one of four dimensions
         self.tokenizer = tokenizer
         self.pooling: Pooling = pooling
         self.max_tokens = max_tokens
@@ -86,7 +87,9 @@ class TransformerEncoder:
         return F.normalize(vectors, dim=-1) if self.is_normalised else vectors
 
     def _pool_padded(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        tokens = self.backbone(input_ids=input_ids, attention_mask=attention_mask, **segments).last_hidden_state
+        # Of a mask of two dimensions transformers asks whether anything is masked, and an accelerator has to stop and answer.
+        mask = attention_mask[:, None, None, :].bool() if self._is_mask_taken else attention_mask
+        tokens = self.backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 
     def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:

@@ -10,6 +10,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, View
 from embedlab.recipe import Combine
 from embedlab.training.batching import Batch, Chunk
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_rate
 from embedlab.training.freezing import frozen
@@ -20,12 +21,19 @@ from embedlab.training.parallel import Team
 class Learner(nn.Module):
     """A batch in, its loss out; OBJECTIVES are those of the stages that are trained together, by their index."""
 
-    def __init__(self, encoder: TransformerEncoder, objectives: Mapping[int, Objective], team: Team | None = None) -> None:
+    def __init__(
+        self,
+        encoder: TransformerEncoder,
+        objectives: Mapping[int, Objective],
+        team: Team | None = None,
+        captured: CapturedPasses | None = None,
+    ) -> None:
         super().__init__()
         self.encoder = encoder.backbone
         self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
         self._embed = encoder.forward_tokens
         self._team = team or Team()
+        self._captured = captured
 
     def objective(self, batch: Batch) -> Objective:
         """The objective that BATCH was made for."""
@@ -54,7 +62,10 @@ class Learner(nn.Module):
         """Encode the batch's distinct sentences, unless they are, then ask the objective."""
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
-        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
+        passes = list(self.passes(batch))
+        if self._captured is not None and len(passes) == 1 and self.objective(batch).frozen == "nothing":
+            return self.loss(self._captured.encode(*passes[0]), batch)
+        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in passes]), batch)
 
 
 def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:

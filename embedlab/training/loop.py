@@ -19,6 +19,7 @@ from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import Block, Turn
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter
@@ -114,7 +115,11 @@ class _Stepper:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
-        self._learner = self._accelerator.prepare_model(Learner(session.encoder, objectives, session.team), evaluation_mode=True)
+        # Gradients of a captured pass are overwritten by the next one: of several tasks they could not be added up.
+        is_capturing = session.encoder.machine.is_capturing and len(block.stages) == 1
+        captured = CapturedPasses(session.encoder) if is_capturing else None
+        learner = Learner(session.encoder, objectives, session.team, captured)
+        self._learner = self._accelerator.prepare_model(learner, evaluation_mode=True)
         self._learner.train()
         self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
