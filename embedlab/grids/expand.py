@@ -231,7 +231,7 @@ def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[Choice], bases
         if not any(key in base.keys for base in bases):
             known = sorted(frozenset().union(*(base.keys for base in bases)))
             guess = nearest(key, known)
-            listed = [one for one in known if section_of(one) == section_of(key)] or known
+            listed = [one for one in known if one.rpartition(".")[0] == key.rpartition(".")[0]] or known
             raise UsageError(
                 f"{grid.where}: axis {axis!r} sets {key!r}, which is no key of {' or '.join(base.name for base in bases)}",
                 hint=f"did you mean {guess!r}?" if guess else f"keys: {', '.join(listed[:12])}{' …' if len(listed) > 12 else ''}",

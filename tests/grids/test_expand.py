@@ -99,7 +99,11 @@ def test_skips_leave_combinations_out(tmp_path: Path) -> None:
             "axis 'optim.lrr' sets 'optim.lrr', which is no key of snli-ce",
             "optim.lr",
         ),
-        (lambda text: text.replace('"optim.lr" =', '"optim.zzzz" ='), "sets 'optim.zzzz'", "keys: optim.batch_size, optim.epochs"),
+        (
+            lambda text: text.replace('"optim.lr" =', '"optim.of_my_own_making" ='),
+            "sets 'optim.of_my_own_making'",
+            "keys: optim.batch_size, optim.clip",
+        ),
         (lambda text: text.replace("2e-5", "-2e-5"), "'stage.0.optim.lr' is -2e-05", ""),
         (lambda text: text.replace('"mean"]', '"meen"]'), "'encoder.pooling' is 'meen'", ""),
         (lambda text: text.replace("2e-5", "1e-5"), "'axis optim.lr' holds '1e-05' twice", "add seeds"),
