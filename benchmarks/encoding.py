@@ -171,10 +171,11 @@ def main() -> None:
         f"mean pooling, at most 128 tokens, {arguments.threads} threads.",
         f"Largest relative difference of two vectors of a sentence: {error:.1e}.",
         f"STS-B test, Spearman x 100: {scores[0]:.2f} and {scores[1]:.2f}, difference {scores[0] - scores[1]:+.2f}.",
-        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, the best {precision} product "
-        "of 2048 x 2048 matrices in this run.",
+        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, "
+        f"the best {ceilings.precision} product of 2048 x 2048 matrices in this run.",
     ]
-    name = "-".join(["encoding", *(one for one in (precision, other_precision) if one != "float32")])
+    name = "encoding" if precision == "float32" else f"encoding-{precision}"
+    name += "" if other_precision == "float32" else f"-beside-{other_precision}"
     write(name, "Encoding", measured, packages=("embedlab", "torch", "transformers", "sentence-transformers"), notes=notes)
 
 

@@ -47,7 +47,7 @@ PROFILED_STEPS = 5
 KINDS = {
     "attention": ("scaled_dot_product", "_softmax", "bmm", "flash", "efficient_attention"),
     "matrix products": ("mm", "linear"),
-    "dropout": ("bernoulli", "dropout"),
+    "dropout": ("bernoulli", "dropout", "random_"),
     "activation": ("gelu",),
     "layer norm": ("layer_norm",),
     "optimizer": ("adamw",),

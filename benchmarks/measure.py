@@ -15,6 +15,7 @@ class Ceilings:
     """The best this machine reached just now, on as many threads as the measurement uses."""
 
     threads: int
+    precision: str  # of the products: int8 is compared with float32
     gflops: float  # the best of ten products of two 2048 x 2048 matrices
     copy_gb_s: float  # bytes read and written by the best of ten copies of 256 MB
 
@@ -24,11 +25,12 @@ def ceilings(threads: int, precision: str = "float32") -> Ceilings:
     import torch
 
     torch.set_num_threads(threads)
+    precision = "bf16" if precision == "bf16" else "float32"
     first, second = torch.randn(2, 2048, 2048, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
     source, target = torch.ones(64_000_000), torch.empty(64_000_000)
     product_s = best_of(10, lambda: first @ second)
     copy_s = best_of(10, lambda: target.copy_(source))
-    return Ceilings(threads=threads, gflops=2 * 2048**3 / product_s / 1e9, copy_gb_s=2 * source.nbytes / copy_s / 1e9)
+    return Ceilings(threads=threads, precision=precision, gflops=2 * 2048**3 / product_s / 1e9, copy_gb_s=2 * source.nbytes / copy_s / 1e9)
 
 
 def check_precision(precision: str) -> None:

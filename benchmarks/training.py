@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=("float32", "bf16"), default="float32")
     parser.add_argument("--peer-precision", choices=("float32", "bf16"), default="float32", help="float32 is the peer's default")
     arguments = parser.parse_args()
-    precisions = arguments.precision, arguments.peer_precision
+    precisions = arguments.precision, arguments.peer_precision if arguments.claim != "snli-supcl" else arguments.precision
     for one in precisions:
         measure.check_precision(one)
     *sides, title = CLAIMS[arguments.claim]
@@ -237,7 +237,7 @@ def main() -> None:
         ),
     ]
     packages = ("embedlab", "torch", "transformers", "sentence-transformers")
-    name = "-".join(["training", arguments.claim, *(one for one in precisions if one != "float32")])
+    name = f"training-{arguments.claim}" + ("" if precisions == ("float32", "float32") else f"-{precisions[0]}-beside-{precisions[1]}")
     write(name, f"Training {arguments.claim}", measured, packages=packages, notes=notes)
 
 

@@ -1,4 +1,4 @@
-"""Eight-bit matrix products on a CPU; `benchmarks/encoding.py --int8` measures what they save and what they cost."""
+"""Eight-bit matrix products on a CPU; `benchmarks/encoding.py --precision int8` measures what they save and what they cost."""
 
 import warnings
 

@@ -87,8 +87,9 @@ class TransformerEncoder:
         return F.normalize(vectors, dim=-1) if self.is_normalised else vectors
 
     def _pool_padded(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        # Of a mask of two dimensions transformers asks whether anything is masked, and an accelerator has to stop and answer.
-        mask = attention_mask[:, None, None, :].bool() if self._is_mask_taken else attention_mask
+        # Of a mask of two dimensions transformers asks whether anything is masked: a step would wait until the accelerator has answered.
+        is_wide = self._is_mask_taken and self.backbone.training
+        mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         tokens = self.backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
         return POOLINGS[self.pooling](tokens.float(), attention_mask)
 

@@ -14,10 +14,12 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError
 from embedlab.objectives.objective import View
 from embedlab.training.batching import Chunk
+from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_rate
 
 # Sentences and tokens that a chunk is filled up to multiples of: batches of 64 SNLI pairs have some fifteen shapes.
 SHAPE_STEPS = (16, 8)
+MOST_SHAPES = 32  # each keeps a gradient of every parameter; what comes beyond is computed as without captures
 
 Pass = Callable[[Tensor, Tensor], Tensor]
 Capture = Callable[[nn.Module, Chunk], Pass]
@@ -27,8 +29,8 @@ Capture = Callable[[nn.Module, Chunk], Pass]
 class CapturedPasses:
     """The vectors of a chunk with their gradient, each shape captured when it first comes.
 
-    The graphs share their memory. That is right as long as each pass is followed by its backward pass before the next, and its
-    gradient taken up: where a step is one pass.
+    The graphs share the memory of what lies between sentences and vectors. That is right as long as each pass is followed by its
+    backward pass before the next, and its gradient taken up: where a step is one pass.
     """
 
     def __init__(self, encoder: TransformerEncoder, capture: Capture | None = None) -> None:
@@ -42,6 +44,9 @@ class CapturedPasses:
         sentences, tokens = ids.shape
         shape = (sentences, tokens, view)
         if shape not in self._passes:
+            if len(self._passes) == MOST_SHAPES:
+                with dropout_rate(self._encoder.backbone, view):
+                    return self._encoder.forward_tokens(*chunk)
             self._passes[shape] = self._captured((ids, mask), view)
         return self._passes[shape](ids, mask)[: len(chunk[0])]
 
@@ -49,6 +54,8 @@ class CapturedPasses:
         machine = self._encoder.machine
         # What autocast keeps of one pass would be weights of before the last step in a graph.
         autocast = torch.autocast(machine.device.type, torch.bfloat16, enabled=machine.precision == "bf16", cache_enabled=False)
+        # Passes that warm up draw dropout; a run that is resumed captures at other steps.
+        before = random_tensors(machine.device)
         try:
             with dropout_rate(self._encoder.backbone, view), autocast:
                 return self._capture(_Pass(self._encoder), chunk)
@@ -57,6 +64,8 @@ class CapturedPasses:
             raise EmbedlabError(
                 f"a pass of {sentences} x {tokens} tokens cannot be captured: {error}", hint="train without the setting `capture`"
             ) from error
+        finally:
+            restore_random(before, machine.device)
 
 
 def cuda_graphs() -> Capture:
@@ -64,7 +73,7 @@ def cuda_graphs() -> Capture:
     pool = torch.cuda.graph_pool_handle()
 
     def capture(module: nn.Module, chunk: Chunk) -> Pass:
-        # Of a pooled encoder some parameters have no gradient: BERT's pooler stands beside the states.
+        # An encoder may have parameters that its vectors do not depend on.
         return cast("Pass", torch.cuda.make_graphed_callables(module, chunk, pool=pool, allow_unused_input=True))
 
     return capture

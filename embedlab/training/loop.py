@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -50,6 +50,7 @@ class Session:
     steps: int  # of all stages
     team: Team = field(default_factory=Team)
     cache: Path | None = None  # where what other runs need too is kept
+    captured: CapturedPasses | None = None  # of the encoder, where its passes are to be captured
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the block at hand
     checkpoint_s: float = 0.0  # what the last checkpoint cost
@@ -115,9 +116,9 @@ class _Stepper:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
-        # Gradients of a captured pass are overwritten by the next one: of several tasks they could not be added up.
-        is_capturing = session.encoder.machine.is_capturing and len(block.stages) == 1
-        captured = CapturedPasses(session.encoder) if is_capturing else None
+        captured = session.captured if _is_one_pass(block, objectives.values()) else None
+        if session.captured is not None and captured is None:
+            session.tell(events.Note(text="passes are not captured: a step takes several, or leaves a part of the encoder as it is"))
         learner = Learner(session.encoder, objectives, session.team, captured)
         self._learner = self._accelerator.prepare_model(learner, evaluation_mode=True)
         self._learner.train()
@@ -146,6 +147,12 @@ class _Stepper:
         self._optimizer.step()
         self._optimizer.zero_grad()
         return losses
+
+
+def _is_one_pass(block: Block, objectives: Iterable[Objective]) -> bool:
+    """Whether each step is one pass through the whole encoder: gradients of a captured one are overwritten by the next."""
+    is_whole = all(len(objective.views) == 1 and objective.frozen == "nothing" for objective in objectives)
+    return is_whole and len(block.stages) == 1 and block.stages[0].stage.optim.micro_batch is None
 
 
 def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:

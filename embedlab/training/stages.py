@@ -34,6 +34,7 @@ from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
+from embedlab.training.capture import CapturedPasses
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
 from embedlab.training.freezing import stands_still
@@ -95,6 +96,7 @@ def train_run(
                 dev_score=dev_score,
                 team=team,
                 cache=cache,
+                captured=CapturedPasses(encoder) if machine.is_capturing else None,
                 steps=plan[-1].end,
             )
             with _told_endings(session):
@@ -219,7 +221,8 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData]) -> Environment:
     data = [_part(state, stage.stage.data.rows) for stage in stages for state in stage.states]
-    return environment(seed=seed, device=str(machine.device), precision=machine.precision, threads=machine.threads, data=data)
+    device = f"{machine.device}{', captured passes' if machine.is_capturing else ''}"
+    return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data)
 
 
 def _part(state: State, limit: int | None) -> dict[str, Any]:

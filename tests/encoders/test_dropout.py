@@ -74,10 +74,12 @@ def test_only_dropout_modules_are_replaced_and_no_weight_is_renamed() -> None:
     assert list(model.state_dict()) == names
 
 
+@pytest.mark.parametrize("is_packing", [True, False])
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
-def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(architecture: str, tmp_path: Path) -> None:
+def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(architecture: str, is_packing: bool, tmp_path: Path) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
     encoder = load_transformer(str(tmp_path), MACHINE, pooling="mean", max_tokens=32)
+    encoder.is_packing = is_packing
     ids, mask = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
     encoder.backbone.eval()
     expected = encoder.forward_tokens(ids, mask)

@@ -115,7 +115,7 @@ def test_its_vectors_are_those_of_sentence_transformers(minilm: Encoder, minilm_
     np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)
 
 
-def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_no_vector_by_more_than_a_hundredth(
+def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_vectors_by_less_than_a_hundredth_in_the_mean(
     minilm: Encoder, minilm_folder: str, shared_data: Path, tmp_path: Path
 ) -> None:
     coarse = encoder_of(minilm_folder, "bf16", tmp_path)

@@ -15,8 +15,10 @@ from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, UsageError
+from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
+from embedlab.training import capture
 from embedlab.training.batching import Chunk
 from embedlab.training.capture import CapturedPasses, filled
 from embedlab.training.dropout import dropout_places, dropout_rate
@@ -35,6 +37,7 @@ class Replayed:
     def __init__(self, module: nn.Module, chunk: Chunk) -> None:
         self.module = module
         self.arguments = [values.clone() for values in chunk]
+        torch.rand(9)  # torch's captures warm up, which draws dropout
         self.result = module(*self.arguments).detach()
         self.parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
@@ -118,11 +121,11 @@ def test_vectors_and_gradients_of_replays_are_those_of_plain_passes(is_packing: 
 def test_chunks_of_like_size_share_a_capture_and_rates_have_their_own(encoder: TransformerEncoder) -> None:
     captures: list[torch.Size] = []
 
-    def capture(module: nn.Module, chunk: Chunk) -> Replayed:
+    def record(module: nn.Module, chunk: Chunk) -> Replayed:
         captures.append(chunk[0].shape)
         return Replayed(module, chunk)
 
-    passes = CapturedPasses(encoder, capture)
+    passes = CapturedPasses(encoder, record)
     for chunk, rate in ((chunk_of(3, 4), None), (chunk_of(5, 5, 7), None), (chunk_of(9, 2), None), (chunk_of(3, 4), 0.2)):
         vectors_and_gradients(encoder, lambda chunk=chunk, rate=rate: passes.encode(chunk, rate))  # type: ignore[misc]
     assert captures == [(16, 8), (16, 16), (16, 8)]
@@ -135,12 +138,30 @@ def test_a_filled_chunk_has_the_next_shape_and_no_sentence_without_a_token() -> 
     assert mask.sum(dim=1).tolist() == [3, 17] + [1] * 14
 
 
+def test_more_shapes_than_are_kept_are_computed_without(encoder: TransformerEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "MOST_SHAPES", 1)
+    passes = CapturedPasses(encoder, Replayed)
+    for chunk in (chunk_of(3, 4), chunk_of(2, 9), chunk_of(5, 5)):
+        found, _ = vectors_and_gradients(encoder, lambda chunk=chunk: passes.encode(chunk, 0.0))  # type: ignore[misc]
+        with dropout_rate(encoder.backbone, 0.0):
+            torch.testing.assert_close(found, encoder.forward_tokens(*chunk), rtol=1e-5, atol=1e-6)
+
+
+def test_a_capture_leaves_the_random_state_as_it_was(encoder: TransformerEncoder) -> None:
+    passes = CapturedPasses(encoder, Replayed)
+    torch.manual_seed(1)
+    passes._captured(filled(chunk_of(3, 4), pad=0, max_tokens=20), None)
+    drawn = torch.rand(3)
+    torch.manual_seed(1)
+    assert torch.equal(drawn, torch.rand(3))
+
+
 def test_a_shape_that_cannot_be_captured_is_named(encoder: TransformerEncoder) -> None:
-    def capture(module: nn.Module, chunk: Chunk) -> Replayed:
+    def record(module: nn.Module, chunk: Chunk) -> Replayed:
         raise RuntimeError("operation not permitted when stream is capturing")
 
     with pytest.raises(EmbedlabError, match="a pass of 16 x 8 tokens cannot be captured: operation not permitted") as caught:
-        CapturedPasses(encoder, capture).encode(chunk_of(3, 4), None)
+        CapturedPasses(encoder, record).encode(chunk_of(3, 4), None)
     assert "capture" in caught.value.hint
 
 
@@ -156,12 +177,12 @@ def test_a_run_ends_with_the_weights_of_one_without_captures(
 ) -> None:
     replayed: list[Replayed] = []
 
-    def capture(module: nn.Module, chunk: Chunk, *, pool: str, allow_unused_input: bool) -> Replayed:
+    def record(module: nn.Module, chunk: Chunk, *, pool: str, allow_unused_input: bool) -> Replayed:
         assert (pool, allow_unused_input) == ("all in one", True)
         replayed.append(Replayed(module, chunk))
         return replayed[-1]
 
-    monkeypatch.setattr(torch.cuda, "make_graphed_callables", capture)
+    monkeypatch.setattr(torch.cuda, "make_graphed_callables", record)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: "all in one")
     options = {"dropout": [0.0]} if views == "one" else {"dropout": [0.0, 0.0]}
     labelled = {
@@ -179,10 +200,13 @@ def test_a_run_ends_with_the_weights_of_one_without_captures(
 
 def test_steps_of_several_tasks_are_not_captured(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(torch.cuda, "make_graphed_callables")
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: "all in one")
     recipe = replace(recipe_of(tiny_encoder, stage("nli_softmax", rows=32, optim={"turn": 1}), stage(rows=32, optim={"turn": 1})))
     run = RunFolder.of(tmp_path / "runs", "mixed", 1)
     train_run(recipe, SAMPLE, replace(MACHINE, is_capturing=True), run, 1)
-    assert run.model.is_dir()
+    notes = [event.text for event in events.follow(run.events_file)[0] if isinstance(event, events.Note)]
+    assert "passes are not captured: a step takes several, or leaves a part of the encoder as it is" in notes
+    assert run.environment().device == "cpu, captured passes"
 
 
 @pytest.mark.gpu
