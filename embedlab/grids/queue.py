@@ -81,12 +81,12 @@ class Queue:
         self.path = path
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+        self._is_foreign = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         with self._errors():
-            is_foreign = path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-            address = _reading(path) if is_foreign else path.absolute().as_uri()
+            address = _reading(path) if self._is_foreign else path.absolute().as_uri()
             self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
-            if is_foreign:
+            if self._is_foreign:
                 return
             # A write-ahead log lets readers look while others write; a power cut may lose the last claims, no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -226,7 +226,7 @@ class Queue:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise _told(error, self.path) from error
+            raise _told(error, self.path, is_read=self._is_foreign) from error
 
 
 def _reading(path: Path) -> str:
@@ -235,8 +235,12 @@ def _reading(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
 
-def _told(error: sqlite3.DatabaseError, path: Path) -> EmbedlabError:
+def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
     name = getattr(error, "sqlite_errorname", "")
+    if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log is there without the index that others may not make
+        return MissingError(
+            f"cannot read {str(path)!r}: {error}", hint="its owner has just opened or closed it, or it is a copy: look again"
+        )
     if name.startswith("SQLITE_FULL"):
         return MissingError(f"no space left to write {str(path)!r}", hint="free some space; what was saved is intact")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):

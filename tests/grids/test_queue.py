@@ -123,8 +123,8 @@ def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
             queue.claim("me")
 
 
-@pytest.mark.parametrize("is_open", [True, False])
-def test_the_queue_in_another_users_folder_is_read_and_not_written(is_open: bool) -> None:
+@pytest.mark.parametrize("state", ["open", "closed", "half"])
+def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -> None:
     folder = Path(tempfile.mkdtemp())  # pytest's own folders can be entered by nobody else
     program = (
         "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue\n"
@@ -136,8 +136,10 @@ def test_the_queue_in_another_users_folder_is_read_and_not_written(is_open: bool
     try:
         with Queue(folder / "queue.sqlite") as queue:
             queue.fill(CELLS, done=set())
-            if not is_open:
+            if state == "closed":
                 queue.close()
+            elif state == "half":  # a copy without its index
+                (folder / "queue.sqlite-shm").unlink()
             for file in folder.iterdir():
                 file.chmod(0o444)
             folder.chmod(0o555)
@@ -146,6 +148,9 @@ def test_the_queue_in_another_users_folder_is_read_and_not_written(is_open: bool
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
+    if state == "half":
+        assert "MissingError: cannot read" in answer.stderr
+        return
     assert answer.stdout.split() == [str(len(CELLS)), "()", "True"], answer.stderr
     assert "MissingError: cannot write" in answer.stderr
 
