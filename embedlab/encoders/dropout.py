@@ -1,6 +1,6 @@
 """Dropout that draws sixteen random bits an element; torch's own draws a number for each, one after the other, on a processor.
 
-On 2 cores a tenth of the time, which was a tenth of a training step in float32 and is more of it the faster the matrix products are.
+That is a share of a training step which grows as its matrix products get faster.
 """
 
 import torch

@@ -138,7 +138,6 @@ def classify(
 
     WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
     """
-    # Only here is torch needed: what a task reads, and what is kept of it, is told without.
     from embedlab.tasks.fits import Problem
     from embedlab.tasks.protocols import Protocol
 

@@ -12,7 +12,7 @@ from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged, evaluation_of
+from embedlab.tasks.judged import Judged, evaluation_of, load_member
 from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.sts import open_parts
 
@@ -138,12 +138,8 @@ def texts(source: Source) -> Texts:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:
     """The geometry of the vectors of every STS dataset that is there."""
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_encoder
-
     parts, missing = open_parts(Source.from_settings(settings))
-    computer = machine(settings)
-    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    encoder, _ = load_member(spec, settings)
     return Judged(evaluation=evaluate_geometry(encoder, parts, watch=watches), missing=tuple(missing), tested=tuple(parts))
 
 

@@ -9,11 +9,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.data.dataset import Part, State
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.encoder import PairScorer, Watch
+from embedlab.encoders.encoder import Encoder, PairScorer, Watch
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes
@@ -21,6 +22,9 @@ from embedlab.settings import Settings
 from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.learnt import learnt
 from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
+
+if TYPE_CHECKING:
+    import torch
 
 Watches = Callable[[str], Watch]
 
@@ -64,6 +68,16 @@ def evaluation_of(
         notes=(*facts.notes, *notes),
         scores=tuple(scores),
     )
+
+
+def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, "torch.device"]:
+    """The encoder of a member model, with the cache and on the machine that SETTINGS ask for, and that machine's device."""
+    # Only here is torch needed: what a task reads, and what is kept of it, is told without.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
+    here = machine(settings)
+    return load_encoder(spec, here, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline), here.device
 
 
 def judge(

@@ -13,7 +13,7 @@ from embedlab.settings import Settings
 from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
 from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.folds import FOLD_SEED
-from embedlab.tasks.judged import Judged
+from embedlab.tasks.judged import Judged, load_member
 from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
@@ -66,14 +66,10 @@ def texts(source: Source, names: Sequence[str] = ()) -> Texts:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature") -> Judged:
     """The tasks that NAMES stand for, as far as they are there."""
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_encoder
-
     opened = open_asked(Source.from_settings(settings), names)
-    computer = machine(settings)
-    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    encoder, device = load_member(spec, settings)
     name = set_of(opened.tasks[0].name) or SENTEVAL
-    found = evaluate_probing(encoder, opened, setting, name=name, device=computer.device, watches=watches)
+    found = evaluate_probing(encoder, opened, setting, name=name, device=device, watches=watches)
     averages = {"average of ": [task.name for task in opened.tasks]}
     missing = tuple(opened.missing.values())
     return Judged(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)

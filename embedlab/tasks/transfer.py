@@ -29,7 +29,7 @@ from embedlab.tasks.classification import (
 )
 from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.folds import FOLD_SEED
-from embedlab.tasks.judged import Judged
+from embedlab.tasks.judged import Judged, load_member
 from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
@@ -92,13 +92,9 @@ def judge(
     spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
 ) -> Judged:
     """The transfer tasks called NAMES, those of them that are there."""
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_encoder
-
     opened = open_transfer(Source.from_settings(settings), names)
-    computer = machine(settings)
-    encoder = load_encoder(spec, computer, cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
-    found = evaluate_transfer(encoder, opened, setting, device=computer.device, watches=watches)
+    encoder, device = load_member(spec, settings)
+    found = evaluate_transfer(encoder, opened, setting, device=device, watches=watches)
     related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
     return Judged(
         evaluation=found.evaluation,

@@ -17,7 +17,7 @@ from embedlab.training.batching import Chunk
 from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_rate
 
-# Sentences and tokens that a chunk is filled up to multiples of: batches of 64 SNLI pairs have some fifteen shapes.
+# Sentences and tokens that a chunk is filled up to multiples of, so that batches have few shapes.
 SHAPE_STEPS = (16, 8)
 MOST_SHAPES = 32  # each keeps a gradient of every parameter; what comes beyond is computed as without captures
 

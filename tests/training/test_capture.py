@@ -201,7 +201,7 @@ def test_a_run_ends_with_the_weights_of_one_without_captures(
 def test_steps_of_several_tasks_are_not_captured(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(torch.cuda, "make_graphed_callables")
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: "all in one")
-    recipe = replace(recipe_of(tiny_encoder, stage("nli_softmax", rows=32, optim={"turn": 1}), stage(rows=32, optim={"turn": 1})))
+    recipe = recipe_of(tiny_encoder, stage("nli_softmax", rows=32, optim={"turn": 1}), stage(rows=32, optim={"turn": 1}))
     run = RunFolder.of(tmp_path / "runs", "mixed", 1)
     train_run(recipe, SAMPLE, replace(MACHINE, is_capturing=True), run, 1)
     notes = [event.text for event in events.follow(run.events_file)[0] if isinstance(event, events.Note)]
