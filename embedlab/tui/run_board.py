@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
@@ -36,10 +36,12 @@ _COLUMNS = (
     FrameColumn(key="eta", title="left", width=7, align_right=True),
     FrameColumn(key="memory_mib", title="MiB", width=7, digits=0),
     FrameColumn(key="last", title="last event", width=10, align_right=True),
-    FrameColumn(key="note", title="note", width=10, grows=True),
-    FrameColumn(key="objective", title="objective", width=24),
 )
-_SCHEMA = {"run": pl.String} | {column.key: pl.Float64 if column.digits is not None else pl.String for column in _COLUMNS}
+_NOTE = FrameColumn(key="note", title="note", width=10, grows=True)
+_OBJECTIVE = FrameColumn(key="objective", title="objective", width=24)
+_SCHEMA = {"run": pl.String} | {
+    column.key: pl.Float64 if column.digits is not None else pl.String for column in (*_COLUMNS, _NOTE, _OBJECTIVE)
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +82,11 @@ class Board:
         return pl.DataFrame(rows, schema=_SCHEMA)
 
     def columns(self) -> list[FrameColumn]:
-        """How the frame is shown; the names of a grid's cells are long, and differ in their middle."""
+        """How the frame is shown; the names of a grid's cells are long, and differ in their middle. Notes take room where there are any."""
         longest = max((len(found.run.id) for found in self.runs), default=0)
-        return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS]
+        has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
+        last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
+        return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
 
 
 class RunWatcher:

@@ -79,6 +79,19 @@ async def test_new_events_and_new_runs_appear_while_one_looks(opened: Open, sett
             await until(pilot, lambda: "88.25" in lines(screen)[0] and len(lines(screen)) == 5)
 
 
+async def test_notes_take_room_only_where_a_run_tells_one(opened: Open, settings: Settings) -> None:
+    failed, elsewhere = RunFolder.of(settings.runs_folder, "failed", 1).path, settings.runs.parent / "elsewhere"
+    failed.rename(elsewhere)
+    shutil.rmtree(RunFolder.of(settings.runs_folder, "gone", 3).path)
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        assert "note" not in [column.key for column in screen.query_one(FrameTable).columns]
+        elsewhere.rename(failed)
+        await until(pilot, lambda: len(lines(screen)) == 2)
+        assert "note" in [column.key for column in screen.query_one(FrameTable).columns]
+        assert "loss is nan" in lines(screen)[1]
+
+
 async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -> None:
     async with opened(settings) as pilot:
         screen = await shown(pilot)
