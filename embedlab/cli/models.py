@@ -1,5 +1,6 @@
 """From the model names that were typed to models that can work."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,10 +32,12 @@ def title_of(name: str) -> str:
 
 
 def resolve_model(name: str, terminal: Terminal) -> "Model":
-    """What a typed name stands for, its notes told."""
+    """What a typed name stands for, its notes told; a hub model is fetched where it is not at hand."""
     from embedlab.encoders.catalog import resolve
+    from embedlab.encoders.hub import pinned
 
-    model = resolve(name, terminal.settings.runs_folder)
+    found = resolve(name, terminal.settings.runs_folder)
+    model = replace(found, members=tuple(pinned(spec, offline=terminal.settings.offline) for spec in found.members))
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         terminal.note(f"{name}: {note}")
     return model

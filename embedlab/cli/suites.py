@@ -58,20 +58,23 @@ class Known:
 
 def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) -> Known:
     """Read the texts of all tasks and encode, for each member, those of the tasks that it was not evaluated on before, in one pass."""
+    from embedlab.data.source import Source
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.tasks.one_pass import encode_once, kept_evaluation
 
-    texts = _texts(work, terminal)
+    texts, source = _texts(work, terminal), Source.from_settings(terminal.settings)
     kept: dict[tuple[str, Asked], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, terminal.settings)
-        for one, own in texts.items():
+        for one in work.asked:
             if not work.again and one.task != "sts":
-                found = kept_evaluation(place.evaluations, work.kept_name(one), spec.name, place.fingerprint, own)
+                found = kept_evaluation(place, work.kept_name(one), texts.get(one), source)
                 kept |= {(spec.name, one): found} if found else {}
-        todo = [own for one, own in texts.items() if (spec.name, one) not in kept]
-        with terminal.progresses() as watch:
-            encode_once(spec, todo, terminal.settings, _named(watch, title_of(spec.name)))
+        todo = {one: own for one, own in texts.items() if (spec.name, one) not in kept}
+        # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
+        if any(one.task != "sts" for one in todo):
+            with terminal.progresses() as watch:
+                encode_once(spec, list(todo.values()), terminal.settings, _named(watch, title_of(spec.name)))
     return Known(texts=texts, kept=kept)
 
 
@@ -115,11 +118,14 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
         if kept := known.kept.get((spec.name, one)):
             terminal.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
             found.append(kept)
-            missing = known.texts[one].missing
+            missing = known.texts[one].missing if one in known.texts else ()
         else:
             with terminal.progresses() as watch:
                 judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
-            judged.keep(place, work.kept_name(one))
+            try:
+                judged.keep(place, work.kept_name(one))
+            except MissingError as full:  # a disk that takes nothing costs time, not the answer
+                terminal.warn(f"{full.message}: what was evaluated is shown, not kept")
             found.append(judged.evaluation)
             missing = judged.missing
         for error in missing:

@@ -74,8 +74,8 @@ class EmbeddingCache:
 
     def store(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Keep these vectors, and drop what was not used for longest where all is over the limit."""
-        # Another process may merge or drop files meanwhile; what is lost so is computed again.
-        with suppress(FileNotFoundError):
+        # Another process may merge or drop files meanwhile, or own some: what is lost so is computed again, what stays is in its way.
+        with suppress(OSError):
             self._write(keys, vectors, cut)
             self._merge()
             self._trim()
@@ -83,7 +83,8 @@ class EmbeddingCache:
     def _hits(self, keys: Keys, known: NDArray[np.bool_]) -> Iterator[tuple[Places, Places, "Segment"]]:
         """Which of KEYS each segment has and where, those that an earlier one has left out; KNOWN is filled on the way."""
         if self._folder.is_dir():
-            os.utime(self._folder)  # recently used
+            with suppress(OSError):  # another user's, or a disk that cannot be written
+                os.utime(self._folder)  # recently used
         for segment in self._segments():
             places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
             hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
@@ -94,6 +95,8 @@ class EmbeddingCache:
         for name in self._names():
             try:
                 vectors, cut, keys = (np.load(self._part(name, part), mmap_mode="r") for part in PARTS)
+            except PermissionError:  # another user's
+                continue
             except (FileNotFoundError, ValueError, EOFError):
                 self._remove(name)  # broken, or another process has just merged it away
                 continue
@@ -155,7 +158,8 @@ class EmbeddingCache:
 
     def _remove(self, name: str) -> None:
         for part in reversed(PARTS):
-            self._part(name, part).unlink(missing_ok=True)
+            with suppress(OSError):
+                self._part(name, part).unlink()
 
     def _part(self, name: str, part: str) -> Path:
         return self._folder / f"{name}.{part}.npy"

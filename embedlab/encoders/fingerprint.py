@@ -9,7 +9,17 @@ from embedlab.encoders.folder import Usage, read_usage, weight_files
 from embedlab.encoders.hub import hub_folder
 from embedlab.errors import MissingError
 
-TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model")
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",  # of some classes it decides on lower case and accents, whatever tokenizer.json says
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
 
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
@@ -20,7 +30,8 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint("dice")
     if spec.kind == "word-vectors":
         return combined_fingerprint("word-vectors", file_hash(Path(spec.location)))
-    folder = Path(spec.location) if spec.kind != "hub" else hub_folder(spec.location, spec.revision, offline=True)
+    location = Path(spec.location)
+    folder = location if spec.kind != "hub" or location.is_dir() else hub_folder(spec.location, spec.revision, offline=True)
     usage = read_usage(folder, pooling=spec.pooling)
     return used_fingerprint(folder, usage, precision=precision)
 

@@ -79,6 +79,12 @@ def hidden_size(folder: Path) -> int:
     return int(stated)
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether FOLDER says that its model is an encoder alone, without any task's head."""
+    named = [str(name) for name in read_config(folder).get("architectures") or ()]
+    return bool(named) and all(name.endswith("Model") and not name.endswith("LMHeadModel") for name in named)
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a model folder, in name order; empty where there are only pickled weights or none."""
     return sorted(folder.glob("model*.safetensors"))

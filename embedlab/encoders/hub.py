@@ -1,7 +1,9 @@
 """Models of the Hugging Face hub as local folders: downloaded once, found again without a network."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.folder import weight_files
 from embedlab.errors import MissingError
 
@@ -20,6 +22,17 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
         return folder
     converted = _cached_conversion(folder) if offline else _offered_conversion(repository)
     return folder if converted is None else _snapshot(repository, converted, offline)
+
+
+def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
+    """SPEC with each hub model as the folder of the snapshot that its name stands for now, downloaded where needed and allowed.
+
+    What is fingerprinted is then what is loaded, though the hub's main may move on meanwhile.
+    """
+    parts = tuple(pinned(part, offline=offline) for part in spec.parts)
+    is_open = spec.kind == "hub" and not Path(spec.location).is_dir()
+    location = str(hub_folder(spec.location, spec.revision, offline=offline)) if is_open else spec.location
+    return replace(spec, parts=parts, location=location)
 
 
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
 from embedlab.recipe import ObjectiveSection, Recipe
@@ -51,7 +52,7 @@ class Objective(nn.Module):
 class Trained:
     """An encoder and the objectives that it was trained with, one a stage: what a dev score judges."""
 
-    encoder: TransformerEncoder
+    encoder: Encoder
     objectives: Sequence[Objective]
 
 

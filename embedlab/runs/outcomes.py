@@ -26,6 +26,7 @@ class Outcomes:
     task: str  # as in the evaluation's file name: a setting other than the literature's is part of it
     dataset: str
     split: str  # "test", "cv" (test folds of a cross-validation) or a validation split
+    model: str
     fingerprint: str
     data: tuple[Mapping[str, Any], ...]  # the state of every split that was read
     marks: tuple[str, ...]

@@ -1,7 +1,8 @@
 """What a member model has to show for a task in a comparison: kept results where they still hold, the rest evaluated now."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,14 +14,14 @@ from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.errors import EmbedlabError, MissingError
+from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.settings import Settings
 from embedlab.tasks.asked import Asked
 from embedlab.tasks.classifier_settings import SettingName
-from embedlab.tasks.judged import Watches, judge, setting_of
-from embedlab.tasks.one_pass import Texts, kept_evaluation, plain_state
+from embedlab.tasks.judged import Watches, judge, setting_of, takes
+from embedlab.tasks.one_pass import Texts, is_same_data, kept_evaluation
 
 # Of the datasets that are reported by more than accuracy.
 METRICS: Mapping[str, tuple[Metric, ...]] = {
@@ -51,24 +52,29 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     place = ScorePlace.of(spec, settings)
     setting = setting_of(one.task, setting)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
+    made_of = (spec.name, place.fingerprint, __version__)
     kept = {
         outcomes.name: outcomes
         for outcomes in kept_outcomes(place.evaluations, name)
-        if (outcomes.fingerprint, outcomes.embedlab) == (place.fingerprint, __version__) and _same_data(outcomes.data, texts, source)
+        if (outcomes.model, outcomes.fingerprint, outcomes.embedlab) == made_of and is_same_data(outcomes.data, texts, source)
     }
-    evaluation = _kept_evaluation(one.kept_name(setting), spec, place, texts, source)
+    evaluation = kept_evaluation(place, one.kept_name(setting), texts, source)
+    if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in kept.values()}:
+        evaluation = None  # outcomes were lost: what is tested item by item is made again
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(kept)
-    scored = {score.slice for score in evaluation.scores if score.by == "dataset"} if evaluation is not None else set()
-    lacking = [dataset for dataset in wanted if dataset not in kept and dataset not in scored]
-    if wanted and not lacking and (texts is not None or evaluation is not None):
-        return _answers({dataset: kept[dataset] for dataset in wanted if dataset in kept}, evaluation)
-    judged = judge(one.task, spec, settings, watches, lacking if kept and lacking else one.names, setting)
-    if kept:
-        judged.keep_outcomes(place.evaluations)
-    else:
+    known = {dataset: kept[dataset] for dataset in wanted if dataset in kept}
+    lacking = tuple(dataset for dataset in wanted if dataset not in kept)
+    if evaluation is not None or (texts is not None and wanted and not lacking):
+        return _answers(known, evaluation)
+    can_part = takes(one.task, "names") and (not one.names or {*lacking} <= {*one.names})
+    if texts is not None and known and can_part:
+        states = tuple(state for state in texts.states if state.name in lacking)
+        rest = answer(Asked(task=one.task, names=lacking), spec, settings, replace(texts, states=states), watches, setting)
+        return _together(_answers(known, None), rest, wanted)
+    judged = judge(one.task, spec, settings, watches, one.names, setting)
+    with suppress(MissingError):  # a disk that takes nothing costs time, not the answer
         judged.keep(place.evaluations, one.kept_name(setting))
-    found = {**{dataset: kept[dataset] for dataset in wanted if dataset in kept}, **{own.name: own for own in judged.outcomes}}
-    return _answers(found, judged.evaluation, judged.missing)
+    return _answers({**known, **{own.name: own for own in judged.outcomes}}, judged.evaluation, judged.missing)
 
 
 def evidence(one: Asked, answers: Mapping[int, Answers], members: int, *, resamples: int, seed: int = 0) -> list[Evidence]:
@@ -104,30 +110,11 @@ def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
     return {}
 
 
-def _kept_evaluation(name: str, spec: ModelSpec, place: ScorePlace, texts: Texts | None, source: Source) -> Evaluation | None:
-    if texts is not None:
-        return kept_evaluation(place.evaluations, name, spec.name, place.fingerprint, texts)
-    try:
-        kept = Evaluation.load(place.evaluations / f"{name}.json")
-    except MissingError:
-        return None
-    is_same = (kept.fingerprint, kept.embedlab) == (place.fingerprint, __version__) and _same_data(kept.data, None, source)
-    return kept if is_same else None
-
-
-def _same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
-    """Whether what DATA tells of is still what would be read."""
-    if texts is not None:
-        now = [plain_state(state) for state in texts.states]
-        return all(dict(part) in now for part in data)
-    try:
-        return all(plain_state(source.open(str(part["name"]), str(part["split"])).state) == dict(part) for part in data)
-    except EmbedlabError:  # not there any more: the task itself says so
-        return False
-
-
 def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:
-    found = [score for score in evaluation.scores if score.by == "dataset" and score.split != "dev"] if evaluation is not None else []
+    found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
+    # What chose a setting is no result, where there is one beside it; some test splits have no labels.
+    tested = {score.slice for score in found if score.split != "dev"}
+    found = [score for score in found if score.split != "dev" or score.slice not in tested]
     scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
     overlaps = {name: own.overlap for name, own in outcomes.items() if own.overlap}
     marks, notes = {mark for own in outcomes.values() for mark in own.marks}, [note for own in outcomes.values() for note in own.notes]
@@ -142,6 +129,24 @@ def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, mi
         marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
         notes=tuple(dict.fromkeys(notes)),
         missing=missing,
+    )
+
+
+def _classified(evaluation: Evaluation) -> set[str]:
+    """The datasets of which an evaluation leaves outcomes."""
+    return {score.slice for score in evaluation.scores if score.by == "dataset" and score.metric == "accuracy"}
+
+
+def _together(known: Answers, rest: Answers, order: Iterable[str]) -> Answers:
+    """The answers of both, their datasets in this ORDER."""
+    outcomes = {**known.outcomes, **rest.outcomes}
+    return Answers(
+        outcomes={dataset: outcomes[dataset] for dataset in order if dataset in outcomes},
+        scores=rest.scores,
+        overlaps={**known.overlaps, **rest.overlaps},
+        marks=tuple(sorted({*known.marks, *rest.marks})),
+        notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
+        missing=rest.missing,
     )
 
 

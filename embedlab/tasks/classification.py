@@ -208,6 +208,7 @@ def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
         task=evaluation.task,
         dataset=result.task.name,
         split=result.outcome.scored,
+        model=evaluation.model,
         fingerprint=evaluation.fingerprint,
         data=tuple(asdict(state) for state in states),
         marks=evaluation_marks(states),

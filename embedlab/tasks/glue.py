@@ -8,24 +8,19 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import torch
-from safetensors.torch import load_file
-from torch import Tensor
+from safetensors.numpy import load_file
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine, machine
-from embedlab.encoders.encoder import JOINT
-from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
 from embedlab.errors import MissingError, UsageError
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.glue_metrics import TASKS, Answers
-from embedlab.tasks.judged import Judged, Watches, evaluation_of
+from embedlab.tasks.judged import Judged, Watches, evaluation_of, load_member
 from embedlab.tasks.marks import evaluation_marks
 
 SUMMARY = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
@@ -38,23 +33,23 @@ SCORE = "glue"  # the metric that every task has: GLUE's own score of it
 class Classifier:
     """What a run has learnt of a GLUE task: its encoder and the linear layer of its last stage."""
 
-    encoder: TransformerEncoder
+    encoder: Encoder
     dataset: str
     options: Any  # embedlab.objectives.classification.options.Options
-    weight: Tensor
-    bias: Tensor
+    weight: Vectors  # (classes, dim), or (1, dim)
+    bias: Vectors  # (classes,), or (1,)
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The labels that it tells apart; none where it gives scores."""
         return () if self.options.classes == "score" else self.options.classes
 
-    def answers(self, frame: pl.DataFrame) -> Answers:
+    def answers(self, frame: pl.DataFrame, watch: Watch | None = None) -> Answers:
         """The index of the class, or the score, that it gives each row."""
         columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
-        vectors = torch.from_numpy(self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)]))
+        vectors = self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)], watch)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
-        found: Answers = (logits.argmax(dim=1) if self.classes else logits.squeeze(1)).numpy()
+        found: Answers = logits.argmax(axis=1) if self.classes else logits[:, 0]
         return found
 
     def gold(self, frame: pl.DataFrame) -> Answers:
@@ -69,8 +64,9 @@ def run_of(spec: ModelSpec) -> RunFolder:
     return RunFolder(Path(spec.location).parent)
 
 
-def load_classifier(run: RunFolder, machine: Machine) -> Classifier:
-    """The last classifier that a finished run has trained on a GLUE task; a run without one is a UsageError."""
+def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
+    """The last classifier that a finished run has trained on a GLUE task; a model without one is a UsageError."""
+    run = run_of(spec)
     if not run.model.is_dir():
         raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
     for index, stage in reversed(list(enumerate(run.recipe().stages))):
@@ -78,7 +74,7 @@ def load_classifier(run: RunFolder, machine: Machine) -> Classifier:
         if stage.objective.name == "classification" and name in TASKS:
             head = load_file(run.path / "heads.safetensors")
             return Classifier(
-                encoder=load_transformer(str(run.model), machine, name=run.id),
+                encoder=load_member(spec, settings)[0],
                 dataset=name,
                 options=stage.objective.options,
                 weight=head[f"{index}.head.weight"],
@@ -87,22 +83,14 @@ def load_classifier(run: RunFolder, machine: Machine) -> Classifier:
     raise UsageError(f"run {run.id!r} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
-def evaluate_glue(run: RunFolder, source: Source, machine: Machine) -> Evaluation:
-    """The metrics of a finished run on the validation splits of the GLUE task that its last classifier learnt, and GLUE's own score.
-
-    A run without such a classifier is a UsageError; MNLI has two validation splits, matched and mismatched.
-    """
-    return _judged(run, source, machine).evaluation
-
-
-def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
-    classifier = load_classifier(run, machine)
+def evaluate_glue(classifier: Classifier, source: Source, watches: Watches | None = None) -> Judged:
+    """Its metrics on the validation splits of the GLUE task that it learnt, of which MNLI has two, and GLUE's own score."""
     name = classifier.dataset
     parts = [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
     scores: list[Score] = []
     outcomes: list[Outcomes] = []
     for part in parts:
-        answers = classifier.answers(part.frame)
+        answers = classifier.answers(part.frame, watches(f"{name} {part.state.split}") if watches else None)
         scores += _scores(part, classifier.gold(part.frame), answers)
         outcomes.append(_outcomes(classifier, part, answers))
     overall = replace(
@@ -114,7 +102,7 @@ def _judged(run: RunFolder, source: Source, machine: Machine) -> Judged:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The GLUE task that a run has learnt; any other model has no classifier to judge."""
-    return _judged(run_of(spec), Source.from_settings(settings), machine(settings))
+    return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), watches)
 
 
 def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:
@@ -138,6 +126,7 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         task="glue",
         dataset=part.state.name,
         split=part.state.split,
+        model=classifier.encoder.name,
         fingerprint=classifier.encoder.fingerprint,
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),

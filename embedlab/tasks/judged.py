@@ -40,14 +40,10 @@ class Judged:
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the datasets of each average, by the name it begins with
 
     def keep(self, folder: Path, name: str | None = None) -> None:
-        """Write the evaluation under its task's or another NAME, and the outcomes beside it, to a member's FOLDER of evaluations."""
-        self.evaluation.save(folder, name)
-        self.keep_outcomes(folder)
-
-    def keep_outcomes(self, folder: Path) -> None:
-        """Write only the outcomes."""
+        """Write the outcomes, and then the evaluation under its task's or another NAME, to a member's FOLDER of evaluations."""
         for outcomes in self.outcomes:
             outcomes.save(folder)
+        self.evaluation.save(folder, name)
 
 
 def evaluation_of(
@@ -89,22 +85,22 @@ def judge(
     """
     judge_task = importlib.import_module(f"embedlab.tasks.{task}").judge
     options: dict[str, object] = {"names": names} if names else {}
-    if has_setting(task):
+    if takes(task, "setting"):
         options["setting"] = setting
     judged = judge_task(spec, settings, watches, **options)
     assert isinstance(judged, Judged)
     return marked(judged, spec, settings)
 
 
-def has_setting(task: str) -> bool:
-    """Whether a task trains classifiers on vectors, in one of their settings."""
+def takes(task: str, option: str) -> bool:
+    """Whether a task can judge some of its datasets by their "names", or trains classifiers in a "setting"."""
     module = importlib.import_module(f"embedlab.tasks.{task}")
-    return task != "sts" and "setting" in inspect.signature(module.judge).parameters
+    return task != "sts" and option in inspect.signature(module.judge).parameters
 
 
 def setting_of(task: str, setting: SettingName) -> SettingName:
     """The SETTING that a task is evaluated in: literature's, which goes without saying, where it has none."""
-    return setting if has_setting(task) else "literature"
+    return setting if takes(task, "setting") else "literature"
 
 
 def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:

@@ -5,10 +5,10 @@ have no labels. Where paraphrases or similarity have no head, the cosine of the 
 baseline; the threshold for paraphrases, which the paper does not state, is chosen on training pairs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,41 +18,43 @@ from embedlab.analysis.correlations import pearson
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.encoders.fingerprint import spec_fingerprint
-from embedlab.errors import UsageError
-from embedlab.objectives.objective import Trained
 from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
-from embedlab.tasks.predictions import HEADS, Values, average, best_threshold, load_trained, plain_cosines, predict
+from embedlab.tasks.one_pass import Texts
+
+if TYPE_CHECKING:
+    from embedlab.objectives.objective import Trained
+    from embedlab.tasks.predictions import Prediction
 
 SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
 
-DATASETS = tuple(HEADS)
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
+DATASETS = tuple(METRICS)
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
-THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
+_SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prediction:
-    """What one model says of the rows of a dataset, and how."""
-
-    values: Values
-    by: str  # the head's make, or the cosine and its threshold
-    threshold: float = 0.5  # of paraphrases
+def texts(source: Source) -> Texts:
+    """What the three tasks read."""
+    parts = [source.open(name, "dev") for name in DATASETS]
+    columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
+    return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
-    source, computer = Source.from_settings(settings), machine(settings)
+    from embedlab.tasks.predictions import load_trained, predict_all, predict_averages
+
+    source = Source.from_settings(settings)
     parts = {name: source.open(name, "dev") for name in DATASETS}
-    members = [load_trained(part, computer, offline=settings.offline) for part in (spec.parts if spec.kind == "ensemble" else (spec,))]
-    found = _ensemble(spec, members, parts, watches) if spec.kind == "ensemble" else _single(members[0], parts, source, watches)
+    is_ensemble = spec.kind == "ensemble"
+    members = [load_trained(part, settings) for part in (spec.parts if is_ensemble else (spec,))]
+    found = predict_averages(spec, members, parts, watches) if is_ensemble else predict_all(members[0], parts, source, watches)
     facts = members[0].encoder.facts
     evaluation = Evaluation(
         task="multitask",
@@ -71,77 +73,33 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     return Judged(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
 
 
-def dev_score(source: Source, name: str) -> Callable[[Trained], float]:
+def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
+    from embedlab.tasks.predictions import predict_all
+
     parts = {each: source.open(each, "dev") for each in (DATASETS if name == "multitask" else (name,))}
 
-    def score(trained: Trained) -> float:
-        found = _single(trained, parts, source)
+    def score(trained: "Trained") -> float:
+        found = predict_all(trained, parts, source)
         return 100 * fmean(measure(each, found[each], parts[each].frame) for each in found)
 
     return score
 
 
-def measure(dataset: str, prediction: Prediction, frame: pl.DataFrame) -> float:
+def measure(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
     """The metric of a dataset, 0–1 or −1–1."""
     if dataset not in _LABELS:
         return pearson(frame["gold"].to_numpy(), prediction.values)
     return float((_classes(dataset, prediction) == frame[_LABELS[dataset]].to_numpy()).mean())
 
 
-def _classes(dataset: str, prediction: Prediction) -> NDArray[np.int64]:
+def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
     """The class that each row was given."""
     called = prediction.values.argmax(axis=1) if dataset == "sentiment" else prediction.values > prediction.threshold
     return called.astype(np.int64)
 
 
-def _single(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
-    """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
-    found = {}
-    for name, part in parts.items():
-        watch = watches(name) if watches is not None else None
-        values = predict(trained, name, part.frame, watch)
-        if values is not None:
-            found[name] = Prediction(values=values, by=_make(trained, name))
-        elif name != "sentiment":
-            values = plain_cosines(trained.encoder, part.frame, watch)
-            found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
-    return found
-
-
-def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
-    pairs = source.open("paraphrases", "train").frame
-    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
-    threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
-    return Prediction(
-        values=values, threshold=threshold, by=f"plain cosine above {threshold:.3f}, which is best on {len(chosen)} training pairs"
-    )
-
-
-def _ensemble(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], watches: Watches) -> dict[str, Prediction]:
-    """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
-    found = {}
-    for name, part in parts.items():
-        said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
-        voices = {one: values for one, values in said.items() if values is not None}
-        if voices:
-            by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
-            found[name] = Prediction(values=average(list(voices.values())), by=by)
-    if not found:
-        raise UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
-    return found
-
-
-def _make(trained: Trained, name: str) -> str:
-    """How a head is made, from its options."""
-    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[name]))
-    options: Any = head.options
-    layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"
-    sharing = getattr(options, "sharing", "separate")
-    return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"
-
-
-def _scores(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[Score]:
+def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[Score]:
     values = {name: measure(name, prediction, parts[name].frame) for name, prediction in found.items()}
     items = {name: len(parts[name].frame) for name in found}
     scores = [
@@ -162,13 +120,14 @@ def _scores(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[
     return [*scores, mean]
 
 
-def _outcomes(evaluation: Evaluation, part: Part, prediction: Prediction) -> Outcomes:
+def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> Outcomes:
     """Each row's class and the one it was given, so that two models' mistakes can be compared."""
     dataset, frame = part.state.name, part.frame
     return Outcomes(
         task="multitask",
         dataset=dataset,
         split=part.state.split,
+        model=evaluation.model,
         fingerprint=evaluation.fingerprint,
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),
@@ -179,7 +138,7 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: Prediction) -> Out
     )
 
 
-def _notes(found: Mapping[str, Prediction], parts: Mapping[str, Part]) -> list[str]:
+def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
     """How each number was made, and what was left out."""
     made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
     absent = [f"{name}: no head" for name in DATASETS if name not in found]

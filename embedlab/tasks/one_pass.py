@@ -1,16 +1,17 @@
 """One pass over the sentences of several tasks: each is encoded once, into the cache from which the tasks then read their own."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from embedlab import __version__
 from embedlab.data.dataset import State
+from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Watch
-from embedlab.errors import MissingError
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.errors import EmbedlabError, MissingError
 from embedlab.runs.evaluations import Evaluation
 from embedlab.settings import Settings
 
@@ -39,19 +40,31 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, wat
         encoder.keep(sentences, watches("sentences"))
 
 
-def kept_evaluation(folder: Path, name: str, model: str, fingerprint: str, texts: Texts) -> Evaluation | None:
-    """The evaluation that is kept under NAME in a member's FOLDER, if this embedlab made it of the same vectors on the same data.
+def kept_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
+    """The evaluation that is kept under NAME of a member, if this embedlab made it of the same vectors on the same data.
 
-    Equal vectors may be those of a run and of a copy of its folder: what they have learnt from, and so the marks, goes by MODEL.
+    TEXTS is what its task reads; of a task that does not say so before, what it read is opened in SOURCE again. Equal vectors may be
+    those of a run and of a copy of its folder: what they have learnt from, and so the marks, goes by the member's name.
     """
     try:
-        kept = Evaluation.load(folder / f"{name}.json")
+        kept = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
         return None
-    data = [plain_state(state) for state in texts.states]
-    is_same_data = len(kept.data) == len(data) and all(dict(part) in data for part in kept.data)
-    is_same = is_same_data and (kept.model, kept.fingerprint, kept.embedlab) == (model, fingerprint, __version__)
-    return kept if is_same else None
+    if (kept.model, kept.fingerprint, kept.embedlab) != (place.spec.name, place.fingerprint, __version__):
+        return None
+    is_all = texts is None or len(kept.data) == len(texts.states)
+    return kept if is_all and is_same_data(kept.data, texts, source) else None
+
+
+def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
+    """Whether what DATA tells of is still what would be read."""
+    if texts is not None:
+        now = [plain_state(state) for state in texts.states]
+        return all(dict(part) in now for part in data)
+    try:
+        return all(plain_state(source.open(str(part["name"]), str(part["split"])).state) == dict(part) for part in data)
+    except EmbedlabError:  # not there any more: the task itself says so
+        return False
 
 
 def plain_state(state: State) -> Any:

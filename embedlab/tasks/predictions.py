@@ -1,8 +1,9 @@
 """What chen's three heads say of sentences and pairs: one run's predictions, or the average of several runs'."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -11,26 +12,38 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Watch, cosines
-from embedlab.encoders.loading import load_trainable
-from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.encoders.encoder import Encoder, Watch, cosines
+from embedlab.errors import UsageError
 from embedlab.objectives.objective import Objective, Trained, build_objectives
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.judged import Watches, load_member
 
 Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)
 
 HEADS: Mapping[str, type[Objective]] = {"sentiment": SentimentHead, "paraphrases": ParaphraseHead, "sts-course": SimilarityHead}
+THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
 
 
-def load_trained(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> Trained:
-    """The transformer of SPEC and, where it is a run, the objectives with the heads that it saved."""
-    encoder = load_trainable(spec, machine, offline=offline)
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What one model says of the rows of a dataset, and how."""
+
+    values: Values
+    by: str  # the head's make, or the cosine and its threshold
+    threshold: float = 0.5  # of paraphrases
+
+
+def load_trained(spec: ModelSpec, settings: Settings) -> Trained:
+    """The encoder of SPEC and, where it is a run, the objectives with the heads that it saved."""
+    encoder, device = load_member(spec, settings)
     if spec.kind != "run":
         return Trained(encoder=encoder, objectives=())
     run = RunFolder(Path(spec.location).parent)
@@ -38,8 +51,36 @@ def load_trained(spec: ModelSpec, machine: Machine, *, offline: bool = False) ->
     # Projections and heads of other stages are there too; what an objective only borrowed from its encoder is not saved.
     nn.ModuleList(objectives).load_state_dict(load_file(run.path / "heads.safetensors"), strict=False)
     for objective in objectives:
-        objective.to(machine.device).eval()
+        objective.to(device).eval()
     return Trained(encoder=encoder, objectives=objectives)
+
+
+def predict_all(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
+    """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
+    found = {}
+    for name, part in parts.items():
+        watch = watches(name) if watches is not None else None
+        values = predict(trained, name, part.frame, watch)
+        if values is not None:
+            found[name] = Prediction(values=values, by=_make(trained, name))
+        elif name != "sentiment":
+            values = plain_cosines(trained.encoder, part.frame, watch)
+            found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
+    return found
+
+
+def predict_averages(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], watches: Watches) -> dict[str, Prediction]:
+    """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
+    found = {}
+    for name, part in parts.items():
+        said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
+        voices = {one: values for one, values in said.items() if values is not None}
+        if voices:
+            by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
+            found[name] = Prediction(values=average(list(voices.values())), by=by)
+    if not found:
+        raise UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
+    return found
 
 
 def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | None = None) -> Values | None:
@@ -47,7 +88,8 @@ def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | 
     head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[dataset])), None)
     if head is None:
         return None
-    columns = _vectors(trained.encoder, frame, watch)
+    device = next((parameter.device for parameter in head.parameters()), None)
+    columns = tuple(vectors.to(device) for vectors in _vectors(trained.encoder, frame, watch))
     was_training = head.training
     head.eval()
     with torch.inference_mode():
@@ -56,10 +98,9 @@ def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | 
     return values.cpu().numpy()
 
 
-def plain_cosines(encoder: TransformerEncoder, frame: pl.DataFrame, watch: Watch | None = None) -> Values:
+def plain_cosines(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None = None) -> Values:
     """Cosines of the sentence vectors themselves, without any head."""
-    first, second = (vectors.cpu().numpy() for vectors in _vectors(encoder, frame, watch))
-    return cosines(first, second)
+    return cosines(*(vectors.numpy() for vectors in _vectors(encoder, frame, watch)))
 
 
 def best_threshold(values: Values, labels: NDArray[np.int64]) -> float:
@@ -80,11 +121,11 @@ def average(values: Sequence[Values]) -> Values:
     return mean
 
 
-def _vectors(encoder: TransformerEncoder, frame: pl.DataFrame, watch: Watch | None) -> tuple[Tensor, ...]:
+def _vectors(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None) -> tuple[Tensor, ...]:
     """The vectors of each sentence column; a sentence that repeats is encoded once."""
     names = [name for name in ("sentence", "sentence1", "sentence2") if name in frame.columns]
     vectors = torch.from_numpy(encoder.encode([text for name in names for text in frame[name]], watch))
-    parts: tuple[Tensor, ...] = vectors.to(encoder.machine.device).split(len(frame))
+    parts: tuple[Tensor, ...] = vectors.split(len(frame))
     return parts
 
 
@@ -97,3 +138,21 @@ def _apply(head: Objective, columns: tuple[Tensor, ...]) -> Tensor:
         case SimilarityHead():
             return head.similarity(*columns)
     raise TypeError(type(head).__name__)
+
+
+def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
+    pairs = source.open("paraphrases", "train").frame
+    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
+    return Prediction(
+        values=values, threshold=threshold, by=f"plain cosine above {threshold:.3f}, which is best on {len(chosen)} training pairs"
+    )
+
+
+def _make(trained: Trained, name: str) -> str:
+    """How a head is made, from its options."""
+    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[name]))
+    options: Any = head.options
+    layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"
+    sharing = getattr(options, "sharing", "separate")
+    return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"

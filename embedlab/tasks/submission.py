@@ -5,11 +5,10 @@ from pathlib import Path
 
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.errors import UsageError
 from embedlab.paths import write_atomic
 from embedlab.settings import Settings
-from embedlab.tasks.glue import load_classifier, run_of
+from embedlab.tasks.glue import load_classifier
 from embedlab.tasks.glue_metrics import TASKS, Answers
 
 LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
@@ -34,7 +33,7 @@ def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Setting
 
 
 def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
-    classifier = load_classifier(run_of(spec), machine(settings))
+    classifier = load_classifier(spec, settings)
     source = Source.from_settings(settings)
     return {
         file: predictions_text(classifier.answers(source.open(classifier.dataset, split).frame), classifier.classes)

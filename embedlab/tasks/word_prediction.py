@@ -1,25 +1,29 @@
 """The task `word_prediction`: how well a definition's vector finds its word among the whole vocabulary."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import torch
 from numpy.typing import NDArray
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.device import machine
 from embedlab.encoders.encoder import Watch
-from embedlab.encoders.loading import load_trainable
-from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.encoders.word_head import WordHead, WordHeadKind, load_word_head
-from embedlab.errors import MissingError
+from embedlab.encoders.folder import is_bare
+from embedlab.encoders.hub import hub_folder
+from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, Watches, evaluation_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from embedlab.encoders.transformer import TransformerEncoder
+    from embedlab.encoders.word_head import WordHead, WordHeadKind
 
 SUMMARY = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
 
@@ -31,32 +35,39 @@ Ranks = NDArray[np.int64]
 
 
 def evaluate_words(
-    encoder: TransformerEncoder, source: Source, *, dataset: str = "definitions", split: str = "test", watch: Watch | None = None
+    encoder: "TransformerEncoder", source: Source, *, dataset: str = "definitions", split: str = "test", watch: Watch | None = None
 ) -> Evaluation:
     """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the encoder.
 
     DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run that was trained with
     head "tied" is judged by its own word vectors. An encoder without a head is a UsageError.
     """
+    import torch
+
+    from embedlab.encoders.word_head import load_word_head
+
     part = source.open(dataset, split, kind="definitions")
     words = encoder.word_ids(part.frame["word"].to_list())
     rows = part.frame.filter(pl.Series(words >= 0))
     if rows.is_empty():
         raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="take a larger file of definitions")
+    head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
     vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), watch))
-    ranks = word_ranks(load_word_head(encoder, _head_of(encoder)), vectors.to(encoder.machine.device), words[words >= 0])
+    ranks = word_ranks(head, vectors.to(encoder.machine.device), words[words >= 0])
     return _evaluation(encoder, part, ranks, left_out=len(part.frame) - len(rows))
 
 
-@torch.inference_mode()
-def word_ranks(head: WordHead, vectors: torch.Tensor, words: NDArray[np.int64]) -> Ranks:
+def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:
     """The place of each vector's own word among all words by their logits, 1 = first; words that tie with it come before it."""
+    import torch
+
     ranks = np.empty(len(words), np.int64)
-    for start in range(0, len(words), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        own = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
-        logits = head(vectors[part])
-        ranks[part] = (logits >= logits.gather(1, own)).sum(dim=1).cpu().numpy()
+    with torch.inference_mode():
+        for start in range(0, len(words), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            own = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
+            logits = head(vectors[part])
+            ranks[part] = (logits >= logits.gather(1, own)).sum(dim=1).cpu().numpy()
     return ranks
 
 
@@ -66,23 +77,40 @@ def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
-    """The words of the definitions that no training has seen."""
+    """The words of the definitions that no training has seen; a model that says it has no head is a UsageError before it is loaded."""
+    _refuse_headless(spec, settings)
+    # Only here is torch needed.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_trainable
+
     encoder = load_trainable(spec, machine(settings), offline=settings.offline)
     source = Source.from_settings(settings)
     found = evaluate_words(encoder, source, watch=watches("definitions"))
     return Judged(evaluation=found, tested=(source.open("definitions", "test", kind="definitions"),))
 
 
-def _head_of(encoder: TransformerEncoder) -> WordHeadKind:
-    """The kind of head that a run was trained with; "mlm" for what is no run."""
-    folder = Path(str(encoder.backbone.name_or_path)).parent
-    if not (folder / "recipe.toml").is_file():
+def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
+    if spec.kind not in ("run", "folder", "hub"):
+        raise UsageError(f"{spec.name!r} is no transformer, so that it has no word head")
+    location = Path(spec.location)
+    folder = location if location.is_dir() else hub_folder(spec.location, spec.revision, offline=settings.offline)
+    if _head_of(folder) == "mlm" and is_bare(folder):
+        raise UsageError(
+            f"{spec.name!r} has no masked-language-model head", hint="a run of defsent has one, and so has the encoder it began from"
+        )
+
+
+def _head_of(folder: Path) -> "WordHeadKind":
+    """The kind of head that the model in FOLDER was trained with; "mlm" for what is no run."""
+    if not (folder.parent / "recipe.toml").is_file():
         return "mlm"
-    options = [stage.objective.options for stage in RunFolder(folder).recipe().stages if stage.objective.name == "definition_to_word"]
+    options = [
+        stage.objective.options for stage in RunFolder(folder.parent).recipe().stages if stage.objective.name == "definition_to_word"
+    ]
     return options[-1].head if options else "mlm"
 
 
-def _evaluation(encoder: TransformerEncoder, part: Part, ranks: Ranks, *, left_out: int) -> Evaluation:
+def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left_out: int) -> Evaluation:
     values = {f"mrr@{CUT}": mean_reciprocal_rank(ranks), **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS}}
     state = part.state
     skipped = [f"{left_out} definitions left out: their word is not one known token"] if left_out else []

@@ -1,5 +1,6 @@
 """`embedlab compare` on several tasks: tested item by item, kept, and only what is missing evaluated."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from embedlab.runs.outcomes import Outcomes
 from embedlab.settings import Settings
 from embedlab.tasks import answers
 from tests.cli.conftest import Embedlab
-from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_sst2
+from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 
 
 @pytest.fixture
@@ -110,3 +111,44 @@ def test_what_does_not_go_together_is_refused(embedlab: Embedlab, words: list[st
     answer = embedlab("compare", "dice", "--sample", *words)
     assert answer.code == 2
     assert told in answer.err
+
+
+def test_outcomes_that_were_lost_are_made_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
+    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
+    first = embedlab(*words)
+    next((tmp_path / "cache").glob("models/*/evaluations/transfer-exact/mr.parquet")).unlink()
+    again = embedlab(*words)
+    assert again.json == first.json
+    assert again.rows[0][f"{tiny_encoder}?pooling=cls.p"] is not None
+    assert len(kept(tmp_path / "cache", "mr")) == 2
+
+
+def test_a_task_whose_parts_are_not_judged_alone_is_kept_as_a_whole(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "multitask", "--sample", "--threads", "1", "--json")
+    first = embedlab(*words)
+    assert [row["slice"] for row in first.rows] == ["paraphrases", "sts-course pearson"]
+    monkeypatch.setattr(answers, "judge", None)
+    assert embedlab(*words).json == first.json
+
+
+def test_a_set_of_probing_files_that_grew_is_compared_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path) -> None:
+    write_probing(Path("mine/past_present.txt"))
+    words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "probing:mine", *corpora)
+    assert {row["slice"] for row in embedlab(*words).rows} >= {"mine-probing/past-present"}
+    write_probing(Path("mine/tree_depth.txt"))
+    grown = embedlab(*words)
+    assert grown.code == 0, grown.err
+    assert {row["slice"] for row in grown.rows} >= {"mine-probing/past-present", "mine-probing/tree-depth"}
+
+
+def test_a_run_and_a_copy_of_its_folder_keep_apart_what_they_have_learnt(
+    embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(tiny_encoder, copy)
+    embedlab("compare", f"{tiny_encoder}?pooling=mean", f"{tiny_encoder}?pooling=cls", "--task", "mr", *corpora)
+    embedlab("compare", f"{copy}?pooling=mean", f"{copy}?pooling=cls", "--task", "mr", *corpora)
+    assert {one.model for one in kept(tmp_path / "cache", "mr")} == {f"{copy}?pooling=mean", f"{copy}?pooling=cls"}

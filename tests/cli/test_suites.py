@@ -67,7 +67,16 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
     assert "as it was evaluated before" not in embedlab(*words).err
 
 
-@pytest.mark.parametrize("asked", ["--suite transfer", "--task gum-probing", "--suite geometry --sample"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "--suite transfer",
+        "--task gum-probing",
+        "--suite geometry --sample",
+        "--suite multitask --sample",
+        "--suite word_prediction --sample",
+    ],
+)
 def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, asked: str) -> None:
     write_mr(Path("data"))
     write_probing(Path("data/probing_gum/tree_depth.txt"))
@@ -77,6 +86,33 @@ def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: P
     second = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
     assert "as it was evaluated before" in second.stderr
     assert second.stdout.splitlines()[-1] == "False"
+
+
+def test_a_disk_that_takes_nothing_costs_the_file_not_the_answer(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    write_mr(Path("data"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "mr", "--setting", "exact", *QUIET[:-1])
+    rows = embedlab(*words).rows
+    shutil.rmtree(tmp_path / "cache" / "models")
+    (tmp_path / "cache" / "models").write_text("no folder")
+    answer = embedlab(*words)
+    assert (answer.code, answer.rows) == (0, rows)
+    assert "shown, not kept" in answer.err
+
+
+def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    bare = Path("bare")
+    shutil.copytree(tiny_encoder, bare)
+    config = json.loads((bare / "config.json").read_text())
+    (bare / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
+    program = "import sys; from embedlab.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    words = ("-X", "importtime", "-c", program, "evaluate", "./bare", "--suite", "word_prediction", "--sample")
+    refused = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "'./bare' has no masked-language-model head" in refused.stderr
+    assert "| torch\n" not in refused.stderr
 
 
 def test_a_second_evaluation_of_named_datasets_shows_what_is_kept_of_them(embedlab: Embedlab, tiny_encoder: Path) -> None:

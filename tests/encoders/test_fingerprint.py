@@ -37,6 +37,16 @@ def test_another_tokenizer_changes_it(small_bert: Path, tmp_path: Path) -> None:
     assert folder_fingerprint(changed, **USE) != folder_fingerprint(small_bert, **USE)
 
 
+def test_what_a_tokenizer_does_with_capitals_changes_it(small_bert: Path, tmp_path: Path) -> None:
+    usage = {"pooling": "mean", "max_tokens": 64, "precision": "float32"}
+    copy = tmp_path / "copy"
+    shutil.copytree(small_bert, copy)
+    (copy / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    before = folder_fingerprint(copy, **usage)  # type: ignore[arg-type]
+    (copy / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert folder_fingerprint(copy, **usage) != before  # type: ignore[arg-type]
+
+
 def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("one")

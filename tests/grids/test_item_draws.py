@@ -15,7 +15,9 @@ def outcomes(wrong: float, *, split: str = "dev", items: int = 200, seed: int = 
     gold = np.array(["yes", "no"])[np.arange(items) % 2]
     predicted = np.where(rng.random(items) < wrong, np.where(gold == "yes", "no", "yes"), gold)
     frame = items_frame(np.arange(items), gold, predicted)
-    return Outcomes(task="glue", dataset="glue-rte", split=split, fingerprint="f", data=(), marks=(), classes=("no", "yes"), items=frame)
+    return Outcomes(
+        task="glue", dataset="glue-rte", split=split, model="m", fingerprint="f", data=(), marks=(), classes=("no", "yes"), items=frame
+    )
 
 
 def test_members_are_drawn_on_the_same_items() -> None:

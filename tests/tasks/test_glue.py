@@ -8,14 +8,18 @@ import torch
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.device import Machine
 from embedlab.errors import MissingError, UsageError
 from embedlab.recipe import load_recipe
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import evaluate_glue
+from embedlab.settings import Settings
+from embedlab.tasks.glue import judge
 from embedlab.tasks.glue_metrics import TASKS, accuracy, f1, matthews
 from embedlab.training.stages import train_run
 
+SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(sample=True)
 
@@ -40,9 +44,14 @@ def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFol
     return run
 
 
+def judged(run: RunFolder) -> Evaluation:
+    spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
+    return judge(spec, SETTINGS, lambda _: lambda done, total: None).evaluation
+
+
 def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean")
-    found = evaluate_glue(run, SAMPLE, MACHINE)
+    found = judged(run)
     assert [score.metric for score in found.scores] == ["matthews", "accuracy", "glue"]
     assert found.scores[2].value == found.scores[0].value  # GLUE counts Matthews alone
     assert found.marks == ("sample",)
@@ -52,14 +61,14 @@ def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path)
 
 def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=mnli", "stage.0.data.rows=32")
-    matched, mismatched, overall = evaluate_glue(run, SAMPLE, MACHINE).scores
+    matched, mismatched, overall = judged(run).scores
     assert [matched.split, mismatched.split] == ["dev-matched", "dev-mismatched"]
     assert overall.value == pytest.approx((matched.value + mismatched.value) / 2)
 
 
 def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Path) -> None:
     changes = ["data.task=stsb", "data.rows=320", "optim.lr=2e-3", "optim.epochs=2", "encoder.pooling=mean"]
-    found = evaluate_glue(trained(tmp_path, tiny_encoder, "glue-finetune", *changes), SAMPLE, MACHINE)
+    found = judged(trained(tmp_path, tiny_encoder, "glue-finetune", *changes))
     pearson, spearman, overall = found.scores
     assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
     assert pearson.value > 0.2
@@ -75,6 +84,6 @@ def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
 def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "simcse", "stage.0.data.rows=16", "stage.0.optim.batch_size=8", "evaluate.keep=last")
     with pytest.raises(UsageError, match="no classifier"):
-        evaluate_glue(run, SAMPLE, MACHINE)
+        judged(run)
     with pytest.raises(MissingError, match="not finished"):
-        evaluate_glue(RunFolder.of(tmp_path / "runs", "other", 1), SAMPLE, MACHINE)
+        judged(RunFolder.of(tmp_path / "runs", "other", 1))

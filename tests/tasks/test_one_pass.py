@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import resolve
+from embedlab.encoders.catalog import ModelSpec, resolve
 from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.settings import Settings
 from embedlab.tasks import transfer
-from embedlab.tasks.classification import task_features
+from embedlab.tasks.classification import Opened, task_features
 from embedlab.tasks.one_pass import encode_once, kept_evaluation
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
@@ -67,16 +68,28 @@ def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tm
 def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
     opened = open_transfer(source, ["mr", "mrpc"])
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
+    everything = opened
+
+    def kept(name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: Opened = opened) -> bool:
+        spec = ModelSpec(name=model, kind="folder", location="")
+        place = ScorePlace(
+            spec=spec, fingerprint=fingerprint, precision="float32", scores_file=tmp_path / "scores.parquet", evaluations=tmp_path
+        )
+        found = kept_evaluation(place, name, opened.texts, source)
+        assert found is None or found.scores == made.scores
+        # What its task reads may also be known from the evaluation alone.
+        assert opened is not everything or kept_evaluation(place, name, None, source) == found
+        return found is not None
+
     made.save(tmp_path)
-    kept = kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, opened.texts)
-    assert kept is not None
-    assert kept.scores == made.scores
-    assert kept_evaluation(tmp_path, "transfer", made.model, made.fingerprint, opened.texts) is None
-    assert kept_evaluation(tmp_path, "transfer-exact", made.model, "other", opened.texts) is None
-    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, open_transfer(source, ["mr"]).texts) is None
-    assert kept_evaluation(tmp_path, "transfer-exact", "a copy of it", made.fingerprint, opened.texts) is None
+    assert kept()
+    assert not kept("transfer")
+    assert not kept(fingerprint="other")
+    assert not kept(opened=open_transfer(source, ["mr"]))
+    assert not kept(model="a copy of it")
     replace(made, embedlab="0.0.1").save(tmp_path)
-    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, opened.texts) is None
+    assert not kept()
     made.save(tmp_path)
     write_mr(source.folder or tmp_path, 13)
-    assert kept_evaluation(tmp_path, "transfer-exact", made.model, made.fingerprint, open_transfer(source, ["mr", "mrpc"]).texts) is None
+    everything = open_transfer(source, ["mr", "mrpc"])
+    assert not kept(opened=everything)

@@ -22,6 +22,7 @@ from embedlab.training.stages import train_run
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(sample=True)
+SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -60,7 +61,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 
 def scores(name: str, runs: Path) -> dict[str, float]:
     (spec,) = resolve(name, runs).members
-    judged = judge(spec, Settings(sample=True, threads=1), lambda _: lambda done, total: None)
+    judged = judge(spec, SETTINGS, lambda _: lambda done, total: None)
     assert judged.evaluation.marks == ("sample",)
     assert {score.split for score in judged.evaluation.scores} == {"dev"}
     found = {score.slice: score.value for score in judged.evaluation.scores}
@@ -74,10 +75,10 @@ def test_heads_come_back_from_the_run(runs: Path) -> None:
     assert "1.layers.first.weight" in saved
     assert "2.layers.first.weight" not in saved  # shared: saved once
     (spec,) = resolve("multitask", runs).members
-    trained = load_trained(spec, MACHINE)
+    trained = load_trained(spec, SETTINGS)
     assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
     frame = SAMPLE.open("sts-course", "dev").frame.head(5)
-    assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, MACHINE), "sts-course", frame))  # type: ignore[arg-type]
+    assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
 
 
 def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
