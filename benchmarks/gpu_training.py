@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
+from kinds import shares_by_kind
 from measure import best_of
 from operations import step_floor
 from record import Measured, write
@@ -43,17 +44,6 @@ from embedlab.training.stage_data import StageData
 BATCH = 64
 WORDS = 30_522
 PROFILED_STEPS = 5
-# What an operator's name says of its kind; the first that fits.
-KINDS = {
-    "attention": ("scaled_dot_product", "_softmax", "bmm", "flash", "efficient_attention"),
-    "matrix products": ("mm", "linear"),
-    "dropout": ("bernoulli", "dropout", "random_"),
-    "activation": ("gelu",),
-    "layer norm": ("layer_norm",),
-    "optimizer": ("adamw",),
-    "embeddings": ("embedding", "index"),
-    "memory": ("copy", "fill", "zero", "cat", "empty", "add", "mul", "div", "sum", "clone"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,11 +170,7 @@ def kinds(learner: Learner, optimizer: torch.optim.Optimizer, batches: Iterator[
         for _ in range(PROFILED_STEPS):
             step(learner, optimizer, next(batches), here)
         wait(here)
-    found: dict[str, float] = {}
-    for event in seen.key_averages():
-        kind = next((kind for kind, names in KINDS.items() if any(name in event.key.lower() for name in names)), "other")
-        found[kind] = found.get(kind, 0.0) + (event.self_device_time_total if on_gpu else event.self_cpu_time_total)
-    return {kind: value / sum(found.values()) for kind, value in sorted(found.items(), key=lambda item: -item[1])}
+    return shares_by_kind(seen.key_averages(), is_on_gpu=on_gpu)
 
 
 def best_product(here: Machine) -> float:
