@@ -1,49 +1,63 @@
-"""Training at the papers' sizes on whatever GPU there is, with random weights and sentences of SNLI's lengths.
+"""Training at the papers' sizes on whatever GPU there is, with random weights and pairs of SNLI's lengths and repetitions.
 
-    python benchmarks/gpu_training.py [--seconds 180]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
+    python benchmarks/gpu_training.py [--seconds 150]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
     python benchmarks/gpu_training.py --capture                                  the same with passes as CUDA graphs
     python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the best matrix product on a CPU
 
 Each shape trains one epoch of its pairs in batches of 64, or as much of it as fits into --seconds; what was not trained is
-extrapolated and said so. Then a few steps are profiled by phase and by kind of operation. Speed does not depend on the weights'
-values, so that nothing has to be downloaded.
+extrapolated and said so. It is the training loop of a run that does so, timed from its start: captures, the loss that is read every
+ten steps and checkpoints that fall due are in, tokenising and evaluation are not. The loop then goes on for a few steps that are
+taken apart by phase and by kind of operation. Speed does not depend on the weights' values, so that nothing has to be downloaded.
 """
 
 import argparse
+import gc
+import signal
+import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import torch
 from kinds import shares_by_kind
+from made_pairs import WORDS, nli_pairs, random_tokens
 from measure import best_of
 from operations import step_floor
 from record import Measured, write
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.profiler import ProfilerActivity, profile
 from transformers import BertConfig, BertModel
 
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
-from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.errors import Interrupted
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
-from embedlab.recipe import load_recipe
+from embedlab.recipe import Recipe, Stage, load_recipe
+from embedlab.runs import events
 from embedlab.settings import Settings
-from embedlab.training.batching import Batch, Collation, cut_for
+from embedlab.training.batching import Collation, cut_for
+from embedlab.training.blocks import blocks
 from embedlab.training.capture import CapturedPasses
+from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import Learner
-from embedlab.training.loop import adamw
-from embedlab.training.order import group_rows, steps_of_epochs
+from embedlab.training.loop import Session, train_block
+from embedlab.training.order import epochs_of_steps, group_rows, steps_of_epochs
+from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
+from embedlab.training.tracking import accelerator
 
 BATCH = 64
-WORDS = 30_522
-PROFILED_STEPS = 5
+SEED = 1
+PROFILED_STEPS = 5  # at least; on a GPU the loop tells of every tenth step
+SPARE_STEPS = 50  # after the epoch, for what is profiled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,56 +81,146 @@ SHAPES = {
 }
 
 
-def nli_pairs(count: int) -> pl.DataFrame:
-    """So many pairs, three hypotheses a premise, as names for sentences that are only lengths."""
-    place = np.arange(count)
-    labels = np.array(["entailment", "neutral", "contradiction"])[place % 3]
-    return pl.DataFrame(
-        {"premise": [f"p{number}" for number in place // 3], "hypothesis": [f"h{number}" for number in place], "label": labels}
-    )
+@dataclass(kw_only=True)
+class Found:
+    """What was seen of a training."""
+
+    seconds: float = 0.0
+    steps: int = 0
+    pairs: int = 0  # in those steps
+    is_whole: bool = False  # an epoch, not a part of it
+    gflop: float = 0.0  # the operations on their real tokens
+    memory_gib: float = 0.0  # of the GPU, at most
+    by_phase: Mapping[str, float] = field(default_factory=dict)  # milliseconds a step
+    by_kind: Mapping[str, float] = field(default_factory=dict)
 
 
-def random_tokens(sentences: pl.Series) -> TokenRows:
-    """Random tokens: premises of about 16, hypotheses of about 10, as SNLI's are, a few much longer."""
-    rng = np.random.default_rng(0)
-    typical = np.where(sentences.str.starts_with("p").to_numpy(), 15.0, 9.5)
-    lengths = np.clip(rng.lognormal(np.log(typical), 0.35), 4, 128).astype(np.int64)
-    offsets = np.append(0, np.cumsum(lengths))
-    flat = rng.integers(1_000, WORDS, size=int(offsets[-1]), dtype=np.int32)
-    return TokenRows(flat=flat, offsets=offsets, truncated=np.zeros(len(lengths), np.bool_))
-
-
-def prepare(shape: Shape, here: Machine, pairs: int) -> tuple[Learner, Collation]:
-    """A learner with random weights, and what makes its batches."""
-    recipe = load_recipe(shape.recipe)
-    stage = replace(recipe.stages[0], optim=replace(recipe.stages[0].optim, batch_size=BATCH))
-    needs = objective_needs(stage.objective)
-    rows = index_rows(nli_pairs(pairs), needs)
+def made_stage(stage: Stage, pairs: int) -> tuple[StageData, int]:
+    """A stage over generated pairs, and the steps of its first epoch; the stage goes on for the spare ones."""
+    rows = index_rows(nli_pairs(pairs), objective_needs(stage.objective))
     groups = group_rows(rows.columns["premise"], BATCH)
-    epochs = steps_of_epochs(groups, BATCH, 1.0, seed=1, stage=0)
-    data = StageData(index=0, leader=0, stage=stage, rows=rows, groups=groups, states=(), seed=1, epochs=epochs, passes=1.0)
-    torch.manual_seed(0)
-    encoder = TransformerEncoder(
+    (steps,) = steps_of_epochs(groups, BATCH, 1.0, seed=SEED, stage=0)
+    epochs = epochs_of_steps(groups, BATCH, steps + SPARE_STEPS, seed=SEED, stage=0)
+    passes = sum(epochs) / steps
+    data = StageData(index=0, leader=0, stage=stage, rows=rows, groups=groups, states=(), seed=SEED, epochs=epochs, passes=passes)
+    return data, steps
+
+
+def random_encoder(shape: Shape, recipe: Recipe, here: Machine) -> TransformerEncoder:
+    """An encoder of this shape with random weights."""
+    return TransformerEncoder(
         name=shape.recipe,
         fingerprint="random",
         backbone=BertModel(shape.config, add_pooling_layer=False),
         tokenizer=build_tokenizer(["a"]),
         pooling=recipe.encoder.pooling,
-        max_tokens=128,
+        max_tokens=recipe.encoder.max_tokens,
         machine=here,
     )
+
+
+def train(shape: Shape, here: Machine, pairs: int, seconds: float) -> Found:
+    """Train an epoch of so many pairs, or as much of it as fits into SECONDS."""
+    if here.device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    torch.manual_seed(SEED)
+    recipe = load_recipe(shape.recipe)
+    stage = replace(recipe.stages[0], optim=replace(recipe.stages[0].optim, batch_size=BATCH))
+    data, steps = made_stage(stage, pairs)
+    encoder, found = random_encoder(shape, recipe, here), Found()
     objective = build_objective(stage.objective, encoder.dim).to(here.device)
-    collation = Collation(data=data, needs=needs, tokens=random_tokens(rows.sentences), objective=objective, pad=0, cut=cut_for(encoder))
-    return Learner(encoder, {0: objective}, captured=CapturedPasses(encoder) if here.is_capturing else None).train(), collation
+    collation = Collation(
+        data=data,
+        needs=objective_needs(stage.objective),
+        tokens=random_tokens(data.rows.sentences),
+        objective=objective,
+        pad=0,
+        cut=cut_for(encoder),
+    )
+    (block,) = blocks([data])
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(
+            encoder=encoder,
+            objectives=[objective],
+            accelerator=accelerator(here, track=None, folder=Path(folder), project=shape.recipe, recipe=recipe, seed=SEED),
+            checkpoints=Checkpoints(Path(folder)),
+            stop=StopRequest(),
+            tell=lambda event: watching.send(event) if isinstance(event, events.Step) else None,
+            evaluate=recipe.evaluate,
+            dev_score=None,
+            steps=block.end,
+            captured=CapturedPasses(encoder) if here.is_capturing else None,
+        )
+        watching = watch(session, found, steps, seconds)
+        next(watching)
+        with suppress(Interrupted):
+            train_block(session, block, [collation])
+    found.pairs, lengths = taken(collation, found.steps)
+    found.is_whole, found.gflop = found.steps >= steps, step_floor(encoder.backbone, lengths).gflop
+    session.accelerator.free_memory()
+    return found
 
 
-def step(learner: Learner, optimizer: torch.optim.Optimizer, batch: Batch, here: Machine) -> None:
-    """What the training loop does with a batch."""
-    with here.autocast():
-        loss = learner(batch.to(here.device))
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
+def taken(collation: Collation, steps: int) -> tuple[int, list[int]]:
+    """The pairs of a training's first STEPS, and the tokens of each distinct sentence of each batch."""
+    data = collation.data
+    batches = [rows for epoch in range(len(data.epochs)) for rows in data.batches(epoch)][:steps]
+    distinct = [np.unique([data.rows.columns[column][rows] for column in collation.needs.encoded]) for rows in batches]
+    return sum(map(len, batches)), collation.tokens.lengths[np.concatenate(distinct)].tolist()
+
+
+def watch(session: Session, found: Found, steps: int, seconds: float) -> Generator[None, events.Step, None]:
+    """Time a training until it has taken STEPS or SECONDS, take a few more steps apart, then stop it; each event of it is sent here."""
+    here = session.encoder.machine
+    is_on_gpu = here.device.type == "cuda"
+    started, event = wait(here), (yield)
+    while event.step < steps and time.perf_counter() - started < seconds:
+        event = yield
+    found.seconds, found.steps = wait(here) - started, event.step
+    found.memory_gib = torch.cuda.max_memory_allocated() / 2**30 if is_on_gpu else 0.0
+    session.saved_at = time.perf_counter()  # so that no checkpoint falls due in the steps that are taken apart
+    with phases(here) as spent:
+        event = yield from told(found.steps + PROFILED_STEPS)
+    found.by_phase = {phase: 1000 * duration / (event.step - found.steps) for phase, duration in spent.items()}
+    session.saved_at = time.perf_counter()
+    with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if is_on_gpu else [])]) as seen:
+        yield from told(event.step + PROFILED_STEPS)
+        wait(here)
+    found.by_kind = shares_by_kind(seen.key_averages(), is_on_gpu=is_on_gpu)
+    session.stop.signal = signal.SIGTERM
+    yield
+
+
+def told(step: int) -> Generator[None, events.Step, events.Step]:
+    """The first event of this step or a later one."""
+    while (event := (yield)).step < step:
+        pass
+    return event
+
+
+@contextmanager
+def phases(here: Machine) -> Iterator[Mapping[str, float]]:
+    """The seconds of each phase of the steps within, with a wait after each: their sum is more than steps in a row take."""
+    spent = dict.fromkeys(("batch", "forward", "backward", "optimizer"), 0.0)
+    last = wait(here)
+
+    def end(phase: str) -> None:
+        nonlocal last
+        now = wait(here)
+        spent[phase] += now - last
+        last = now
+
+    hooks = [
+        register_module_forward_pre_hook(lambda module, *_: end("batch") if isinstance(module, Learner) else None),
+        register_module_forward_hook(lambda module, *_: end("forward") if isinstance(module, Learner) else None),
+        register_optimizer_step_pre_hook(lambda *_: end("backward")),
+        register_optimizer_step_post_hook(lambda *_: end("optimizer")),
+    ]
+    try:
+        yield spent
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def wait(here: Machine) -> float:
@@ -124,53 +228,6 @@ def wait(here: Machine) -> float:
     if here.device.type == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
-
-
-def train(
-    learner: Learner, optimizer: torch.optim.Optimizer, batches: Iterator[Batch], here: Machine, seconds: float
-) -> tuple[float, int, int, float]:
-    """Seconds, pairs and steps of an epoch or of the part of it that fits, and the operations on its real tokens (GFLOP)."""
-    for _ in range(3):
-        step(learner, optimizer, next(batches), here)
-    started, pairs, steps = wait(here), 0, 0
-    lengths: list[torch.Tensor] = []
-    for batch in batches:
-        step(learner, optimizer, batch, here)
-        pairs, steps = pairs + batch.rows, steps + 1
-        lengths += [mask.sum(dim=1) for _, mask in batch.chunks]
-        if (steps % 50 == 0 or here.device.type == "cpu") and wait(here) - started > seconds:
-            break
-    spent = wait(here) - started
-    return spent, pairs, steps, step_floor(learner.encoder, torch.cat(lengths).tolist()).gflop
-
-
-def phases(learner: Learner, optimizer: torch.optim.Optimizer, batches: Iterator[Batch], here: Machine) -> dict[str, float]:
-    """Milliseconds a step of each phase, with a wait after each: their sum is more than a step in a row takes."""
-    spent = dict.fromkeys(("batch", "forward", "backward", "optimizer"), 0.0)
-    for _ in range(PROFILED_STEPS):
-        begin = wait(here)
-        batch = next(batches).to(here.device)
-        made = wait(here)
-        with here.autocast():
-            loss = learner(batch)
-        ahead = wait(here)
-        loss.backward()
-        back = wait(here)
-        optimizer.step()
-        optimizer.zero_grad()
-        for phase, duration in zip(spent, (made - begin, ahead - made, back - ahead, wait(here) - back), strict=True):
-            spent[phase] += 1000 * duration / PROFILED_STEPS
-    return spent
-
-
-def kinds(learner: Learner, optimizer: torch.optim.Optimizer, batches: Iterator[Batch], here: Machine) -> Mapping[str, float]:
-    """The share of each kind of operation in the processor's own time."""
-    on_gpu = here.device.type == "cuda"
-    with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]) as seen:
-        for _ in range(PROFILED_STEPS):
-            step(learner, optimizer, next(batches), here)
-        wait(here)
-    return shares_by_kind(seen.key_averages(), is_on_gpu=on_gpu)
 
 
 def best_product(here: Machine) -> float:
@@ -186,12 +243,36 @@ def best_product(here: Machine) -> float:
     return 2 * size**3 / best_of(50 if here.device.type == "cuda" else 10, multiply) / 1e12
 
 
+def told_of(title: str, found: Found, pairs: int, best: float) -> tuple[list[Measured], list[str]]:
+    """The table's lines and notes for a shape; BEST is the best matrix product in TFLOP/s."""
+    whole = "measured" if found.is_whole else f"extrapolated from {found.pairs:,} pairs"
+    share = found.gflop / found.seconds / 1e3 / best
+    lines = [
+        Measured(
+            what=f"{title}: an epoch of {pairs:,} pairs, {whole}",
+            ours=found.seconds * pairs / found.pairs,
+            unit="s",
+            limit=SHAPES[title].limit,
+        ),
+        Measured(what=f"{title}: share of the best matrix product, real tokens alone", ours=share, unit=""),
+    ]
+    by_phase = ", ".join(f"{phase} {ms:.1f} ms" for phase, ms in found.by_phase.items())
+    by_kind = ", ".join(f"{kind} {share:.0%}" for kind, share in found.by_kind.items())
+    notes = [
+        f"{title}: {1000 * found.seconds / found.steps:.1f} ms a step; {by_phase}.",
+        f"{title}, own time by kind: {by_kind or 'none was recorded'}.",
+    ]
+    if found.memory_gib:
+        notes.append(f"{title}: {found.memory_gib:.1f} GiB at most.")
+    return lines, notes
+
+
 def main() -> None:
     """Train each shape and write the table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu", "mps"))
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=SHAPES)
-    parser.add_argument("--seconds", type=float, default=180.0, help="of training a shape, at most")
+    parser.add_argument("--seconds", type=float, default=150.0, help="of training a shape, at most")
     parser.add_argument("--pairs", type=int, help="of each shape, instead of the paper's")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--capture", action="store_true", help="run passes as CUDA graphs")
@@ -201,27 +282,12 @@ def main() -> None:
     name = torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
     measured, notes = [], [f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s."]
     for title in arguments.shapes:
-        shape = SHAPES[title]
-        pairs = arguments.pairs or shape.pairs
-        learner, collation = prepare(shape, here, pairs)
-        optimizer = adamw({name: weight for name, weight in learner.named_parameters() if weight.requires_grad})
-        batches = collation.batches(0)
-        spent, done, steps, gflop = train(learner, optimizer, batches, here, arguments.seconds)
-        batches = collation.batches(0)
-        by_phase, by_kind = phases(learner, optimizer, batches, here), kinds(learner, optimizer, batches, here)
-        whole = "measured" if done > 0.98 * pairs else f"extrapolated from {done:,} pairs"
-        measured.append(
-            Measured(what=f"{title}: an epoch of {pairs:,} pairs, {whole}", ours=spent * pairs / done, unit="s", limit=shape.limit)
-        )
-        measured.append(
-            Measured(what=f"{title}: share of the best matrix product, real tokens alone", ours=gflop / spent / 1e3 / best, unit="")
-        )
-        notes.append(
-            f"{title}: {1000 * spent / steps:.1f} ms a step; " + ", ".join(f"{phase} {ms:.1f} ms" for phase, ms in by_phase.items()) + "."
-        )
-        notes.append(f"{title}, own time by kind: " + ", ".join(f"{kind} {share:.0%}" for kind, share in by_kind.items()) + ".")
-        if here.device.type == "cuda":
-            notes.append(f"{title}: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most.")
+        pairs = arguments.pairs or SHAPES[title].pairs
+        lines, more = told_of(title, train(SHAPES[title], here, pairs, arguments.seconds), pairs, best)
+        measured += lines
+        notes += more
+        gc.collect()  # modules and what accelerate wraps around them hold each other: the next shape would find them in memory
+        torch.cuda.empty_cache()
     file = f"training-{arguments.device}" if arguments.device != "cuda" else f"training-{name.lower().replace(' ', '-')}"
     file += "-captured" if here.is_capturing else ""
     write(file, "Training at the papers' sizes", measured, packages=("embedlab", "torch", "transformers"), notes=notes)

@@ -1,0 +1,71 @@
+"""The benchmark trains by the loop of a run, measures all it says and leaves nothing behind."""
+
+import gc
+import math
+from dataclasses import replace
+
+import gpu_training
+import pytest
+from gpu_training import BATCH, Shape, made_stage, taken, told_of, train
+from made_pairs import WORDS, random_tokens
+from transformers import BertConfig, BertModel
+
+from embedlab.objectives.needs import objective_needs
+from embedlab.objectives.objective import build_objective
+from embedlab.recipe import load_recipe
+from embedlab.training.batching import Collation, chunk_ends
+from tests.training.small_runs import MACHINE
+
+TINY = Shape(
+    recipe="snli-supcl",
+    config=BertConfig(vocab_size=WORDS, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32),
+    pairs=1_000,
+    limit="< 1 s",
+)
+
+
+def encoders_in_memory() -> int:
+    gc.collect()
+    return sum(type(one) is BertModel for one in gc.get_objects())
+
+
+def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
+    found = train(TINY, MACHINE, pairs=1_000, seconds=600.0)
+    assert found.is_whole
+    assert found.pairs >= 1_000
+    assert list(found.by_phase) == ["batch", "forward", "backward", "optimizer"]
+    assert all(0 < ms < 1000 * found.seconds for ms in found.by_phase.values())
+    assert math.isclose(sum(found.by_kind.values()), 1.0)
+    assert found.by_kind["matrix products"] > 0
+
+
+def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(gpu_training.SHAPES, "tiny", TINY)
+    before = encoders_in_memory()
+    found = train(TINY, MACHINE, pairs=10_000, seconds=0.0)
+    assert encoders_in_memory() == before
+    assert not found.is_whole
+    lines, notes = told_of("tiny", found, 10_000, best=1.0)
+    assert lines[0].ours == pytest.approx(found.seconds * 10_000 / found.pairs)
+    assert f"extrapolated from {found.pairs:,} pairs" in lines[0].what
+    assert "forward" in notes[0]
+    assert "matrix products" in notes[1]
+
+
+def test_operations_are_counted_on_the_real_tokens_that_the_loop_reads() -> None:
+    stage = load_recipe("snli-supcl").stages[0]
+    stage = replace(stage, optim=replace(stage.optim, batch_size=BATCH))
+    data, steps = made_stage(stage, 640)
+    collation = Collation(
+        data=data,
+        needs=objective_needs(stage.objective),
+        tokens=random_tokens(data.rows.sentences),
+        objective=build_objective(stage.objective, 8),
+        pad=0,
+        cut=lambda lengths: chunk_ends(lengths, 4_096),
+    )
+    read = [batch for batch, _ in zip(collation.batches(0), range(steps + 3), strict=False)]
+    pairs, lengths = taken(collation, steps + 3)
+    assert pairs == sum(batch.rows for batch in read)
+    assert len(lengths) == sum(batch.sentences for batch in read)
+    assert sum(lengths) == sum(int(mask.sum()) for batch in read for _, mask in batch.chunks)
