@@ -39,6 +39,7 @@ def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
     assert found.by_kind["matrix products"] > 0
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(gpu_training.SHAPES, "tiny", TINY)
     before = encoders_in_memory()
