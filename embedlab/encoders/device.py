@@ -38,6 +38,10 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     device = _device(settings.device)
     if training and device.type == "cuda":
         torch.cuda.set_device(PartialState().local_process_index)  # of several processes each has its own GPU
+    if device.type == "cuda":
+        # cuDNN's attention makes a plan for every new shape, and batches have hundreds of shapes: 23 to 37 ms each by public
+        # reports, not measured here.
+        torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
     # The sample world's matrices are so small that several threads mostly wait for each other.
     threads = settings.threads or (1 if settings.sample else None)

@@ -11,9 +11,35 @@ def test_evaluation_is_float32_unless_asked_otherwise() -> None:
     assert machine(Settings(device="cpu", precision="bf16")).precision == "bf16"
 
 
-def test_training_takes_bf16_only_where_the_hardware_has_it() -> None:
-    chosen = machine(Settings(device="cpu"), training=True)
-    assert chosen.precision == ("bf16" if has_bf16_units(torch.device("cpu")) else "float32")
+@pytest.mark.parametrize(("has_avx", "has_amx", "precision"), [(True, False, "bf16"), (False, True, "bf16"), (False, False, "float32")])
+def test_training_takes_bf16_only_where_the_hardware_has_it(
+    has_avx: bool, has_amx: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_avx)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
+    assert machine(Settings(device="cpu"), training=True).precision == precision
+    assert machine(Settings(device="cpu")).precision == "float32"
+
+
+@pytest.mark.parametrize(("capability", "has_units"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])
+def test_gpus_multiply_bf16_since_their_eighth_generation(
+    capability: tuple[int, int], has_units: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
+    assert has_bf16_units(torch.device("cuda")) is has_units
+
+
+def test_attention_on_a_gpu_makes_no_plan_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        torch.backends.cuda.enable_cudnn_sdp(True)
+        machine(Settings(device="cpu"))
+        assert torch.backends.cuda.cudnn_sdp_enabled()
+        machine(Settings(device="cuda"))
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
