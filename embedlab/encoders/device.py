@@ -10,9 +10,9 @@ from accelerate import PartialState
 from embedlab.errors import MissingError, UsageError
 from embedlab.settings import Device, Settings
 
-# The parameters of glibc's mallopt and the largest number it takes.
+# The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
-LARGEST_BLOCK = 2**31 - 1
+LARGEST_BLOCK, LARGEST_OLD_BLOCK = 2**31 - 1, 2**25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +66,9 @@ def keep_freed_memory() -> None:
     page by page: measured with a three-layer encoder, an eighth of a training step.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
+    # It answers 0 where it refuses. The trim threshold alone would end glibc's own adapting at blocks of 128 kB.
+    if mallopt is not None and any(mallopt(MALLOC_MMAP_THRESHOLD, size) for size in (LARGEST_BLOCK, LARGEST_OLD_BLOCK)):
         mallopt(MALLOC_TRIM_THRESHOLD, LARGEST_BLOCK)
-        mallopt(MALLOC_MMAP_THRESHOLD, LARGEST_BLOCK)
 
 
 def has_bf16_units(device: torch.device) -> bool:

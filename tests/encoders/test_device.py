@@ -1,7 +1,10 @@
+import ctypes
+from types import SimpleNamespace
+
 import pytest
 import torch
 
-from embedlab.encoders.device import has_bf16_units, machine
+from embedlab.encoders.device import has_bf16_units, keep_freed_memory, machine
 from embedlab.errors import MissingError
 from embedlab.settings import Device, Settings
 
@@ -56,3 +59,28 @@ def test_threads_are_those_asked_for() -> None:
         assert machine(Settings(device="cpu", threads=1)).threads == torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("largest", "kept"),
+    [(2**31 - 1, {"map": 2**31 - 1, "trim": 2**31 - 1}), (2**25, {"map": 2**25, "trim": 2**31 - 1}), (0, {})],
+    ids=["glibc", "glibc before 2.35", "a library that refuses"],
+)
+def test_freed_memory_is_kept_as_far_as_the_library_lets(largest: int, kept: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, int] = {}
+
+    def mallopt(parameter: int, size: int) -> int:
+        name = {-1: "trim", -3: "map"}[parameter]
+        if name == "map" and size > largest:
+            return 0
+        found[name] = size
+        return 1
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(mallopt=mallopt))
+    keep_freed_memory()
+    assert found == kept
+
+
+def test_a_library_without_that_setting_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace())
+    keep_freed_memory()
