@@ -102,7 +102,7 @@ def encoder(tmp_path: Path) -> TransformerEncoder:
 def vectors_and_gradients(encoder: TransformerEncoder, embed: Callable[[], Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
     encoder.backbone.zero_grad()
     vectors = embed()
-    (vectors * torch.arange(1, vectors.numel() + 1).view(vectors.shape).sin()).sum().backward()
+    (vectors * torch.arange(1, vectors.numel() + 1, device=vectors.device).view(vectors.shape).sin()).sum().backward()
     return vectors.detach().clone(), {name: one.grad.clone() for name, one in encoder.backbone.named_parameters() if one.grad is not None}
 
 
