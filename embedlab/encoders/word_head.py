@@ -37,8 +37,12 @@ class MaskedWordHead(WordHead):
     def forward(self, vectors: Tensor) -> Tensor:
         """The logits, as if each vector were that of one masked token."""
         ids = torch.zeros(len(vectors), 1, dtype=torch.long, device=vectors.device)
-        self._given.output = vectors.unsqueeze(1)
-        logits: Tensor = self.model(input_ids=ids).logits
+        given = self._given
+        given.output = vectors.unsqueeze(1)
+        try:
+            logits: Tensor = self.model(input_ids=ids).logits
+        finally:
+            del given.output  # the graph of the batch hangs on it
         return logits.squeeze(1)
 
     def save(self, folder: Path, backbone: PreTrainedModel) -> None:

@@ -1,5 +1,6 @@
 """Word heads: equal to the whole masked language model, saved with the encoder, refused where there is none."""
 
+import weakref
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,16 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architec
     again.backbone.eval()
     torch.testing.assert_close(load_word_head(again)(again.forward_tokens(IDS, MASK)), before)
     torch.testing.assert_close(head(encoder.forward_tokens(IDS, MASK)), before)
+
+
+def test_the_head_keeps_nothing_of_a_batch_after_its_step(tiny_encoder: Path) -> None:
+    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    head = load_word_head(encoder)
+    vectors = encoder.forward_tokens(IDS, MASK)
+    kept = weakref.ref(vectors)
+    head(vectors).sum().backward()
+    del vectors
+    assert kept() is None
 
 
 def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> None:
