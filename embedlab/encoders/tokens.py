@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,9 @@ class TokenRows:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each row, special ones included."""
+        """Tokens of each row, special ones included; counted once, as every batch asks for those of its own rows."""
         return np.diff(self.offsets)
 
     def padded(self, rows: NDArray[np.intp] | Sequence[int], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
