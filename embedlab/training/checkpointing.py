@@ -1,7 +1,6 @@
 """Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON, each folder complete or absent."""
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from embedlab.encoders.weights import writing_weights
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder
 
@@ -104,13 +104,8 @@ class Checkpoints:
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors as safetensors; a full disk is an OSError, as from any other writer."""
-    try:
+    with writing_weights(path):
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
-    except SafetensorError as error:
-        code = re.search(r"(?:os error|code:) (\d+)", str(error))
-        if code is None:
-            raise
-        raise OSError(int(code[1]), os.strerror(int(code[1])), str(path)) from error
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]) -> Tensors:
