@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 
 from embedlab.encoders.device import Machine
 from embedlab.errors import MissingError
@@ -21,6 +22,8 @@ def require_tracker(track: Tracker | None) -> None:
 
 def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
     """The accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
+    # The run before in this process may have had another precision, which accelerate refuses; who the processes are stays.
+    AcceleratorState._reset_state()
     made = Accelerator(
         cpu=machine.device.type == "cpu",
         mixed_precision="bf16" if machine.precision == "bf16" else "no",

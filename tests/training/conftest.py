@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from embedlab.encoders.device import Machine
 from embedlab.recipe import Recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.stages import train_run
@@ -17,10 +18,10 @@ from tests.training.small_runs import MACHINE, SAMPLE
 def train(tmp_path: Path) -> Callable[..., RunFolder]:
     """Train a recipe on the sample world into a folder of its own."""
 
-    def run(recipe: Recipe, name: str = "small", seed: int = 1, **options: Any) -> RunFolder:
+    def run(recipe: Recipe, name: str = "small", seed: int = 1, machine: Machine = MACHINE, **options: Any) -> RunFolder:
         torch.set_num_threads(1)
         folder = RunFolder.of(tmp_path / "runs", name, seed)
-        train_run(recipe, SAMPLE, MACHINE, folder, seed, **options)
+        train_run(recipe, SAMPLE, machine, folder, seed, **options)
         return folder
 
     return run
