@@ -73,7 +73,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
     device = session.encoder.machine.device
     stepper = _Stepper(session, block)
     if optimizer_state is not None:
-        restore_optimizer(stepper.inner, stepper.parameters, optimizer_state)
+        restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
     batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
     meter = Meter(device, done=session.step, steps=session.steps)
@@ -100,7 +100,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
-            _checkpoint(session, stepper.inner, stepper.parameters, stepper.lr)
+            _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr)
             meter.pause(time.perf_counter() - before)
         if session.stop.signal is not None and session.step < session.steps:
             raise Interrupted(
@@ -124,15 +124,14 @@ class _Stepper:
         self._learner.train()
         self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
-        self.inner = adamw(self.parameters)
-        self._optimizer = self._accelerator.prepare_optimizer(self.inner)
+        self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled
         self.lr = 0.0  # of the last step
 
     def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
         """Take a step of the block whose first TURN brings the settings; the loss of each batch that was READ."""
         data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
         self.lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
-        for group in self.inner.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = self.lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
         losses = joint_backward(
@@ -144,8 +143,8 @@ class _Stepper:
         )
         if optim.clip is not None:
             self._accelerator.clip_grad_norm_(self.parameters.values(), optim.clip)
-        self._optimizer.step()
-        self._optimizer.zero_grad()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
         return losses
 
 
