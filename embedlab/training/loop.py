@@ -96,15 +96,16 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
             _tell_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
-        if session.team.agree(session.stop, is_time=_is_time(session)) or is_last or done in due:
+        agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
+        if agreed.is_checkpoint_due or is_last or done in due:
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
             _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr)
             meter.pause(time.perf_counter() - before)
-        if session.stop.signal is not None and session.step < session.steps:
+        if agreed.stop is not None and session.step < session.steps:
             raise Interrupted(
-                f"stopped by {session.stop.signal.name} after step {session.step} of {session.steps}; a checkpoint is saved",
+                f"stopped by {agreed.stop.name} after step {session.step} of {session.steps}; a checkpoint is saved",
                 hint="the same command with --resume goes on from there",
             )
 

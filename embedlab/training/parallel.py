@@ -17,7 +17,13 @@ from accelerate import PartialState
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from embedlab.training.signals import StopRequest
+
+@dataclass(frozen=True, kw_only=True)
+class Agreed:
+    """What all processes do after a step; a signal that comes later is for the next one."""
+
+    is_checkpoint_due: bool
+    stop: signal.Signals | None  # what ends the run here
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,16 +71,14 @@ class Team:
                     parameter.grad *= share  # the mean of what is equal, so that not even the last digits drift apart
                     dist.all_reduce(parameter.grad)
 
-    def agree(self, stop: StopRequest, *, is_time: bool) -> bool:
-        """Whether a checkpoint is due; a stop that any process was asked for is everybody's, the clock is the leader's."""
-        if self.size == 1:
-            return is_time or stop.signal is not None
-        asked = torch.tensor([stop.signal or 0, is_time and self.is_leader], device=self.device)
-        dist.all_reduce(asked, dist.ReduceOp.MAX)
-        number, due = asked.tolist()
-        if number and stop.signal is None:
-            stop.signal = signal.Signals(number)
-        return bool(number or due)
+    def agree(self, stop: signal.Signals | None, *, is_time: bool) -> "Agreed":
+        """What all do after this step; a STOP that any process was asked for is everybody's, the clock is the leader's."""
+        if self.size > 1:
+            asked = torch.tensor([stop or 0, is_time and self.is_leader], device=self.device)
+            dist.all_reduce(asked, dist.ReduceOp.MAX)
+            number, is_time = asked.tolist()
+            stop = signal.Signals(number) if number else None
+        return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
     def random_states(self, own: dict[str, Tensor]) -> dict[str, Tensor]:
         """The states of every process's generators, those of process N as "<name>.N" but for the leader's; OWN are this one's."""

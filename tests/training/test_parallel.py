@@ -26,8 +26,7 @@ from embedlab.training.batching import Collation, cut_for
 from embedlab.training.dropout import dropout_rate
 from embedlab.training.learner import Learner, backward
 from embedlab.training.order import batch_generator
-from embedlab.training.parallel import Team
-from embedlab.training.signals import StopRequest
+from embedlab.training.parallel import Agreed, Team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
@@ -75,13 +74,13 @@ def member(rank: int, size: int, folder: Path, out: Path) -> None:
     dist.init_process_group("gloo", init_method=f"file://{out / 'meeting'}", rank=rank, world_size=size)
     team = Team(rank=rank, size=size)
     found = {name: step(folder, of, team) for name, of in STAGES.items()}
-    stop = StopRequest()
-    if rank == size - 1:
-        stop.receive(15, None)
-    due = team.agree(stop, is_time=False)
-    torch.save(
-        {"steps": found, "stop": (due, stop.signal), "states": team.random_states({"cpu": torch.tensor([rank])})}, out / f"{rank}.pt"
-    )
+    # Stops and clocks: that of the last process counts, the time is the leader's.
+    agreed = [
+        team.agree(signal.SIGTERM if rank == size - 1 else None, is_time=False),
+        team.agree(None, is_time=rank == 0),
+        team.agree(None, is_time=rank == 1),
+    ]
+    torch.save({"steps": found, "agreed": agreed, "states": team.random_states({"cpu": torch.tensor([rank])})}, out / f"{rank}.pt")
     dist.destroy_process_group()
 
 
@@ -103,7 +102,11 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
             assert found.keys() == gradients.keys()
             for parameter, gradient in gradients.items():
                 torch.testing.assert_close(found[parameter], gradient, rtol=1e-4, atol=1e-6, msg=f"{name}: {parameter} of process {rank}")
-        assert kept["stop"] == (True, 15)
+        assert kept["agreed"] == [
+            Agreed(is_checkpoint_due=True, stop=signal.SIGTERM),
+            Agreed(is_checkpoint_due=True, stop=None),
+            Agreed(is_checkpoint_due=False, stop=None),
+        ]
         assert {state: int(value) for state, value in kept["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
 
 

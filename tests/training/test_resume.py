@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.parallel import Team
 from tests.training import killed_run
 from tests.training.small_runs import interrupted, joint_stages, length_of_a_vector, mixed_stages, recipe_of, saved_bytes, stage, two_stages
 
@@ -60,6 +62,23 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(
         assert signal.getsignal(number) is before
         assert status(run).state == "interrupted"
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
+
+
+def test_a_signal_that_comes_once_all_have_agreed_stops_after_the_next_step(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agree, count = Team.agree, iter(range(1, 1000))
+
+    def agree_and_be_stopped(team: Team, *asked: Any, **options: Any) -> Any:
+        agreed = agree(team, *asked, **options)
+        if next(count) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return agreed
+
+    monkeypatch.setattr(Team, "agree", agree_and_be_stopped)
+    with pytest.raises(Interrupted, match="after step 3 of 11; a checkpoint is saved"):
+        train(recipe_of(tiny_encoder))
+    assert Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints).steps() == [3]
 
 
 def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
