@@ -1,14 +1,18 @@
 """Several processes that take one step together, with the loss and the gradient of one process.
 
 Every process reads the same batch and encodes its share of the batch's distinct sentences; the vectors are gathered, and each
-process asks the objective about all of them. So negatives, premise groups, what is drawn and what is classified are those of one
-process, for every objective alike, and only the gradients of the encoder have to be added up.
+process asks the objective about all of them. So negatives, premise groups, what a batch draws and what is classified are those of
+one process, for every objective alike, and only the gradients of the encoder have to be added up.
+
+Dropout is each process's own, in heads too: where a head drops, each process has another loss, the gradient is one of them all, and
+only its expectation is that of one process. The loss that is told is the leader's.
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -16,6 +20,8 @@ import torch.distributed as dist
 from accelerate import PartialState
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+BUCKET_BYTES = 2**25  # of gradients that are added up at once, at most; an estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +38,7 @@ class Team:
 
     rank: int = 0
     size: int = 1
-    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    messages: dist.ProcessGroup | None = None  # for what processors tell one another; None: the group that sends tensors
 
     @property
     def is_leader(self) -> bool:
@@ -62,20 +68,22 @@ class Team:
         return whole.flatten(0, 1)
 
     def add_gradients(self, encoder: nn.Module, heads: nn.Module) -> None:
-        """Make the gradients those of the whole batch: the encoder's are added up, the heads' are the same everywhere already."""
+        """Make the gradients those of the whole batch: the encoder's are added up; of the heads', alike but for dropout, it is the mean."""
         if self.size == 1:
             return
-        for module, share in ((encoder, 1.0), (heads, 1 / self.size)):
-            for parameter in module.parameters():
-                if parameter.grad is not None:
-                    parameter.grad *= share  # the mean of what is equal, so that not even the last digits drift apart
-                    dist.all_reduce(parameter.grad)
+        for parameter in _taught(heads):
+            _gradient(parameter).div_(self.size)  # where all are equal too, so that not even the last digits drift apart
+        for bucket in buckets([*_taught(encoder), *_taught(heads)]):
+            added = torch.cat([_gradient(parameter).flatten() for parameter in bucket])
+            dist.all_reduce(added)
+            for parameter, gradient in zip(bucket, added.split([parameter.numel() for parameter in bucket]), strict=True):
+                parameter.grad = gradient.view_as(parameter)
 
-    def agree(self, stop: signal.Signals | None, *, is_time: bool) -> "Agreed":
+    def agree(self, stop: signal.Signals | None, *, is_time: bool) -> Agreed:
         """What all do after this step; a STOP that any process was asked for is everybody's, the clock is the leader's."""
         if self.size > 1:
-            asked = torch.tensor([stop or 0, is_time and self.is_leader], device=self.device)
-            dist.all_reduce(asked, dist.ReduceOp.MAX)
+            asked = torch.tensor([stop or 0, is_time and self.is_leader])
+            dist.all_reduce(asked, dist.ReduceOp.MAX, group=self.messages)
             number, is_time = asked.tolist()
             stop = signal.Signals(number) if number else None
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
@@ -96,7 +104,7 @@ class Team:
         return {name.removesuffix(ending): state for name, state in states.items() if name.endswith(ending)}
 
     def scatter_dropout(self, seed: int) -> None:
-        """Let each process draw other dropout masks; the leader's are those of a process that is alone."""
+        """Let each process draw other dropout masks, as the sentences of one process have; the leader draws by the seed itself."""
         if not self.is_leader:
             torch.manual_seed(int(np.random.default_rng([seed, self.rank]).integers(2**62)))
 
@@ -116,4 +124,34 @@ class Team:
 def join_team(device: torch.device) -> Team:
     """The team that this process was started in, as torchrun, accelerate or `embedlab train --gpus` say; alone otherwise."""
     state = PartialState(cpu=device.type == "cpu")
-    return Team(rank=state.process_index, size=state.num_processes, device=device)
+    is_apart = state.num_processes > 1 and device.type != "cpu"
+    return Team(rank=state.process_index, size=state.num_processes, messages=_messages() if is_apart else None)
+
+
+@cache
+def _messages() -> dist.ProcessGroup:
+    """All processes, beside the group that sends tensors from GPU to GPU: a message there would wait for all that a GPU has yet to do."""
+    group: dist.ProcessGroup = dist.new_group(backend="gloo")
+    return group
+
+
+def buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
+    """PARAMETERS in their order, as many together as have gradients of one kind and of BUCKET_BYTES at most; a larger one comes alone."""
+    bucket: list[nn.Parameter] = []
+    for parameter in parameters:
+        if bucket and (parameter.dtype != bucket[0].dtype or sum(one.nbytes for one in bucket) + parameter.nbytes > BUCKET_BYTES):
+            yield bucket
+            bucket = []
+        bucket.append(parameter)
+    if bucket:
+        yield bucket
+
+
+def _taught(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that have a gradient: the same in every process."""
+    return [parameter for parameter in module.parameters() if parameter.grad is not None]
+
+
+def _gradient(parameter: nn.Parameter) -> Tensor:
+    assert parameter.grad is not None
+    return parameter.grad

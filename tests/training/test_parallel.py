@@ -14,7 +14,8 @@ import psutil
 import pytest
 import torch
 import torch.distributed as dist
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
+from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.objectives.needs import objective_needs
@@ -22,11 +23,12 @@ from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
+from embedlab.training import parallel
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.dropout import dropout_rate
 from embedlab.training.learner import Learner, backward
 from embedlab.training.order import batch_generator
-from embedlab.training.parallel import Agreed, Team
+from embedlab.training.parallel import Agreed, Team, join_team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
@@ -68,13 +70,17 @@ def step(folder: Path, of: dict[str, Any], team: Team) -> tuple[float, dict[str,
 
 
 def member(rank: int, size: int, folder: Path, out: Path) -> None:
-    """One process of a team: every stage's step, the leader's and the last one's kept."""
+    """One process of a team: every stage's step, and what all agree on."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_WORLD_SIZE": str(size)}
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{out / 'meeting'}", rank=rank, world_size=size)
-    team = Team(rank=rank, size=size)
+    PartialState(cpu=True)  # so that it takes the group as it is
+    team = join_team(torch.device("cuda"))  # which need not be here: the processors agree without it
+    assert (team.rank, team.size) == (rank, size)
+    parallel.BUCKET_BYTES = 2**16  # so that there are several
     found = {name: step(folder, of, team) for name, of in STAGES.items()}
-    # Stops and clocks: that of the last process counts, the time is the leader's.
+    # That of the last process counts for all, and of the times the leader's.
     agreed = [
         team.agree(signal.SIGTERM if rank == size - 1 else None, is_time=False),
         team.agree(None, is_time=rank == 0),
@@ -108,6 +114,15 @@ def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path
             Agreed(is_checkpoint_due=False, stop=None),
         ]
         assert {state: int(value) for state, value in kept["states"].items()} == {"cpu": 0, "cpu.1": 1, "cpu.2": 2}
+
+
+def test_gradients_are_added_up_many_at_once_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "BUCKET_BYTES", 40)
+    kinds = [torch.float32] * 6 + [torch.bfloat16] * 2
+    parameters = [nn.Parameter(torch.zeros(size, dtype=kind)) for size, kind in zip((4, 6, 1, 11, 3, 3, 3, 3), kinds, strict=True)]
+    found = list(parallel.buckets(parameters))
+    assert [[len(parameter) for parameter in bucket] for bucket in found] == [[4, 6], [1], [11], [3, 3], [3, 3]]
+    assert all(one is other for one, other in zip([one for bucket in found for one in bucket], parameters, strict=True))
 
 
 @pytest.mark.parametrize(("sentences", "size"), [(10, 3), (4, 4), (1, 2)])
