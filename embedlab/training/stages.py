@@ -170,7 +170,8 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
     card = model_card(recipe, seed, [state for data in stages for state in data.states], is_normalised=session.encoder.is_normalised)
     save_model(run.model, session.encoder, card=card, word_head=word_head)
-    session.accelerator.end_training()
+    for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
+        tracker.finish()
     session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up
     session.tell(events.Finished(step=session.step))
 
