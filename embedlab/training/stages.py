@@ -155,14 +155,14 @@ def _collation(session: Session, data: StageData, watch: Watch | None) -> Collat
 
 
 def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
-    """Write the model, and what it learnt from: the last state of the encoder, or its best where the recipe keeps that."""
+    """Let the leader write the model, and what it learnt from: the last state of the encoder, or its best where the recipe keeps that."""
+    if not session.team.is_leader:
+        return
     if recipe.evaluate.keep == "best" and session.best is not None and session.best.step != session.step:
         _load(session, Snapshot.read(session.checkpoints.path(session.best.step)))
         session.tell(
             events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
         )
-    if not session.team.is_leader:
-        return
     with disk_errors(run.path / HEADS):
         write_tensors(run.path / HEADS, session.heads)
     KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)

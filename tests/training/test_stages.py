@@ -19,6 +19,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.learner import Learner
+from embedlab.training.parallel import Team
 from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
 
 Train = Callable[..., RunFolder]
@@ -91,6 +92,14 @@ def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Tra
     assert saved.keys() == best.encoder.keys()
     assert all(saved[name].equal(best.encoder[name]) for name in saved)
     assert load_file(run.path / "heads.safetensors")["0.head.output.weight"].equal(best.heads["0.head.output.weight"])
+
+
+def test_only_the_leader_takes_up_the_best_state_and_writes_it(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Team, "is_leader", False)
+    scores = iter([1.0, 7.0, 2.0, 3.0])
+    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
+    assert not run.model.exists()
+    assert run.events_file.read_text() == ""
 
 
 def test_keeping_the_best_without_a_dev_score_is_refused(train: Train, tiny_encoder: Path) -> None:
