@@ -1,6 +1,7 @@
 """One run from its recipe to its model: the stages one after the other, begun or taken up again."""
 
 import contextlib
+import gc
 import json
 import os
 import socket
@@ -50,6 +51,16 @@ Tell = Callable[[events.Event], None]
 HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
 
 
+@contextmanager
+def _freed_afterwards() -> Iterator[None]:
+    """Free what a run leaves behind, so that the seeds of a process do not add up."""
+    try:
+        yield
+    finally:
+        gc.collect()  # a model whose forward pass accelerate has wrapped holds itself
+
+
+@_freed_afterwards()
 def train_run(
     recipe: Recipe,
     source: Source,
@@ -172,7 +183,6 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     save_model(run.model, session.encoder, card=card, word_head=word_head)
     for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
-    session.accelerator.free_memory()  # it keeps what it prepared: the seeds of one process would add up
     session.tell(events.Finished(step=session.step))
 
 

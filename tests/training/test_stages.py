@@ -1,9 +1,12 @@
 """Whole runs on the sample world: what they learn, leave behind and refuse."""
 
 import json
+import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -16,7 +19,7 @@ from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
-from embedlab.training import checkpointing
+from embedlab.training import checkpointing, loop
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
@@ -73,6 +76,22 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not(train: Train, ti
     first, again, other = train(recipe, "first"), train(recipe, "again"), train(recipe, "other", seed=2)
     assert saved_bytes(first) == saved_bytes(again)
     assert (first.path / "heads.safetensors").read_bytes() != (other.path / "heads.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_the_seeds_of_a_process_do_not_add_up_in_memory(
+    precision: Literal["float32", "bf16"], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learners: list[weakref.ref[Learner]] = []
+
+    def build(*given: Any) -> Learner:
+        learner = Learner(*given)
+        learners.append(weakref.ref(learner))
+        return learner
+
+    monkeypatch.setattr(loop, "Learner", build)
+    train(two_stages(tiny_encoder), machine=replace(MACHINE, precision=precision))
+    assert [learner() for learner in learners] == [None, None]
 
 
 def test_checkpoints_and_dev_scores_do_not_change_what_is_learnt(train: Train, tiny_encoder: Path) -> None:
