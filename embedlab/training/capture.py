@@ -15,7 +15,7 @@ from embedlab.errors import EmbedlabError
 from embedlab.objectives.objective import View
 from embedlab.training.batching import Chunk
 from embedlab.training.checkpointing import random_tensors, restore_random
-from embedlab.training.dropout import dropout_rate
+from embedlab.training.dropout import dropout_places, dropout_rate
 
 # Sentences and tokens that a chunk is filled up to multiples of, so that batches have few shapes.
 SHAPE_STEPS = (16, 8)
@@ -36,6 +36,7 @@ class CapturedPasses:
     def __init__(self, encoder: TransformerEncoder, capture: Capture | None = None) -> None:
         self._encoder = encoder
         self._capture = capture or cuda_graphs()
+        self._dropouts = dropout_places(encoder.backbone)
         self._passes: dict[tuple[int, int, View], Pass] = {}
 
     def encode(self, chunk: Chunk, view: View) -> Tensor:
@@ -45,7 +46,7 @@ class CapturedPasses:
         shape = (sentences, tokens, view)
         if shape not in self._passes:
             if len(self._passes) == MOST_SHAPES:
-                with dropout_rate(self._encoder.backbone, view):
+                with dropout_rate(self._dropouts, view):
                     return self._encoder.forward_tokens(*chunk)
             self._passes[shape] = self._captured((ids, mask), view)
         return self._passes[shape](ids, mask)[: len(chunk[0])]
@@ -57,7 +58,7 @@ class CapturedPasses:
         # Passes that warm up draw dropout; a run that is resumed captures at other steps.
         before = random_tensors(machine.device)
         try:
-            with dropout_rate(self._encoder.backbone, view), autocast:
+            with dropout_rate(self._dropouts, view), autocast:
                 return self._capture(_Pass(self._encoder), chunk)
         except RuntimeError as error:
             sentences, tokens = chunk[0].shape

@@ -1,18 +1,20 @@
 """Dropout rates of an encoder, wherever it keeps them, changed for one pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from torch import nn
 
+Place = tuple[nn.Module, str]  # a module and the attribute of it that holds a dropout rate
+
 
 @contextmanager
-def dropout_rate(model: nn.Module, rate: float | None) -> Iterator[None]:
-    """Let every dropout of MODEL, attention's too, run at RATE until the block ends; None leaves each at its own."""
+def dropout_rate(places: Sequence[Place], rate: float | None) -> Iterator[None]:
+    """Let the dropouts at PLACES, attention's too, run at RATE until the block ends; None leaves each at its own."""
     if rate is None:
         yield
         return
-    before = [(module, name, getattr(module, name)) for module, name in dropout_places(model)]
+    before = [(module, name, getattr(module, name)) for module, name in places]
     for module, name, _ in before:
         setattr(module, name, rate)
     try:
@@ -22,13 +24,15 @@ def dropout_rate(model: nn.Module, rate: float | None) -> Iterator[None]:
             setattr(module, name, own)
 
 
-def dropout_places(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
-    """The modules of MODEL and their attributes that hold a dropout rate.
+def dropout_places(model: nn.Module) -> list[Place]:
+    """All places of MODEL that hold a dropout rate; looking for them takes longer than setting them, so once is enough.
 
     Most are `p` of dropout modules; attention may keep its own as a plain number under a name such as `attention_dropout`.
     """
-    for module in model.modules():
-        if isinstance(module, nn.modules.dropout._DropoutNd):
-            yield module, "p"
-        else:
-            yield from ((module, name) for name, value in vars(module).items() if "dropout" in name and type(value) in (int, float))
+    return [(module, name) for module in model.modules() for name in _rates(module)]
+
+
+def _rates(module: nn.Module) -> list[str]:
+    if isinstance(module, nn.modules.dropout._DropoutNd):
+        return ["p"]
+    return [name for name, value in vars(module).items() if "dropout" in name and type(value) in (int, float)]

@@ -12,7 +12,7 @@ from embedlab.recipe import Combine
 from embedlab.training.batching import Batch, Chunk
 from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import random_tensors, restore_random
-from embedlab.training.dropout import dropout_rate
+from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen
 from embedlab.training.gradients import take_gradients, without_conflicts
 from embedlab.training.parallel import Team
@@ -34,6 +34,7 @@ class Learner(nn.Module):
         self._embed = encoder.forward_tokens
         self._team = team or Team()
         self._captured = captured
+        self._dropouts = dropout_places(encoder.backbone)
 
     def objective(self, batch: Batch) -> Objective:
         """The objective that BATCH was made for."""
@@ -47,7 +48,7 @@ class Learner(nn.Module):
 
     def encode(self, chunk: Chunk, view: View) -> Tensor:
         """The vectors of a chunk's sentences, encoded with the dropout of VIEW."""
-        with dropout_rate(self.encoder, view):
+        with dropout_rate(self._dropouts, view):
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:

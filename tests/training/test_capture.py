@@ -112,7 +112,7 @@ def test_vectors_and_gradients_of_replays_are_those_of_plain_passes(is_packing: 
     passes = CapturedPasses(encoder, Replayed)
     for chunk in (chunk_of(3, 4, 9), chunk_of(2, 5), chunk_of(*range(2, 20)), chunk_of(4, 4, 4)):
         captured, found = vectors_and_gradients(encoder, lambda chunk=chunk: passes.encode(chunk, 0.0))  # type: ignore[misc]
-        with dropout_rate(encoder.backbone, 0.0):
+        with dropout_rate(dropout_places(encoder.backbone), 0.0):
             plain, expected = vectors_and_gradients(encoder, lambda chunk=chunk: encoder.forward_tokens(*chunk))  # type: ignore[misc]
         torch.testing.assert_close(captured, plain, rtol=1e-5, atol=1e-6)
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
@@ -143,7 +143,7 @@ def test_more_shapes_than_are_kept_are_computed_without(encoder: TransformerEnco
     passes = CapturedPasses(encoder, Replayed)
     for chunk in (chunk_of(3, 4), chunk_of(2, 9), chunk_of(5, 5)):
         found, _ = vectors_and_gradients(encoder, lambda chunk=chunk: passes.encode(chunk, 0.0))  # type: ignore[misc]
-        with dropout_rate(encoder.backbone, 0.0):
+        with dropout_rate(dropout_places(encoder.backbone), 0.0):
             torch.testing.assert_close(found, encoder.forward_tokens(*chunk), rtol=1e-5, atol=1e-6)
 
 
@@ -220,7 +220,7 @@ def test_graphs_on_a_gpu_give_the_vectors_and_gradients_of_plain_passes(architec
     for chunk in (chunk_of(3, 4, 9), chunk_of(2, 5), chunk_of(*range(2, 20)), chunk_of(4, 4, 4)):
         given = (chunk[0].cuda(), chunk[1].cuda())
         captured, found = vectors_and_gradients(encoder, lambda given=given: passes.encode(given, 0.0))  # type: ignore[misc]
-        with dropout_rate(encoder.backbone, 0.0):
+        with dropout_rate(dropout_places(encoder.backbone), 0.0):
             plain, expected = vectors_and_gradients(encoder, lambda given=given: encoder.forward_tokens(*given))  # type: ignore[misc]
         torch.testing.assert_close(captured, plain, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)

@@ -119,21 +119,32 @@ def test_a_rate_reaches_every_dropout_and_is_taken_back(architecture: str, tmp_p
     monkeypatch.setattr(packing, "drop", record)
     ids, mask = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
     for rate in (0.2, 0.1):
-        with dropout_rate(encoder.backbone, rate):
+        with dropout_rate(dropout_places(encoder.backbone), rate):
             encoder.forward_tokens(ids, mask)
         assert len(applied) == len(before)
         assert set(applied) == {rate}
         applied.clear()
-    with dropout_rate(encoder.backbone, 0.0):
+    with dropout_rate(dropout_places(encoder.backbone), 0.0):
         assert torch.equal(encoder.forward_tokens(ids, mask), encoder.forward_tokens(ids, mask))
     assert [getattr(module, name) for module, name in dropout_places(encoder.backbone)] == before
     assert set(before) == {0.1}
 
 
+def test_a_pass_does_not_look_for_dropouts_again(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives="dropout")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the encoder is searched")
+
+    monkeypatch.setattr(learner.encoder, "modules", refuse)
+    with torch.no_grad():
+        assert not torch.equal(*(learner.encode(batch.chunks[0], 0.5) for _ in range(2)))
+
+
 def test_a_rate_kept_as_a_plain_number_is_found() -> None:
     layer = torch.nn.Linear(1, 1)
     layer.attention_dropout = 0.3  # type: ignore[assignment]
-    with dropout_rate(layer, 0.0):
+    with dropout_rate(dropout_places(layer), 0.0):
         assert layer.attention_dropout == 0.0
     assert layer.attention_dropout == 0.3
 

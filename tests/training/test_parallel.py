@@ -26,7 +26,7 @@ from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training import parallel
 from embedlab.training.batching import Collation, cut_for
-from embedlab.training.dropout import dropout_rate
+from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.learner import Learner, backward
 from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Agreed, Team, join_team
@@ -63,7 +63,7 @@ def step(folder: Path, of: dict[str, Any], team: Team) -> tuple[float, dict[str,
         team=team,
     )
     learner = Learner(encoder, {0: objective}, team).train()
-    with dropout_rate(encoder.backbone, 0.0):
+    with dropout_rate(dropout_places(encoder.backbone), 0.0):
         batch = collation.collate(data.batches(0)[0], batch_generator(1, 0, 0, 0))
         loss = backward(learner, batch, Accelerator(cpu=True), is_cached=recipe.stages[0].optim.micro_batch is not None)
     team.add_gradients(learner.encoder, learner.objectives)

@@ -1,6 +1,6 @@
 """SupCL-Seq: the frozen stage, the rates that run, pairs encoded together, and the settings of each task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.schema import read_toml
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.dropout import dropout_places
+from embedlab.training.dropout import Place, dropout_places
 from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
@@ -47,9 +47,9 @@ def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_en
     rates: list[float | None] = []
     change = learner.dropout_rate
 
-    def record(model: torch.nn.Module, rate: float | None):  # noqa: ANN202 - a context manager
+    def record(places: Sequence[Place], rate: float | None):  # noqa: ANN202 - a context manager
         rates.append(rate)
-        return change(model, rate)
+        return change(places, rate)
 
     monkeypatch.setattr(learner, "dropout_rate", record)
     train(recipe_of(tiny_encoder, labelled("class_contrastive", rows=16, dropout=[0.2, 0.1])))
