@@ -71,6 +71,10 @@ class CapturedPasses:
 
 def cuda_graphs() -> Capture:
     """Torch's own captures, in one pool of memory."""
+    # Gradients of a replay come from another stream than captures warm up on. Autograd lets one wait for the other outside
+    # the graphs, so torch's warning of it is of no use; versions before it have no such switch.
+    if hasattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch"):
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     pool = torch.cuda.graph_pool_handle()
 
     def capture(module: nn.Module, chunk: Chunk) -> Pass:

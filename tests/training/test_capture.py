@@ -171,6 +171,18 @@ def test_captures_are_refused_without_a_gpu() -> None:
         machine(Settings(device="cpu", capture=True), training=True)
 
 
+@pytest.mark.skipif(not hasattr(torch._C, "_warn_on_accumulate_grad_stream_mismatch"), reason="this torch does not warn")
+def test_captures_switch_off_a_warning_at_every_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: "all in one")
+    before = torch._C._warn_on_accumulate_grad_stream_mismatch()
+    try:
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
+        capture.cuda_graphs()
+        assert not torch._C._warn_on_accumulate_grad_stream_mismatch()
+    finally:
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(before)
+
+
 @pytest.mark.parametrize("views", ["one", "two"])
 def test_a_run_ends_with_the_weights_of_one_without_captures(
     views: str, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
