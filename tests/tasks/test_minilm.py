@@ -80,15 +80,15 @@ def test_the_literature_setting_gets_as_many_right_as_one_slow_fit_after_the_oth
     real = Protocol(problem=Problem.of(features, labels), setting=setting, seed=5)
     slow = SlowProtocol(torch.from_numpy(features), labels, setting, seed=5)
     if "dev" in rows:
-        outcome, right = (
+        outcome, expected = (
             real.tune_by_dev(rows["train"], rows["dev"], rows["test"]),
             slow.tune_by_dev(rows["train"], rows["dev"], rows["test"]),
         )
     elif "test" in rows:
-        outcome, right = real.tune_by_folds(rows["train"], rows["test"]), slow.tune_by_folds(rows["train"], rows["test"])
+        outcome, expected = real.tune_by_folds(rows["train"], rows["test"]), slow.tune_by_folds(rows["train"], rows["test"])
     else:
-        outcome, right = real.cross_validate(), sum(slow.cross_validate())
-    assert int((outcome.predicted == labels[outcome.rows]).sum()) == right
+        outcome, expected = real.cross_validate(), slow.cross_validate()
+    assert int((outcome.predicted == labels[outcome.rows]).sum()) == expected.right
 
 
 @pytest.mark.parametrize("l2", [1e-4, 1e-2])

@@ -9,7 +9,7 @@ import pytest
 from embedlab.data.source import Source
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.tasks.classifier_settings import SETTINGS, SettingName
+from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
@@ -113,19 +113,3 @@ def test_an_unknown_task_names_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
         open_transfer(Source(), ["sst-2"])
     assert "sst2" in caught.value.hint
-
-
-def test_the_settings_are_those_of_the_literature() -> None:
-    literature, prototyping = SETTINGS["literature"].schedule, SETTINGS["prototyping"].schedule
-    assert literature is not None
-    assert prototyping is not None
-    assert (literature.optimiser, literature.lr, literature.batch, literature.tenacity, literature.passes_per_check) == (
-        "adam",
-        1e-3,
-        64,
-        5,
-        4,
-    )
-    assert (prototyping.optimiser, prototyping.batch, prototyping.tenacity, prototyping.passes_per_check) == ("rmsprop", 128, 3, 2)
-    assert (SETTINGS["literature"].folds, SETTINGS["prototyping"].folds) == (10, 5)
-    assert literature.max_passes == prototyping.max_passes == 200
