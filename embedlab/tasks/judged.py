@@ -106,8 +106,10 @@ def setting_of(task: str, setting: SettingName) -> SettingName:
 def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
     """The same with what the model's training data says of its numbers: marks, notes and shared text."""
     known, evaluation = learnt(spec, settings), judged.evaluation
-    found = {part.state.name: known.text.overlap(part.frame) for part in judged.tested} if known.text is not None else {}
-    shared = {name: counts for name, counts in found.items() if counts}
+    found = [(part.state.name, known.text.overlap(part.frame)) for part in judged.tested] if known.text is not None else []
+    # Both validation splits of MNLI are called mnli.
+    totals = {name: total(counts for other, counts in found if other == name) for name, _ in found}
+    shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared else ())}
     return replace(

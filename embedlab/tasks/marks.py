@@ -1,12 +1,10 @@
 """What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from embedlab.data.dataset import State
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.learnt import lineage
 
 PARTIAL, SAMPLE, OVERLAP = "partial", "sample", "overlap"
@@ -48,15 +46,6 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     ]
     notes = ((PAIRS_SHARED, "pairs", pairs), (SENTENCES_SHARED, "sentences", sentences))
     return tuple(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts)
-
-
-def stored_overlaps(folder: Path, task: str = "sts") -> Mapping[str, Overlap]:
-    """What the kept evaluation in a member's FOLDER says its slices share with the training data; empty where none is kept.
-
-    Reads one small file: for whoever shows kept scores, such as the dashboard.
-    """
-    path = folder / f"{task}.json"
-    return Evaluation.load(path).overlaps if path.is_file() else {}
 
 
 def _marks(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:

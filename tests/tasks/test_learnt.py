@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
@@ -17,8 +18,9 @@ from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
+from embedlab.tasks.judged import Judged, marked
 from embedlab.tasks.learnt import learnt, lineage
-from embedlab.tasks.marks import overlap_mark, overlap_notes, stored_overlaps, training_marks
+from embedlab.tasks.marks import overlap_mark, overlap_notes, training_marks
 from embedlab.training.stage_data import open_stages
 
 
@@ -94,6 +96,21 @@ def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Pat
     assert not run.learnt_file.exists()
 
 
+def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
+    other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
+    state = State(name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder")
+    parts = (Part(frame=train[:3], state=state), Part(frame=other, state=replace(state, split="dev-mismatched")))
+    evaluation = Evaluation(
+        task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
+        data=(), marks=(), scores=(),
+    )  # fmt: skip
+    found = marked(Judged(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
+    assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
+    assert "overlap" in found.marks
+
+
 def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
     assert learnt(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
 
@@ -106,16 +123,6 @@ def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
         "† test pairs that are in its training data: sts12 2 of 5",
         "‡ test sentences that are in its training data: mr 3 of 8",
     )
-
-
-def test_a_kept_evaluation_tells_its_overlaps(tmp_path: Path) -> None:
-    counts = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
-    Evaluation(
-        task="sts", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
-        data=(), marks=("overlap",), scores=(), overlaps={"sts12": counts},
-    ).save(tmp_path)  # fmt: skip
-    assert stored_overlaps(tmp_path) == {"sts12": counts}
-    assert stored_overlaps(tmp_path, "transfer") == {}
 
 
 def test_a_damaged_count_is_refused_by_name(tmp_path: Path) -> None:
