@@ -157,6 +157,15 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     assert dev_score(source, "sts-benchmark")(dice) == pytest.approx(100 * expected)
 
 
+def test_a_users_own_file_is_scored_whatever_its_path_holds(tmp_path: Path) -> None:
+    own = tmp_path / "monday 10:30" / "sts-benchmark:dev.tsv"
+    own.parent.mkdir()
+    own.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na c\ta d\t2\na b\tc d\t0\n")
+    evaluation = evaluate(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]), "dice")
+    assert values(evaluation, "dataset")[str(own), "all"] == pytest.approx(100)
+    assert values(evaluation, "source")[str(own), "all"] == pytest.approx(100)
+
+
 def test_pairs_without_a_score_stay_empty(tmp_path: Path) -> None:
     table = scored(["dice"], Settings(sample=True, cache=tmp_path / "cache"), ["sts12"]).table
     assert table["dice"].null_count() == 0
