@@ -86,8 +86,9 @@ def _tsv(frame: pl.DataFrame) -> str:
     return plain.write_csv(separator="\t", include_header=False, quote_style="never")
 
 
+OFFICIAL_FOLDER = "STS"
 # The official text comes first; SentEval's copy is tokenised and lower-cased. Its STS16 files lack the prefix of the official ones.
-_STS_FOLDERS = ("STS", "SentEval/downstream/STS")
+_STS_FOLDERS = (OFFICIAL_FOLDER, "SentEval/downstream/STS")
 _YEARS: Mapping[str, Mapping[str, int]] = {
     "12": {"MSRpar": 750, "MSRvid": 750, "SMTeuroparl": 459, "surprise.OnWN": 750, "surprise.SMTnews": 399},
     "13": {"FNWN": 189, "headlines": 750, "OnWN": 561},  # SMT is not free to pass on, and no paper's STS13 has it
@@ -115,7 +116,9 @@ def _year(year: str) -> Dataset:
     places = [(f"{folder}/STS{year}-en-test", prefix) for folder in _STS_FOLDERS for prefix in prefixes]
     known = [Layout(files=_year_files(*place, sources), read=partial(read_year, sources=sources)) for place in places]
     # What `data get` writes: the hub's copies do not say the sources.
-    unknown = Layout(files=_year_files(f"STS/STS{year}-en-test", "STS", ["ALL"]), read=partial(read_year, sources=[None]), write=write_year)
+    unknown = Layout(
+        files=_year_files(f"{OFFICIAL_FOLDER}/STS{year}-en-test", "STS", ["ALL"]), read=partial(read_year, sources=[None]), write=write_year
+    )
     split = Split(
         layouts=(*known, unknown),
         expected=Expected(rows=sum(_YEARS[year].values()), classes=_YEARS[year]),

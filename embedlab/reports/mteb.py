@@ -6,11 +6,13 @@ all 9,927 pairs, the papers' the 4,927 of the test split.
 
 import json
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from embedlab.data.source import dataset
+from embedlab.data.sts import OFFICIAL_FOLDER
 from embedlab.errors import UsageError
 from embedlab.paths import write_atomic
 from embedlab.runs.evaluations import Evaluation
@@ -21,27 +23,31 @@ TASKS: Mapping[str, str] = MappingProxyType({**{f"sts{year}": f"STS{year}" for y
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     """One file a dataset of an sts EVALUATION, and the model_meta.json beside them; their paths.
 
-    Generated or partial data, and datasets that mteb has not, are refused: a file of mteb's name would claim what it does not hold.
+    Generated or partial data, SentEval's tokenised text, and datasets that mteb has not, are refused: a file of mteb's name would claim
+    what it does not hold. So is a correlation that is undefined. What is refused leaves no file.
     """
     found = {str(state["name"]): state for state in evaluation.data if state["split"] == "test"}
     if not found.keys() & TASKS.keys():
         raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(TASKS)}")
+    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in TASKS}
     place = folder / evaluation.model.strip("/").replace("/", "__") / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
-    written = [_write(place / "model_meta.json", meta)]
-    for name, state in found.items():
-        if name not in TASKS:
-            continue
-        if state.get("partial") or state.get("sample"):
-            raise UsageError(f"{name} is no whole corpus: mteb's {TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
-        written.append(_write(place / f"{TASKS[name]}.json", _result(evaluation, name, state)))
-    return written
+    return [
+        _write(place / "model_meta.json", meta),
+        *(_write(place / f"{TASKS[name]}.json", result) for name, result in results.items()),
+    ]
 
 
 def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
+    _refuse_other_data(name, state)
     hub = dataset(name).splits["test"].hub
     assert hub is not None  # of all TASKS
     found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
+    if undefined := [metric for metric, value in found.items() if isnan(value)]:
+        # mteb cannot average a null, and JSON has no nan.
+        raise UsageError(
+            f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no place for it", hint="leave --mteb out"
+        )
     scores = {f"{prefix}{metric}": round(found[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
     main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
@@ -53,6 +59,17 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
         "evaluated_with": f"embedlab {evaluation.embedlab}",
         "data": {key: state[key] for key in ("origin", "rows", "revision", "sha256")},
     }
+
+
+def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
+    """Refuse what mteb's revision of a dataset does not hold: it has the official text."""
+    if state.get("partial") or state.get("sample"):
+        raise UsageError(f"{name} is no whole corpus: mteb's {TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
+    if other := next((file for file in state["sha256"] if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
+        raise UsageError(
+            f"{name} was read from {other!r}, which is not the text of mteb's {TASKS[name]}",
+            hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or leave --mteb out",
+        )
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> Path:

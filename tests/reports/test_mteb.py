@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ STATE = {
     "rows": 1186,
     "origin": "folder",
     "revision": None,
-    "sha256": {},
+    "sha256": {"STS/STS16-en-test/STS2016.input.headlines.txt": "ab"},
     "partial": False,
     "sample": False,
 }
@@ -51,6 +52,24 @@ def test_what_is_no_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp
     with pytest.raises(UsageError, match="sts16 is no whole corpus"):
         write_mteb(tmp_path, evaluation(**{fault: True}))
     assert not list(tmp_path.rglob("STS16.json"))
+
+
+def test_sentevals_tokenised_text_is_not_written_under_mtebs_revision(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="was read from 'SentEval"):
+        write_mteb(tmp_path, evaluation(sha256={"SentEval/downstream/STS/a.txt": "cd"}))
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_the_text_of_the_hub_is_mtebs_own(tmp_path: Path) -> None:
+    assert len(write_mteb(tmp_path, evaluation(origin="hub", sha256={}, revision="mteb/sts16-sts@4d8694f"))) == 2
+
+
+def test_a_correlation_that_is_undefined_is_refused(tmp_path: Path) -> None:
+    known = evaluation()
+    scores = tuple(replace(score, value=nan if score.metric == "pearson" else score.value) for score in known.scores)
+    with pytest.raises(UsageError, match="pearson of 'my/model' on sts16 is undefined"):
+        write_mteb(tmp_path, replace(known, scores=scores))
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_datasets_that_mteb_has_not_are_refused(tmp_path: Path) -> None:
