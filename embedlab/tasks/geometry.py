@@ -64,8 +64,18 @@ def uniformity(vectors: Vectors) -> float:
     if count < 2:
         return float("nan")
     unit = _unit(vectors).astype(np.float32)
-    # exp(−2·|u−v|²) = exp(4·cos − 4); a vector with itself gives 1 and does not count.
-    total = sum(float(np.exp(4 * (rows @ unit.T) - 4).sum(dtype=np.float64)) for rows in _chunks(unit)) - count
+    squares = (unit**2).sum(1)  # 1, of a zero vector 0
+    total, start = 0.0, 0
+    for rows in _chunks(unit):
+        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector with itself does not count.
+        potentials = rows @ unit.T
+        potentials *= 4
+        potentials -= 2 * squares
+        potentials -= 2 * squares[start : start + len(rows), None]
+        np.exp(potentials, out=potentials)
+        np.fill_diagonal(potentials[:, start : start + len(rows)], 0)
+        total += float(potentials.sum(dtype=np.float64))
+        start += len(rows)
     return float(np.log(max(total, np.finfo(np.float64).tiny) / (count * (count - 1))))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from embedlab.data.dataset import Part, State
 from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch
 from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks import geometry
 from embedlab.tasks.geometry import alignment, effective_rank, evaluate_geometry, hubness, mean_cosine, occurrences, spectrum, uniformity
 
 
@@ -20,12 +21,21 @@ def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
 
 
 def unit(vectors: Vectors) -> NDArray[np.float64]:
-    return vectors.astype(np.float64) / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors.astype(np.float64) / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
 
 
 def test_uniformity_is_the_log_of_the_mean_potential_over_pairs() -> None:
     potentials = [math.exp(-2 * ((a - b) ** 2).sum()) for a, b in combinations(unit(cloud()), 2)]
     assert uniformity(cloud()) == pytest.approx(math.log(np.mean(potentials)), abs=1e-5)
+
+
+@pytest.mark.parametrize("zeros", [1, 20])
+def test_a_zero_vector_is_at_distance_one_from_the_sphere(zeros: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(geometry, "_ROWS_AT_ONCE", 16)  # several blocks, the last one shorter
+    vectors = cloud()
+    vectors[5 : 5 + zeros] = 0
+    potentials = [math.exp(-2 * ((a - b) ** 2).sum()) for a, b in combinations(unit(vectors), 2)]
+    assert uniformity(vectors) == pytest.approx(math.log(np.mean(potentials)), abs=1e-5)
 
 
 def test_alignment_is_the_mean_squared_distance_on_the_sphere() -> None:
