@@ -48,12 +48,15 @@ class KnownText:
     def overlap(self, frame: pl.DataFrame) -> Overlap:
         """What an evaluation set's rows share with this text."""
         keys = _keys(frame)
-        distinct, has_pairs = np.unique(keys), keys.shape[1] == 2
+        # All sentences without a word have one key, which the text kept with a run may hold: it says nothing.
+        has_words = keys != np.uint64(_key(""))
+        distinct, has_pairs = np.unique(keys[has_words]), keys.shape[1] == 2
+        whole = keys[has_words.all(axis=1)]
         return Overlap(
             sentences=len(distinct),
             shared_sentences=_count_in(distinct, self.sentences),
             pairs=len(keys) if has_pairs else 0,
-            shared_pairs=_count_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) if has_pairs else 0,
+            shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs) if has_pairs else 0,
         )
 
     def write(self, path: Path) -> None:

@@ -8,9 +8,12 @@ from typing import Self
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """How much of an evaluation set occurs in a training set; sentences count as equal when their case-folded words are."""
+    """How much of an evaluation set occurs in a training set; sentences count as equal when their case-folded words are.
 
-    sentences: int  # distinct sentences of the evaluation set
+    A sentence without a word, such as "...", is equal to none.
+    """
+
+    sentences: int  # distinct sentences of the evaluation set, those without a word left out
     shared_sentences: int  # those that occur in training
     pairs: int  # rows of the evaluation set; 0 where it has single sentences
     shared_pairs: int  # those whose two sentences stand in one training row, in either order

@@ -22,6 +22,12 @@ def test_sentences_are_shared_by_their_words_and_pairs_in_either_order() -> None
     assert overlap(NLI, STS) == Overlap(sentences=6, shared_sentences=4, pairs=3, shared_pairs=1)
 
 
+def test_sentences_without_a_word_are_shared_with_nothing() -> None:
+    known = part("known", sentence1=["...", "!!!", "a cat"], sentence2=["a cat", "?", "it sleeps"])
+    tested = part("tested", sentence1=["?!", "-", "A cat."], sentence2=["a cat", "", "It sleeps"])
+    assert overlap(known, tested) == Overlap(sentences=2, shared_sentences=2, pairs=3, shared_pairs=1)
+
+
 def test_single_sentences_have_no_pairs() -> None:
     known = part("plain", sentence=["a cat", "z"])
     assert overlap(known, STS) == Overlap(sentences=6, shared_sentences=1, pairs=3, shared_pairs=0)
