@@ -13,8 +13,8 @@ from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.classifier_settings import SETTINGS, SettingName
-from embedlab.tasks.folds import FOLD_SEED, Rows
+from embedlab.tasks.classifier_settings import SETTINGS, Setting, SettingName
+from embedlab.tasks.folds import FOLD_SEED, HELD_BACK, Rows
 from embedlab.tasks.judged import evaluation_of
 from embedlab.tasks.marks import evaluation_marks
 from embedlab.tasks.one_pass import Texts
@@ -125,6 +125,15 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> Opened:
     return Opened(tasks=tuple(tasks), missing=missing)
 
 
+def large_enough(opened: Opened, setting: SettingName) -> Opened:
+    """The same without the tasks that are too small for a setting, which are told as missing; their error is raised when all are."""
+    small = {task.name: error for task in opened.tasks if (error := _too_small(task, SETTINGS[setting])) is not None}
+    tasks = tuple(task for task in opened.tasks if task.name not in small)
+    if not tasks:
+        raise next(iter(small.values()))
+    return replace(opened, tasks=tasks, missing={**opened.missing, **small})
+
+
 def classify(
     encoder: Encoder,
     tasks: Sequence[Labelled],
@@ -215,6 +224,22 @@ def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
         classes=result.classes,
         items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted]),
     )
+
+
+def _too_small(task: Labelled, setting: Setting) -> MissingError | None:
+    """The error for a task of which a fold, or what is held back of a last fit, would be empty."""
+    if "dev" in task.parts:
+        return None
+    rows = len(next(iter(task.parts.values())).frame)
+    # A last fit has all train rows, or those outside the largest fold; they are also what the folds that choose the L2 are cut from.
+    last = rows if "test" in task.parts else rows - -(-rows // setting.folds)
+    if last < setting.folds:
+        work = f"{setting.folds} folds"
+    elif setting.schedule is not None and not int(HELD_BACK * last):
+        work = f"{HELD_BACK:.0%} to be held back"
+    else:
+        return None
+    return MissingError(f"{task.name} has {rows} rows: too few for {work}", hint="`embedlab data check` tells how many the corpus has")
 
 
 def _named(part: Part, name: str) -> Part:

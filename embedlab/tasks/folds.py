@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Rows = NDArray[np.intp]
 
 FOLD_SEED = 1111  # SentEval's: the folds are the same whatever the seed of the fits
+HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

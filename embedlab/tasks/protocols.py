@@ -11,10 +11,8 @@ from embedlab.encoders.encoder import Watch
 from embedlab.tasks.classifier_settings import Setting
 from embedlab.tasks.classifiers import fit_classifiers
 from embedlab.tasks.fits import Fits, Fitted, Problem
-from embedlab.tasks.folds import FOLD_SEED, Fold, Rows, hold_back, stratified_folds
+from embedlab.tasks.folds import FOLD_SEED, HELD_BACK, Fold, Rows, hold_back, stratified_folds
 from embedlab.tasks.logistic import fit_exactly
-
-HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 
 Scored = Literal["cv", "test"]
 

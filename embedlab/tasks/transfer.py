@@ -24,6 +24,7 @@ from embedlab.tasks.classification import (
     average,
     classify,
     evaluation,
+    large_enough,
     open_tasks,
     task_features,
 )
@@ -92,7 +93,7 @@ def judge(
     spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
 ) -> Judged:
     """The transfer tasks called NAMES, those of them that are there."""
-    opened = open_transfer(Source.from_settings(settings), names)
+    opened = large_enough(open_transfer(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     found = evaluate_transfer(encoder, opened, setting, device=device, watches=watches)
     related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)

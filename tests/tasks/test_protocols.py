@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from embedlab.tasks.classifier_settings import SETTINGS, Schedule, Setting, SettingName
 from embedlab.tasks.fits import Problem
-from embedlab.tasks.protocols import HELD_BACK, Protocol
+from embedlab.tasks.folds import HELD_BACK
+from embedlab.tasks.protocols import Protocol
 from tests.tasks import slow_protocol
 from tests.tasks.slow_protocol import SlowProtocol
 

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from embedlab.data.source import Source
+from embedlab.encoders.catalog import ModelSpec
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.settings import Settings
+from embedlab.tasks import transfer
+from embedlab.tasks.classification import large_enough
 from embedlab.tasks.classifier_settings import SettingName
-from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, open_transfer
+from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, judge, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
 SMALL = ("mr", "sst2", "mrpc")
@@ -107,6 +111,36 @@ def test_no_average_is_shown_of_tasks_that_were_not_asked_for(small: Source) -> 
 def test_nothing_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="'mr'"):
         open_transfer(Source(folder=tmp_path, offline=True))
+
+
+@pytest.mark.parametrize(
+    ("rows", "setting", "fault"),
+    [
+        (8, "literature", "mr has 8 rows: too few for 10 folds"),
+        (22, "literature", "mr has 22 rows: too few for 5% to be held back"),
+        (24, "literature", None),
+        (10, "exact", "mr has 10 rows: too few for 10 folds"),  # nine are left beside each
+        (12, "exact", None),
+    ],
+)
+def test_rows_of_which_a_fold_would_be_empty_are_refused(
+    rows: int, setting: SettingName, fault: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "load_member", lambda *_: (WordEncoder(), None))
+    write_mr(tmp_path, rows // 2)
+    write_sst2(tmp_path)
+    settings = Settings(data=tmp_path, offline=True, allow_partial=True)
+    judged = judge(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, ("mr", "sst2"), setting)
+    assert [error.message for error in judged.missing] == ([fault] if fault else [])
+    assert {score.slice for score in judged.evaluation.scores} == ({"sst2"} if fault else {"mr", "sst2"})
+    assert np.isfinite([score.value for score in judged.evaluation.scores]).all()
+
+
+def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -> None:
+    write_mrpc(tmp_path, 9)
+    opened = open_transfer(Source(folder=tmp_path, offline=True, allow_partial=True), ("mrpc",))
+    with pytest.raises(MissingError, match="mrpc has 9 rows: too few for 10 folds"):
+        large_enough(opened, "literature")
 
 
 def test_an_unknown_task_names_the_nearest() -> None:
