@@ -7,6 +7,7 @@ stops, and the best weights are kept. STS-B reaches down to 0, so that its score
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ class Regression:
     """The regression at its best check."""
 
     weights: Tensor  # (dim + 1, grades), the last row is the bias
-    dev: float  # Pearson
+    dev: float  # Pearson; nan where no check had one, of constant predictions
 
     def predict(self, features: Tensor) -> NDArray[np.float64]:
         """The expected grade of each row, 1–5."""
@@ -55,7 +56,7 @@ def fit_relatedness(
     goals = torch.from_numpy(score_distributions(gold[train])).to(part)
     weights = start_weights(features.shape[1], GRADES, seed).to(part)
     optimiser = torch.optim.Adam([weights], lr=1e-3, fused=True)
-    best, strikes = Regression(weights=weights.clone(), dev=-1.0), 0
+    best, strikes = Regression(weights=weights.clone(), dev=nan), 0
     for check in range(MAX_CHECKS):
         for number in range(check * PASSES_PER_CHECK, (check + 1) * PASSES_PER_CHECK):
             order = _index(shuffle_rows(len(train), seed, number), part)
@@ -66,7 +67,7 @@ def fit_relatedness(
         found = pearson(gold[dev], now.predict(dev_features))
         if watch is not None:
             watch(check + 1, MAX_CHECKS)
-        if found > best.dev:
+        if found > best.dev or (isnan(best.dev) and not isnan(found)):
             best = Regression(weights=now.weights, dev=found)
         else:
             strikes += 1
