@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isnan
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
@@ -175,5 +176,7 @@ def _cell(values: Sequence[float], scale: float, shared: "Overlap | None") -> "C
     if not values:
         return Cell(value=None, text=ABSENT)
     mean = scale * fmean(values)
+    if isnan(mean):  # undefined for a member
+        return Cell(value=mean, text=ABSENT)
     spread = f" ± {scale * stdev(values):.2f}" if len(values) > 1 else ""
     return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}")

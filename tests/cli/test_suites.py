@@ -164,6 +164,14 @@ def test_a_missing_mpqa_skips_only_itself(embedlab: Embedlab, tiny_encoder: Path
     assert "download it from" in answer.err
 
 
+def test_a_number_that_is_undefined_is_shown_as_absent(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_lines(Path("data/STS/STS13-en-test/STS.input.ALL.txt"), ["a cat\ta dog", "it rains\tit pours", "a man\tone man"])
+    write_lines(Path("data/STS/STS13-en-test/STS.gs.ALL.txt"), ["1", "4", "5"])
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", *QUIET[:-2], "--format", "markdown")
+    (hubness,) = (line for line in embedlab(*words).out.splitlines() if "hubness" in line)
+    assert [cell.strip() for cell in hubness.strip("|").split("|")][-1] == "–"
+
+
 def test_what_is_missing_is_told_again_beside_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "transfer", "--setting", "exact", *QUIET[:-1])
