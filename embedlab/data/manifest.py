@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +41,13 @@ def is_partial(label: str, kind: Kind, frame: pl.DataFrame, expected: Expected |
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file."""
+    """The hash of a file, which is read again once it has changed."""
+    status = path.stat()
+    return _sha256(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)  # all files of all suites, and they are only text
+def _sha256(path: Path, size: int, modified_ns: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

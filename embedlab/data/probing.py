@@ -5,7 +5,7 @@ name: `probing_gum` in the data folder is `gum-probing`, and never "SentEval"; s
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import polars as pl
@@ -39,14 +39,21 @@ _SUMMARIES = {
 def read_probing(paths: Sequence[Path], *, split: str) -> Rows:
     """The sentences of one SPLIT ("train", "dev" or "test") of a probing file."""
     (path,) = paths
+    status = path.stat()
+    rows = _read_file(path, status.st_size, status.st_mtime_ns).filter(pl.col("split") == SPLITS[split]).select("sentence", "label")
+    if rows.is_empty():
+        raise MissingError(f"{path} has no line of the split {SPLITS[split]!r}", hint="get the file again")
+    return Rows(frame=rows)
+
+
+@lru_cache(maxsize=1)  # the three splits of a file are opened one after the other
+def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
+    """All lines of a file of that size, last modified at that time: split, label, sentence."""
     frame = read_fields(path, (0, 1, 2), line_shape="split, label and tokens").rename({"0": "split", "1": "label", "2": "sentence"})
     wrong = frame.filter(~pl.col("split").is_in(list(SPLITS.values())))
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"split {wrong['split'][0]!r} is none of {', '.join(SPLITS.values())}")
-    rows = frame.filter(pl.col("split") == SPLITS[split]).select(pl.col("sentence").str.strip_chars(), "label")
-    if rows.is_empty():
-        raise MissingError(f"{path} has no line of the split {SPLITS[split]!r}", hint="get the file again")
-    return Rows(frame=rows)
+    return frame.select("split", "label", pl.col("sentence").str.strip_chars())
 
 
 def suite_names(folder: Path | None) -> list[str]:

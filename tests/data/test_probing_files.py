@@ -1,11 +1,14 @@
 """Probing files: splits, suites under their own names, and what is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from embedlab.data import probing
 from embedlab.data.probing import suite, suite_names
 from embedlab.data.source import Source
+from embedlab.data.text_file import read_fields
 from embedlab.errors import MissingError, UsageError
 
 LINES = ["tr\tPAST\tit rained .", "va\tPRES\tit rains .", "te\tPAST\tit poured ."]
@@ -36,6 +39,34 @@ def test_another_folder_is_a_suite_under_its_own_name(tmp_path: Path) -> None:
     part = Source(folder=tmp_path, offline=True).open_split(only, "dev")
     assert part.frame.rows() == [("it rains .", "PRES")]
     assert part.state.name == "mine-probing/past-present"
+
+
+def test_the_splits_of_a_file_are_parted_from_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(probing, "read_fields", lambda path, *rest, **named: read.append(path) or read_fields(path, *rest, **named))
+    file = tmp_path / "probing_mine/past_present.txt"
+    write(file, LINES)
+    (only,) = suite("mine-probing", tmp_path)
+    source = Source(folder=tmp_path, offline=True)
+    assert [source.open_split(only, split).frame["sentence"].to_list() for split in only.splits] == [
+        ["it rained ."],
+        ["it rains ."],
+        ["it poured ."],
+    ]
+    assert read == [file]
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "probing_mine/past_present.txt"
+    write(file, LINES)
+    (only,) = suite("mine-probing", tmp_path)
+    source = Source(folder=tmp_path, offline=True)
+    before = source.open_split(only, "test")
+    write(file, [*LINES[:2], "te\tPAST\tit hailed ."])
+    os.utime(file, ns=(0, 0))  # of the same size, and perhaps written within one tick of the clock
+    after = source.open_split(only, "test")
+    assert after.frame["sentence"].to_list() == ["it hailed ."]
+    assert after.state.sha256 != before.state.sha256
 
 
 def test_an_unknown_suite_names_the_nearest(tmp_path: Path) -> None:
