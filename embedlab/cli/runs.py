@@ -128,7 +128,7 @@ def log(
     chosen = select_runs(terminal.settings.runs_folder, run)[0]
     offset = 0
     while True:
-        is_running = status(chosen).state in {"running", "silent"}
+        is_running = status(chosen).state in {"starting", "running", "silent"}
         found, offset = events.follow(chosen.events_file, offset) if chosen.events_file.exists() else ([], 0)
         if found:
             terminal.write("".join(events.to_line(event) if terminal.settings.format == "json" else f"{words(event)}\n" for event in found))

@@ -68,7 +68,7 @@ def train(
         return _show_plan(chosen, numbers[0], terminal)
     if resume and seed is None and seeds is None:
         runs = [_newest_unfinished(settings.runs_folder, label)]
-        if not set_ and encoder is None:
+        if not set_ and encoder is None and runs[0].recipe_file.exists():
             chosen = _stored_recipe(runs[0], chosen, is_named=name is not None)
     todo = [run for run in runs if not is_finished(run, chosen, terminal)]
     if gpus is not None:
@@ -261,11 +261,11 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
 def _detach(recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal) -> None:
     """Start the same command without `--detach` in a process of its own, once the data is known to be there."""
     from embedlab.data.source import Source
-    from embedlab.runs.launch import start_detached
+    from embedlab.runs.launch import start_run
     from embedlab.training.stage_data import open_stages
 
     open_stages(recipe, Source.from_settings(terminal.settings), runs[0].seed)
-    pid = start_detached([word for word in sys.argv[1:] if word != "--detach"], runs[0].log_file)
+    pid = start_run([word for word in sys.argv[1:] if word != "--detach"], runs[0])
     terminal.note(f"process {pid} trains {', '.join(run.id for run in runs)}; `embedlab runs log {runs[0].id} --follow` follows it")
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import tomli_w
@@ -100,21 +101,28 @@ class CellLock:
             return False
         return True
 
-    def start(self, command: Sequence[str], env: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
-        """Start COMMAND as the holder of the lock, in a session of its own, with its output appended to LOG."""
-        with disk_errors(log):
-            log.parent.mkdir(parents=True, exist_ok=True)
-            file = log.open("ab")
-        with file:
-            return subprocess.Popen(
-                command,
+    def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "subprocess.Popen[bytes]":
+        """Start COMMAND of PROGRAM as the holder of the lock, in a session of its own, with its output appended to the log of RUN.
+
+        One that trains has the run in hand from now on: should it die before it begins, the run is not taken for running.
+        """
+        with ExitStack() as stack:
+            claims = [stack.enter_context(run.claim())] if command[0] == "train" else []
+            with disk_errors(run.log_file):
+                run.path.mkdir(parents=True, exist_ok=True)
+                log = stack.enter_context(run.log_file.open("ab"))
+            process = subprocess.Popen(
+                [*program, *command],
                 env=env,
                 stdin=subprocess.DEVNULL,
-                stdout=file,
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                pass_fds=(self._descriptor,),
+                pass_fds=(self._descriptor, *claims),
             )
+            if claims:
+                run.hand_over(process.pid)
+            return process
 
     def close(self) -> None:
         """Let go; a process that was started keeps the lock until it ends."""

@@ -163,7 +163,7 @@ def finish_cell(
                 drop_checkpoints(run)
                 return ExitCode.OK, ""
             log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-            process = lock.start([*program, *command], environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run.log_file)
+            process = lock.start(program, command, environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
         finally:
             lock.close()
         _wait(process)

@@ -12,7 +12,12 @@ from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 
-_STATES: Mapping[str, State] = {"running": "running", "silent": "running", "failed": "failed"}  # a run's, as a cell's
+_STATES: Mapping[str, State] = {
+    "starting": "running",
+    "running": "running",
+    "silent": "running",
+    "failed": "failed",
+}  # a run's, as a cell's
 
 CURVE = 400  # the newest points of a curve that are kept
 

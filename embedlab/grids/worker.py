@@ -97,7 +97,7 @@ class Worker:
                     return Ending(state="failed", reason=f"`embedlab {command[0]}` ended without an error, but its results are not there")
                 run = self.plan.run(cell)
                 log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-                process = lock.start([*self.program, *command], environment(self.plan, self.gpu), run.log_file)
+                process = lock.start(self.program, command, environment(self.plan, self.gpu), run)
             finally:
                 lock.close()
             ending = self._watch(process, entry, cell, log_start)

@@ -19,8 +19,19 @@ POLL_S = 0.1
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed
 
 
-def start_detached(arguments: Sequence[str], log: Path) -> int:
-    """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG; gives its process id."""
+def start_run(arguments: Sequence[str], run: RunFolder) -> int:
+    """Start `embedlab ARGUMENTS`, which trains RUN, detached; the run is in its hands from now on. Gives its process id."""
+    with run.claim() as claim:
+        pid = start_detached(arguments, run.log_file, inherited=(claim,))
+        run.hand_over(pid)
+    return pid
+
+
+def start_detached(arguments: Sequence[str], log: Path, *, inherited: Sequence[int] = ()) -> int:
+    """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG; gives its process id.
+
+    INHERITED are descriptors that it keeps open.
+    """
     with disk_errors(log):
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("ab")
@@ -31,6 +42,7 @@ def start_detached(arguments: Sequence[str], log: Path) -> int:
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=inherited,
         )
     return process.pid
 

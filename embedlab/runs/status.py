@@ -8,7 +8,7 @@ from typing import Literal
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
-State = Literal["running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
+State = Literal["starting", "running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
 
 SILENT_AFTER_S = 600.0
 
@@ -18,6 +18,8 @@ ENDINGS: dict[type[events.Event], State] = {
     events.Interrupted: "interrupted",
     events.Cancelled: "cancelled",
 }
+
+LAST_WORDS = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")  # as the program prints them
 
 STEPPED = (events.Step, events.Checkpoint, events.Interrupted, events.Finished)
 
@@ -42,15 +44,17 @@ class Status:
 def status(run: RunFolder, now: float | None = None) -> Status:
     """The status of a run; a damaged, deleted or forbidden folder gives the state "unreadable" and the reason."""
     try:
-        alive = run.holder() is not None
+        holder = run.holder()
+        if holder is not None and holder.is_starting:
+            return Status(state="starting", last_s=run.pid_file.stat().st_mtime)
         recent = _since_start(_tail(run.events_file))
-        if not recent and not run.recipe_file.exists():
-            return _before_the_first_event(run.log_file, time.time() if now is None else now)
+        if holder is None and not recent and not run.recipe_file.exists():
+            return _before_the_first_event(run.log_file)
     except (OSError, ValueError, TypeError) as error:
         return Status(state="unreadable", message=str(error))
     dev = [event for event in recent if isinstance(event, events.Dev)]
     return Status(
-        state=_state(recent, alive=alive, now=time.time() if now is None else now),
+        state=_state(recent, alive=holder is not None, now=time.time() if now is None else now),
         step=_newest_step(recent),
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
@@ -66,16 +70,16 @@ def _newest_step(recent: list[events.Event]) -> events.Step | None:
     return None if told is None or newest is None else replace(told, step=newest)
 
 
-def _before_the_first_event(log: Path, now: float) -> Status:
-    """What a detached process printed while it loads, or why it never began."""
+def _before_the_first_event(log: Path) -> Status:
+    """Why a process that was started for the run never began it, by what it printed."""
     try:
         printed, printed_s = log.read_text(encoding="utf-8", errors="replace"), log.stat().st_mtime
     except FileNotFoundError:
         return Status(state="unreadable", message="no recipe.toml")
-    errors = [line for line in printed.splitlines() if line.startswith("embedlab: error: ")]
-    if errors:
-        return Status(state="failed", message=errors[-1].removeprefix("embedlab: error: "), last_s=printed_s)
-    return Status(state="running" if now - printed_s < SILENT_AFTER_S else "crashed", last_s=printed_s)
+    said = next((line for line in reversed(printed.splitlines()) if line.startswith(LAST_WORDS)), "")
+    if said.startswith("embedlab: error: "):
+        return Status(state="failed", message=said.removeprefix("embedlab: error: "), last_s=printed_s)
+    return Status(state="interrupted" if said else "crashed", last_s=printed_s)
 
 
 def _tail(path: Path) -> list[events.Event]:

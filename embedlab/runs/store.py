@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.errors import EmbedlabError, MissingError, UsageError
@@ -28,6 +28,7 @@ class Holder:
 
     pid: int
     host: str
+    is_starting: bool = False  # it was started for the run and has not begun it
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class RunFolder:
         return self.path / "pid"
 
     @property
+    def claim_file(self) -> Path:
+        """Locked by a process that was started for the run, until it begins it."""
+        return self.path / "starting"
+
+    @property
     def checkpoints(self) -> Path:
         """The folder of checkpoints."""
         return self.path / "checkpoints"
@@ -112,6 +118,11 @@ class RunFolder:
 
     def recipe(self) -> Recipe:
         """The resolved recipe this run follows."""
+        if self.path.is_dir() and not self.recipe_file.exists():
+            raise MissingError(
+                f"run {self.id!r} has no recipe.toml: it ended before it began",
+                hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm {self.id}",
+            )
         return recipe_file(self.recipe_file)
 
     def environment(self) -> Environment:
@@ -149,21 +160,47 @@ class RunFolder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the run for this process: nobody else can train into it until the block ends or the process dies."""
-        with disk_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            file = (self.path / "lock").open("a+b")
-        with file:
-            self._acquire(file.fileno())
-            write_atomic(self.pid_file, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+        with self._locked(self.path / "lock"):
+            if self._starter() is not None:
+                raise self._in_other_hands()
+            self.hand_over(os.getpid())
+            self.claim_file.unlink(missing_ok=True)
             yield
 
-    def _acquire(self, descriptor: int) -> None:
-        for patience_s in (0.02, 0.1, 0.3, 0.0):  # whoever asks for the holder has the lock for an instant
-            try:
-                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(patience_s)
-        raise EmbedlabError(
+    @contextmanager
+    def claim(self) -> Iterator[int]:
+        """Hold the run for a process that is started in the block and inherits the descriptor: until it begins the run or dies.
+
+        So a run is in somebody's hands while its process still loads, and a process that dies before it begins leaves no trace of life.
+        """
+        with self._locked(self.claim_file) as descriptor:
+            if self._locker() is not None:
+                raise self._in_other_hands()
+            self.hand_over(os.getpid())
+            yield descriptor
+
+    def hand_over(self, pid: int) -> None:
+        """Say which process has the run in hand."""
+        write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname()}))
+
+    @contextmanager
+    def _locked(self, path: Path) -> Iterator[int]:
+        with disk_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = path.open("a+b")
+        with file:
+            for patience_s in (0.02, 0.1, 0.3, 0.0):  # whoever asks for the holder has the lock for an instant
+                try:
+                    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(patience_s)
+            else:
+                raise self._in_other_hands()
+            yield file.fileno()
+
+    def _in_other_hands(self) -> EmbedlabError:
+        return EmbedlabError(
             f"run {self.id!r} is in the hands of another process",
             hint=f"watch it with `embedlab runs show {self.id}`, stop it with `embedlab runs cancel {self.id}`",
         )
@@ -173,14 +210,31 @@ class RunFolder:
 
         The lock decides, not the number in the pid file: the system gives a dead process's number to others.
         """
-        try:
-            with (self.path / "lock").open("rb") as file:
-                fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except FileNotFoundError:
+        return self._starter() or self._locker()  # in this order: a process takes the lock before its claim ends
+
+    def _starter(self) -> Holder | None:
+        """The process that was started for the run and has not begun it; None where that is this one or has started this one."""
+        if not _is_locked(self.claim_file):
             return None
-        except BlockingIOError:
-            return Holder(**json.loads(self.pid_file.read_text()))
-        return None
+        holder = replace(self._told(), is_starting=True)
+        return None if holder.pid == os.getsid(0) else holder
+
+    def _locker(self) -> Holder | None:
+        return self._told() if _is_locked(self.path / "lock") else None
+
+    def _told(self) -> Holder:
+        return Holder(**json.loads(self.pid_file.read_text()))
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def find_runs(folder: Path) -> list[RunFolder]:

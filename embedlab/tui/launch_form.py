@@ -17,6 +17,7 @@ from embedlab.names import recipe_names, recipe_path
 from embedlab.objectives.needs import check_columns
 from embedlab.paths import write_atomic
 from embedlab.recipe import Recipe, flatten, load_recipe, to_table
+from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.schema import read_toml
 from embedlab.settings import Settings
@@ -43,6 +44,7 @@ class Launch:
     log: Path
     told: tuple[str, ...]  # what the user should know before
     plan: Plan | None = None  # of a grid
+    run: RunFolder | None = None  # of a recipe, the first that is to be trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,8 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
     arguments += ["--name", run] if run != name else []
     arguments += ["--seeds", str(seeds)]
-    return Launch(arguments=(*arguments, *shared_flags(settings)), log=runs[0].log_file, told=tuple(told))
+    first = next((folder for folder in runs if status(folder).state != "finished"), None)
+    return Launch(arguments=(*arguments, *shared_flags(settings)), log=(first or runs[0]).log_file, told=tuple(told), run=first)
 
 
 def _standing(run: RunFolder, recipe: Recipe) -> list[str]:

@@ -15,6 +15,7 @@ from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 SIGNS = {
+    "starting": "·",
     "running": "▶",
     "silent": "…",
     "finished": "✓",

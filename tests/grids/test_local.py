@@ -20,6 +20,7 @@ from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, vi
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Entry, Queue
 from embedlab.runs import events
+from embedlab.runs.status import status
 from tests.grids.conftest import GRID, SHORT, STAND_IN, plan_of
 
 
@@ -242,6 +243,18 @@ def test_a_failed_or_busy_cell_by_number_says_why(plan: Plan, folder: GridFolder
     with pytest.raises(EmbedlabError, match="in the hands of another process"):
         run_cell(plan, folder, 2, program=STAND_IN)
     lock.close()
+
+
+def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: Plan, folder: GridFolder) -> None:
+    run, lock = plan.run(plan.cell(1)), CellLock(folder, plan.cell(1))
+    assert lock.acquire()
+    process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run)
+    lock.close()
+    assert status(run).state == "starting"
+    process.terminate()
+    process.wait()
+    assert status(run).state == "crashed"
+    assert run.holder() is None
 
 
 def test_a_grid_file_edited_while_it_runs_is_refused(

@@ -1,15 +1,18 @@
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from embedlab.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
 from embedlab.runs.status import status
-from embedlab.runs.store import Holder, RunFolder
+from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs
 
 TRAIN = """
 import signal, sys, time
@@ -76,3 +79,53 @@ def test_who_waits_for_a_lost_member_is_ended(monkeypatch: pytest.MonkeyPatch) -
     lost = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
     assert launch._first_failure([waiting, lost]) is lost
     assert waiting.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def loading(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
+    """A process that was started for the run and still loads."""
+    program = run.path.parent / "python"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    process = psutil.Process(launch.start_run(["train", "mine"], run))
+    yield process
+    if process.is_running():
+        process.kill()
+        process.wait()
+
+
+def test_a_detached_run_is_held_while_its_process_still_loads(run: RunFolder, loading: psutil.Process) -> None:
+    assert status(run).state == "starting"
+    assert run.holder() == Holder(pid=loading.pid, host=socket.gethostname(), is_starting=True)
+    with pytest.raises(UsageError, match="is running"):
+        remove_runs([run])
+    with pytest.raises(UsageError, match="is running"):
+        rename_runs(run.path.parents[1], run.name, "other")
+    with pytest.raises(EmbedlabError, match="another process"), run.lock():
+        pass
+    with pytest.raises(EmbedlabError, match="another process"):
+        launch.start_run(["train", "mine"], run)
+
+
+def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder, loading: psutil.Process) -> None:
+    assert launch.cancel(run) == loading.pid
+    loading.wait()
+    assert run.holder() is None
+    assert status(run).state == "cancelled"
+    with run.lock():
+        pass
+
+
+def test_a_started_process_begins_the_run_that_was_kept_for_it(run: RunFolder) -> None:
+    with run.claim() as claim:
+        process = subprocess.Popen(
+            [sys.executable, "-c", TRAIN, str(run.path)], stdout=subprocess.PIPE, start_new_session=True, pass_fds=(claim,)
+        )
+        run.hand_over(process.pid)
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        assert run.holder() == Holder(pid=process.pid, host=socket.gethostname())
+        process.kill()
+    assert run.holder() is None

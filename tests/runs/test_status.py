@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
 from embedlab.runs.status import status
@@ -77,6 +78,25 @@ def test_why_a_run_failed_is_told(run: RunFolder) -> None:
     say(run, STARTED, events.Failed(message="the loss is not finite"))
     assert status(run).message == "the loss is not finite"
     assert status(run).is_unfinished
+
+
+@pytest.mark.parametrize(
+    ("printed", "state", "message"),
+    [
+        ("training mine\n", "crashed", ""),
+        ("training mine\nembedlab: stopped by SIGTERM\nhint: what was saved before is kept\n", "interrupted", ""),
+        ("embedlab: error: no disk\nembedlab: interrupted\n", "interrupted", ""),
+        ("embedlab: interrupted\nembedlab: error: no disk\nhint: x\n", "failed", "no disk"),
+    ],
+)
+def test_a_process_that_is_gone_before_the_first_event_is_not_running(tmp_path: Path, printed: str, state: str, message: str) -> None:
+    run = RunFolder.of(tmp_path, "mine", 1)
+    run.path.mkdir(parents=True)
+    run.log_file.write_text(printed)
+    assert (status(run).state, status(run).message) == (state, message)
+    assert status(run).is_unfinished
+    with pytest.raises(MissingError, match="ended before it began"):
+        run.recipe()
 
 
 def test_a_folder_that_is_no_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     """What was started instead of a process."""
     found: Started = []
     monkeypatch.setattr(launch, "start_detached", lambda arguments, log: found.append((arguments, log)))
+    monkeypatch.setattr(launch, "start_run", lambda arguments, run: found.append((arguments, run.log_file)))
     return found
 
 

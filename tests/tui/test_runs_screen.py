@@ -158,7 +158,7 @@ async def test_a_run_that_does_not_run_cannot_be_cancelled(opened: Open, setting
 
 async def test_resume_starts_a_detached_process(opened: Open, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(launch, "start_detached", lambda arguments, _log: started.append(arguments))
+    monkeypatch.setattr(launch, "start_run", lambda arguments, _run: started.append(arguments))
     async with opened(settings) as pilot:
         await shown(pilot)
         await pilot.press("o")

@@ -217,7 +217,10 @@ class LaunchScreen(DashboardScreen):
         if not await self.app.push_screen_wait(Confirm(f"Start {self.form.choice.name if self.form else ''}{cells}?")):
             return
         try:
-            launch.start_detached(found.arguments, found.log)
+            if found.run is not None:
+                launch.start_run(found.arguments, found.run)
+            else:
+                launch.start_detached(found.arguments, found.log)
         except EmbedlabError as error:
             self.dashboard.tell(error)
             return

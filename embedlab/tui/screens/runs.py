@@ -261,7 +261,7 @@ class RunsScreen(DashboardScreen):
             self.dashboard.tell(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
         elif await self.app.push_screen_wait(Confirm(f"Go on with {found.run.id}?")):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
-            self._do(lambda: launch.start_detached(arguments, found.run.log_file), f"{found.run.id} goes on")
+            self._do(lambda: launch.start_run(arguments, found.run), f"{found.run.id} goes on")
 
     @work
     async def action_rename(self) -> None:
