@@ -80,6 +80,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             yield temporary
             for file in temporary.rglob("*"):
                 if file.is_file():
+                    follow_umask(file)
                     _sync(file)
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             if path.exists():
@@ -90,6 +91,11 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+
+def follow_umask(path: Path) -> None:
+    """Let a colleague read the file at PATH as any other of its folder; what safetensors writes is private."""
+    path.chmod(path.parent.stat().st_mode & 0o666)
 
 
 def _sync(path: Path) -> None:

@@ -38,6 +38,14 @@ def test_a_file_has_the_rights_of_any_other_file(tmp_path: Path) -> None:
     assert (tmp_path / "atomic").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+def test_a_private_file_in_a_folder_is_readable_as_the_others(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "model") as folder:
+        (folder / "config.json").write_text("{}")
+        (folder / "model.safetensors").touch(mode=0o600)
+    modes = {file.name: file.stat().st_mode for file in (tmp_path / "model").iterdir()}
+    assert modes["model.safetensors"] == modes["config.json"]
+
+
 def test_a_folder_appears_only_when_its_block_ends_well(tmp_path: Path) -> None:
     target = tmp_path / "checkpoint"
 

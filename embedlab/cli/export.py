@@ -24,14 +24,22 @@ def export(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
     spec = one_member(resolve_model(model, terminal))
+    if spec.parts:
+        raise UsageError(f"{model!r} is no transformer but a combination of {len(spec.parts)}", hint=f"export one: {spec.parts[0].name}")
 
     import torch
 
     from embedlab.encoders.checkpoint import save_model
     from embedlab.encoders.device import Machine
     from embedlab.encoders.loading import load_trainable
+    from embedlab.tasks.learnt import keep_lineage
 
     encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=terminal.settings.offline)
     card = Path(spec.location) / "README.md"
-    save_model(folder, encoder, card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n")
+    save_model(
+        folder,
+        encoder,
+        card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n",
+        add=lambda place: keep_lineage(spec, place, terminal.settings),
+    )
     terminal.note(f"{model} with pooling {encoder.facts.pooling} is in {folder}")

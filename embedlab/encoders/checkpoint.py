@@ -1,5 +1,6 @@
 """Transformer encoders from and to folders: transformers layout, which sentence-transformers loads with equal vectors."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -53,10 +54,18 @@ def load_transformer(
     )
 
 
-def save_model(folder: Path, encoder: TransformerEncoder, *, card: str, word_head: MaskedWordHead | None = None) -> None:
+def save_model(
+    folder: Path,
+    encoder: TransformerEncoder,
+    *,
+    card: str,
+    word_head: MaskedWordHead | None = None,
+    add: Callable[[Path], None] = lambda _: None,
+) -> None:
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
 
     With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
+    ADD is told where the folder is made, and may put more into it.
     """
     with quiet_transformers(), atomic_folder(folder) as place, writing_weights(folder):
         if word_head is None:
@@ -76,6 +85,7 @@ def save_model(folder: Path, encoder: TransformerEncoder, *, card: str, word_hea
             is_normalised=encoder.is_normalised,
         )
         (place / "README.md").write_text(card, encoding="utf-8")
+        add(place)
 
 
 def _read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:

@@ -16,6 +16,8 @@ from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.training.stage_data import open_stages
 
+TRAINING = "training"  # the folder in an exported model that keeps what its marks need
+
 
 @dataclass(frozen=True, kw_only=True)
 class Learnt:
@@ -39,6 +41,16 @@ def learnt(spec: ModelSpec, settings: Settings) -> Learnt:
     return Learnt(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
 
 
+def keep_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
+    """Put into the model folder FOLDER what its marks need of the runs behind SPEC, so that it outlives them."""
+    for number, run in enumerate(lineage(spec), start=1):  # two runs of different folders may have one name
+        kept = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
+        # Who trained it, and how it was typed, is nobody's business where the folder goes.
+        kept.write_once(run.recipe(), replace(run.environment(), command=(), host=""))
+        with suppress(EmbedlabError):  # what cannot be counted is told when the model is scored
+            _known(run, settings).write(kept.learnt_file)
+
+
 def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     """The runs in a model, each once, with those that they started from."""
     seen: set[Path] = set()
@@ -46,13 +58,24 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     while waiting:
         one = waiting.pop(0)
         waiting += one.parts
-        folder = Path(one.location).parent
-        is_run = one.kind == "run" or (one.kind == "folder" and (folder / "environment.json").is_file())
-        if is_run and folder.resolve() not in seen:
-            seen.add(folder.resolve())
-            run = RunFolder(folder)
-            waiting += _start(run)
-            yield run
+        kept = _kept(one)
+        for run in kept or _own(one):
+            if run.path.resolve() not in seen:
+                seen.add(run.path.resolve())
+                waiting += _start(run) if not kept else ()
+                yield run
+
+
+def _kept(spec: ModelSpec) -> list[RunFolder]:
+    """What an exported folder keeps of all the runs behind it."""
+    return [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))] if spec.kind == "folder" else []
+
+
+def _own(spec: ModelSpec) -> list[RunFolder]:
+    """The run whose model SPEC is."""
+    folder = Path(spec.location).parent
+    is_run = spec.kind == "run" or (spec.kind == "folder" and (folder / "environment.json").is_file())
+    return [RunFolder(folder)] if is_run else []
 
 
 def _start(run: RunFolder) -> tuple[ModelSpec, ...]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from embedlab.encoders.weights import writing_weights
 from embedlab.errors import MissingError
-from embedlab.paths import atomic_folder
+from embedlab.paths import atomic_folder, follow_umask
 
 SCHEMA = 2
 STATE = "state.json"
@@ -106,6 +106,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors as safetensors; a full disk is an OSError, as from any other writer."""
     with writing_weights(path):
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
+    follow_umask(path)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]) -> Tensors:

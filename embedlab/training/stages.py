@@ -179,7 +179,12 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
-    card = model_card(recipe, seed, [state for data in stages for state in data.states], is_normalised=session.encoder.is_normalised)
+    card = model_card(
+        replace(recipe, name=run.name),
+        seed,
+        [state for data in stages for state in data.states],
+        is_normalised=session.encoder.is_normalised,
+    )
     save_model(run.model, session.encoder, card=card, word_head=word_head)
     for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
         tracker.finish()

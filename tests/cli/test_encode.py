@@ -145,6 +145,8 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     assert rows[0]["similarity"] == pytest.approx(rows[1]["similarity"], abs=1e-6)
     assert embedlab("export", model, "out").code == 2
     assert embedlab("export", "dice", "other").code == 2
+    combined = f"average:{model},{model}"
+    assert f"{combined!r} is no transformer" in embedlab("export", combined, "other").err
 
 
 def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch) -> None:

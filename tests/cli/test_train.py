@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from embedlab.cli.train import _as_before
+from embedlab.data.source import Source
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
@@ -52,6 +53,8 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert {row["aggregate"] for row in first.rows} == {"all", "mean", "wmean"}
     assert "[sample]" in first.json["title"]
     assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
+    heads, log = Path("runs-sample/snli-ce/seed-1/heads.safetensors"), Path("runs-sample/snli-ce/seed-1/events.jsonl")
+    assert heads.stat().st_mode == log.stat().st_mode
     facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "snli-ce", "--sample", "--json").rows}
     assert facts["data"].startswith("snli train: 96 of ")
     again = quick("--json")
@@ -65,6 +68,22 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     compared = embedlab("compare", "snli-ce", "dice", "--sample", "--threads", "1", "--json")
     assert compared.code == 0, compared.err
     assert {"snli-ce", "dice.delta", "dice.p_holm"} <= set(compared.rows[0])
+
+
+def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: Embedlab, tmp_path: Path) -> None:
+    assert quick("--name", "mine", "-q").code == 0
+    assert embedlab("export", "mine", "out", "--sample").code == 0
+    assert "\n# mine\n" in Path("out/README.md").read_text()
+    pairs = tmp_path / "pairs.tsv"
+    seen = Source(sample=True).open("snli", "train").frame
+    seen.select(sentence1="premise", sentence2="hypothesis", score=seen["premise"].str.len_chars()).write_csv(pairs, separator="\t")
+    of_run, of_export = (
+        embedlab("evaluate", model, "--task", str(pairs), "--threads", "1", *words)
+        for model, words in (("mine", ["--sample"]), ("out", ()))
+    )
+    for answer in (of_run, of_export):
+        assert "[overlap] [sample]" in answer.out, answer.err
+        assert "† test pairs that are in its training data" in answer.out
 
 
 def test_several_seeds_are_one_model_with_a_spread(quick: Embedlab, embedlab: Embedlab) -> None:

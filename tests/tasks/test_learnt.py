@@ -16,10 +16,10 @@ from embedlab.encoders.catalog import ModelSpec, resolve
 from embedlab.recipe import Recipe, from_table
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, marked
-from embedlab.tasks.learnt import learnt, lineage
+from embedlab.tasks.learnt import keep_lineage, learnt, lineage
 from embedlab.tasks.marks import overlap_mark, overlap_notes, training_marks
 from embedlab.training.stage_data import open_stages
 
@@ -84,6 +84,23 @@ def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) ->
         frame = SAMPLE.open(name, "train").frame
         assert found.overlap(frame).shared_pairs == len(frame)
     assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == ("sample",)
+
+
+def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> None:
+    first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
+    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    before = learnt(member(second), SETTINGS).text
+    keep_lineage(member(second), tmp_path / "out", SETTINGS)
+    for run in (first, second):
+        remove_runs([run])
+    exported = ModelSpec(name="out", kind="folder", location=str(tmp_path / "out"))
+    assert [run.id for run in lineage(exported)] == ["second@1", "first@1"]
+    assert training_marks(exported) == ("sample",)
+    after = learnt(exported, Settings()).text
+    assert before is not None
+    assert after is not None
+    assert (after.pairs == before.pairs).all()
+    assert [run.environment().host for run in lineage(exported)] == ["", ""]
 
 
 def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Path) -> None:
