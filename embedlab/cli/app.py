@@ -72,7 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback."""
     with _stop_signals():
         try:
-            return app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
+            code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
+            if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
+                to_stderr("embedlab: interrupted")
+            return code
         except EmbedlabError as error:
             report(error)
             return error.exit_code

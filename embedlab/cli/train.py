@@ -139,7 +139,7 @@ def _train_together(count: int) -> None:
 
     words = [word for place, word in enumerate(sys.argv[1:]) if not word.startswith("--gpus") and sys.argv[place] != "--gpus"]
     if code := run_together(words, count):
-        raise typer.Exit(code)
+        raise SystemExit(code)  # whatever there is to say, they have said
 
 
 def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:

@@ -177,6 +177,7 @@ def test_a_second_ctrl_c_stops_in_mid_step(embedlab: Embedlab, tiny_encoder: Pat
     stopped = stopped_in_mid_training(embedlab, tiny_encoder, monkeypatch, presses=2)
     assert stopped.code == 130
     assert "a checkpoint is saved" not in stopped.err
+    assert stopped.err.endswith("embedlab: interrupted\n")
 
 
 def test_a_detached_run_is_followed_and_cancelled(
