@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge
 
 from embedlab.errors import UsageError
+from embedlab.names import nearest
 from embedlab.paths import default_cache_folder, user_config_file
 from embedlab.schema import build, read_toml, table
 
@@ -58,7 +59,7 @@ def load_settings(
 ) -> tuple[Settings, list[Origin]]:
     """The settings in force and the origin of each; FLAGS holds only what was typed.
 
-    A key that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
+    A key or an EMBEDLAB_* variable that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
     """
     environment = os.environ if environment is None else environment
     folder = folder or Path()
@@ -95,9 +96,20 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
-        if variable in known and text:
-            values[known[variable].name] = _typed(variable, text, known[variable].type)
+        if not variable.startswith("EMBEDLAB_") or not text:
+            continue
+        if variable not in known:
+            raise UsageError(f"{variable} is no setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")
+        values[known[variable].name] = _typed(variable, text, known[variable].type)
     return values
+
+
+def _guess(variable: str) -> str:
+    """What may be meant, first of all what VARIABLE begins with; empty where nothing is close."""
+    key, known = variable.removeprefix("EMBEDLAB_").lower(), [field.name for field in fields(Settings)]
+    shorter = sorted((name for name in known if key.startswith(name)), key=len)
+    guess = shorter[-1] if shorter else nearest(key, known)
+    return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
 
 
 def _typed(variable: str, text: str, kind: Any) -> Any:

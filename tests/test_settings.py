@@ -45,6 +45,25 @@ def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expec
         load_settings({}, environment={variable: text}, folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("EMBEDLAB_CACHE_DIR", "did you mean EMBEDLAB_CACHE?"),
+        ("EMBEDLAB_DATE", "did you mean EMBEDLAB_DATA?"),
+        ("EMBEDLAB_XYZZY", "unset it"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest_one(variable: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{variable} is no setting") as caught:
+        load_settings({}, environment={variable: "x"}, folder=tmp_path)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> None:
+    environment = {"_EMBEDLAB_COMPLETE": "complete_bash", "EMBEDLAB_DATE": "", "MY_EMBEDLAB_DATE": "x"}
+    assert load_settings({}, environment=environment, folder=tmp_path)[0] == Settings()
+
+
 def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
     (tmp_path / "embedlab.toml").write_text('presicion = "bf16"')
     with pytest.raises(UsageError, match=r"embedlab\.toml: unknown key 'presicion'") as caught:
