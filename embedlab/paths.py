@@ -13,7 +13,9 @@ import platformdirs
 from embedlab.errors import MissingError
 
 PACKAGE = Path(__file__).parent
-_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST)  # a file stands where a folder is due
+# A file stands where a folder is due; a place, as of /proc, takes no files.
+_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
+ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for what the program places by itself
 
 
 def recipes_folder() -> Path:
@@ -38,23 +40,24 @@ def state_folder() -> Path:
 
 
 @contextmanager
-def disk_errors(what: Path) -> Iterator[None]:
-    """Turn a full, read-only or forbidden disk into one clear line that names WHAT could not be written."""
+def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
+    """Turn a full, read-only or forbidden disk into one clear line that names WHAT could not be written.
+
+    HINT says how the place was chosen.
+    """
     try:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, *_IN_THE_WAY}:
-            raise MissingError(
-                f"cannot write {str(what)!r}: {error.strerror}", hint="choose another folder with --runs or EMBEDLAB_CACHE"
-            ) from error
+            raise MissingError(f"cannot write {str(what)!r}: {error.strerror}", hint=hint) from error
         raise
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> None:
     """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
-    with disk_errors(path):
+    with disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
         # Opened like any other file, so that a colleague may read what the umask allows; mkstemp's are private.
         temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
@@ -70,10 +73,10 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
+def atomic_folder(path: Path, *, hint: str = ELSEWHERE) -> Iterator[Path]:
     """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error."""
     temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
-    with disk_errors(path):
+    with disk_errors(path, hint=hint):
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         try:

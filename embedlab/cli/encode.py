@@ -28,6 +28,7 @@ EXAMPLES = examples(
     "embedlab encode sbert pairs.tsv --column sentence1 -o vectors.parquet",
 )
 
+PLACE = "choose another place with --out"
 CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU
 
 
@@ -70,7 +71,8 @@ def encode(
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     job = Job(fingerprint=encoder.fingerprint, input_sha256=digest, column=column, sentences=count)
     folder = out.with_name(f"{out.name}.partial")
-    _begin(folder, job, terminal)
+    with disk_errors(out, hint=PLACE):
+        _begin(folder, job, terminal)
     with terminal.progress(f"encoding {file.name}") as tick:
         try:
             for done, chunk in _chunks(file, column):
@@ -106,9 +108,9 @@ def _begin(folder: Path, job: Job, terminal: Terminal) -> None:
     if is_same:
         terminal.note(f"going on with {folder}: {len(list(folder.glob('*.parquet')))} chunks of {job.chunk} are there")
         return
-    with disk_errors(folder):
-        shutil.rmtree(folder, ignore_errors=True)
-        write_atomic(folder / "job.json", described)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    write_atomic(folder / "job.json", described, hint=PLACE)
 
 
 def _chunks(file: Path, column: str | None) -> Iterator[tuple[int, list[str]]]:
@@ -129,7 +131,7 @@ def _encode_chunk(path: Path, encoder: "Encoder", chunk: list[str]) -> None:
 
     content = BytesIO()
     _frame(chunk, encoder.encode(chunk)).write_parquet(content)
-    write_atomic(path, content.getvalue())
+    write_atomic(path, content.getvalue(), hint=PLACE)
 
 
 def _frame(chunk: list[str], vectors: "Vectors") -> "pl.DataFrame":
@@ -145,7 +147,7 @@ def _assemble(folder: Path, job: Job, out: Path, dim: int) -> None:
 
     chunks = sorted(folder.glob("*.parquet"))
     whole = folder / f"whole{out.suffix}.tmp"
-    with disk_errors(out):
+    with disk_errors(out, hint=PLACE):
         if out.suffix == ".parquet":
             pl.scan_parquet(chunks).sink_parquet(whole)
         else:

@@ -41,5 +41,6 @@ def export(
         encoder,
         card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n",
         add=lambda place: keep_lineage(spec, place, terminal.settings),
+        hint="name another DIR",
     )
     terminal.note(f"{model} with pooling {encoder.facts.pooling} is in {folder}")

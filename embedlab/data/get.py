@@ -39,5 +39,5 @@ def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[
     is_partial(f"{dataset.name!r} ({name}) on the hub", dataset.kind, frame, split.expected, allow_partial=False)
     paths = [folder / file for file in files]
     for path, text in zip(paths, write(frame), strict=True):
-        write_atomic(path, text)
+        write_atomic(path, text, hint="choose another folder with --data")
     return paths

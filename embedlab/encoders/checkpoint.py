@@ -16,7 +16,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.errors import MissingError
-from embedlab.paths import atomic_folder
+from embedlab.paths import ELSEWHERE, atomic_folder
 from embedlab.recipe import Pooling
 
 
@@ -61,13 +61,14 @@ def save_model(
     card: str,
     word_head: MaskedWordHead | None = None,
     add: Callable[[Path], None] = lambda _: None,
+    hint: str = ELSEWHERE,
 ) -> None:
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
 
     With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
-    ADD is told where the folder is made, and may put more into it.
+    ADD is told where the folder is made, and may put more into it; HINT says how the place was chosen, where it refuses.
     """
-    with quiet_transformers(), atomic_folder(folder) as place, writing_weights(folder):
+    with quiet_transformers(), atomic_folder(folder, hint=hint) as place, writing_weights(folder):
         if word_head is None:
             encoder.backbone.save_pretrained(place)
         else:

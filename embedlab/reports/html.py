@@ -61,7 +61,7 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
 def write_page(path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> None:
     """Write the page to PATH in one step, in the place of an older page there; `check_page_path` says what is refused."""
     check_page_path(path)
-    write_atomic(path, page(title, sections, facts=facts))
+    write_atomic(path, page(title, sections, facts=facts), hint="choose another place with --html")
 
 
 def check_page_path(path: Path) -> None:

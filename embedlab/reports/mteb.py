@@ -73,5 +73,5 @@ def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> Path:
-    write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", hint="choose another folder with --mteb")
     return path

@@ -28,7 +28,7 @@ def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Setting
                 raise UsageError(f"{authors[path]!r} and {spec.name!r} both predict {file}", hint="name one run for each GLUE task")
             texts[path], authors[path] = text, spec.name
     for path, text in texts.items():
-        write_atomic(path, text)
+        write_atomic(path, text, hint="choose another folder with --submission")
     return authors
 
 

@@ -12,7 +12,7 @@ from embedlab.paths import write_atomic
 
 def write_view(view: pl.DataFrame, path: Path) -> None:
     """Write VIEW in the format that PATH's ending names."""
-    write_atomic(path, _FORMATS[check_path(str(path)).suffix.lower()](view))
+    write_atomic(path, _FORMATS[check_path(str(path)).suffix.lower()](view), hint="choose another folder")
 
 
 def check_path(text: str) -> Path:

@@ -149,6 +149,26 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     assert f"{combined!r} is no transformer" in embedlab("export", combined, "other").err
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["encode", "MODEL", "lines.txt", "-o", "/proc/vectors.npy"], "--out"),
+        (["export", "MODEL", "/proc/exported"], "DIR"),
+        (["compare", "dice", "MODEL", "--task", "sts12", "--sample", "--html", "/proc/page.html"], "--html"),
+    ],
+)
+def test_a_place_that_takes_no_file_is_named_with_what_chose_it(embedlab: Embedlab, model: str, words: list[str], hint: str) -> None:
+    Path("lines.txt").write_text("one thing\n")
+    answer = embedlab(*(model if word == "MODEL" else word for word in words))
+    place = next(word for word in words if word.startswith("/proc"))
+    assert answer.code == 3
+    assert f"cannot write '{place}'" in answer.err
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("hint: ")
+    assert hint in last
+
+
 def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", "kept")
     Path("kept").mkdir()
