@@ -41,9 +41,12 @@ class RunFolder:
     def of(cls, runs: Path, name: str, seed: int) -> "RunFolder":
         """The folder a run of this name and seed has, whether it exists or not."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
-            raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example --name snli-ce-2")
+            raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2")
         if name in RESERVED:
-            raise UsageError(f"{name!r} cannot name a run: it means something else where models are named", hint="choose another --name")
+            raise UsageError(
+                f"{name!r} cannot name a run: it means something else where models are named",
+                hint=f"choose another name, for example {name}-2",
+            )
         return cls(runs / name / f"seed-{seed}")
 
     @property

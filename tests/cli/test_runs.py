@@ -76,7 +76,14 @@ def test_rm_asks_and_without_a_terminal_wants_yes(embedlab: Embedlab, finished_r
 def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
     assert embedlab("runs", "rename", "mine", "yours").code == 0
     assert [row["run"] for row in embedlab("runs", "ls", "--json").rows] == ["yours@1"]
-    assert embedlab("runs", "rename", "yours", "a/b").code == 2
+
+
+@pytest.mark.parametrize("name", ["dice", "a b/c"])
+def test_rename_to_what_cannot_name_a_run_names_no_option(embedlab: Embedlab, finished_run: RunFolder, name: str) -> None:
+    answer = embedlab("runs", "rename", "mine", name)
+    assert answer.code == 2
+    assert f"{name!r} cannot name a run" in answer.err
+    assert "--name" not in answer.err
 
 
 def test_cancel_and_resume_refuse_a_finished_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
