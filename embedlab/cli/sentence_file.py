@@ -23,12 +23,17 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
                     yield from _table(path, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), column)
                 case ".jsonl":
                     yield from _json_lines(path, file, column or "sentence")
+                case ".parquet" | ".npy":
+                    raise MissingError(
+                        f"{path}: sentences cannot be read from {path.suffix!r} files",
+                        hint="give text with one sentence a line, or a .tsv, .csv or .jsonl file",
+                    )
                 case _ if column is not None:
                     raise UsageError(f"{path}: --column is for .tsv, .csv and .jsonl files", hint="a text file has one sentence a line")
                 case _:
                     yield from (line.rstrip("\r\n") for line in file)
     except UnicodeDecodeError as error:
-        raise MissingError(f"{path}: not UTF-8 after line {_lines_before(path)}", hint="convert it, for example with iconv") from error
+        raise MissingError(f"{path}, {_first_odd_byte(path)} is not UTF-8", hint="convert it, for example with iconv") from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="give a file with one sentence a line") from error
 
@@ -64,12 +69,12 @@ def _place(path: Path, header: list[str], column: str) -> int:
     return header.index(column)
 
 
-def _lines_before(path: Path) -> int:
-    """Lines before the first byte that is not UTF-8."""
+def _first_odd_byte(path: Path) -> str:
+    """The first byte that is not UTF-8, and its line: the stream that met it had read ahead."""
     with path.open("rb") as file:
-        for number, line in enumerate(file):
+        for number, line in enumerate(file, start=1):
             try:
                 line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0
+            except UnicodeDecodeError as error:
+                return f"line {number}: byte 0x{line[error.start]:02x}"
+    return "some byte"  # the file has changed since

@@ -111,7 +111,8 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
     ("name", "content", "arguments", "code", "message"),
     [
         ("a.txt", b"", (), 3, "holds no sentence"),
-        ("a.txt", b"good\n\xff\n", (), 3, "not UTF-8 after line 1"),
+        ("a.txt", b"good\n\xff\n", (), 3, "a.txt, line 2: byte 0xff is not UTF-8"),
+        ("a.parquet", b"PAR1", (), 3, "sentences cannot be read from '.parquet' files"),
         ("a.txt", b"good\n", ("--column", "x"), 2, "--column is for"),
         ("a.csv", b"", (), 3, "is empty"),
         ("a.csv", b"id,text\n1,a\n", (), 2, "no column 'sentence'"),
