@@ -43,12 +43,23 @@ def recipe_path(name: str) -> Path:
     if name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():
+            refuse_path("recipe", name)
             raise UsageError(f"no recipe file {name!r}", hint="give a path to a TOML file or a name from `embedlab recipes`")
         return path
     path = recipes_folder() / f"{name}.toml"
     if "/" in name or not path.is_file():
+        refuse_path("recipe", name)
         raise unknown("recipe", name, recipe_names(), listing="`embedlab recipes` lists all")
     return path
+
+
+def refuse_path(kind: str, name: str) -> None:
+    """Say of a NAME that is no KIND that it is a folder, or a file of another type, where it is."""
+    hint = f"give the name of a {kind}, or the path of its .toml file"
+    if name and Path(name).is_dir():
+        raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
+    if Path(name).is_file():
+        raise UsageError(f"{name!r} is not a .toml file", hint=hint)
 
 
 def members(package: str) -> list[str]:

@@ -24,6 +24,8 @@ def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> P
     }
     if kind not in readers:
         return open_pair_file(path)
+    if path.is_dir():
+        raise MissingError(f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it")
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
     rows = readers[kind]()

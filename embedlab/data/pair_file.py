@@ -57,6 +57,8 @@ def open_pair_file(path: Path) -> Part:
 
 
 def _read(path: Path) -> pl.DataFrame:
+    if path.is_dir():
+        raise MissingError(f"{str(path)!r} is a folder, not a file of pairs", hint="give the path of a file in it")
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a pair file")
     try:
@@ -110,9 +112,10 @@ def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:
     header = [name.strip() for name in rows[0][1]]
     if twice := next((name for name in header if header.count(name) > 1), None):
         raise bad_line(path, rows[0][0], f"column {twice!r} is there twice")
+    needed = max((header.index(name) + 1 for name in ("sentence1", "sentence2") if name in header), default=0)
     for line, row in rows[1:]:
-        if len(row) > len(header):
-            raise bad_line(path, line, f"{len(row)} fields: the header has {len(header)}")
+        if len(row) > len(header) or (any(row) and len(row) < needed):
+            raise bad_line(path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}")
     padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
     columns = {name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None) for at, name in enumerate(header)}
     return pl.DataFrame({**columns, _PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
@@ -122,4 +125,5 @@ def _refuse(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, colum
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():
         place = "row" if path.suffix.lower() == ".parquet" else "line"
-        raise MissingError(f"{path}, {place} {wrong[_PLACE][0]}: {fault}: {wrong[column][0]!r}", hint=f"correct the {place}")
+        found = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
+        raise MissingError(f"{path}, {place} {wrong[_PLACE][0]}: {fault}{found}", hint=f"correct the {place}")

@@ -83,7 +83,8 @@ class Source:
 
     def _layout(self, split: Split, folder: Path) -> Layout | None:
         if not folder.is_dir():
-            raise MissingError(f"no data folder {str(folder)!r}", hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
+            fault = f"the data folder {str(folder)!r} is not a folder" if folder.exists() else f"no data folder {str(folder)!r}"
+            raise MissingError(fault, hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
         incomplete: list[str] = []  # the first missing file of each layout that was begun and is preferred to the one found
         for layout in split.layouts:
             absent = [file for file in layout.files if not (folder / file).is_file()]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.errors import UsageError
-from embedlab.names import nearest, task_names, unknown
+from embedlab.names import nearest, refuse_path, task_names, unknown
 from embedlab.paths import recipes_folder
 from embedlab.recipe import Count
 from embedlab.schema import build, read_toml, table
@@ -64,6 +64,7 @@ def grid_path(name: str) -> Path:
     path = Path(name) if name.endswith(".toml") else recipes_folder() / "grids" / f"{name}.toml"
     if path.is_file():
         return path
+    refuse_path("grid", name)
     if name.endswith(".toml"):
         raise UsageError(f"no grid file {name!r}", hint="give a path to a TOML file or a name from `embedlab grid status`")
     raise unknown("grid", name, grid_names(), listing="`embedlab grid status` lists all")

@@ -136,6 +136,9 @@ def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Se
     [
         (["snli-cee"], 2, "did you mean 'snli-ce'"),
         (["missing.toml"], 2, "no recipe file 'missing.toml'"),
+        (["/"], 2, "'/' is a folder, not a recipe"),
+        ([__file__], 2, "is not a .toml file"),
+        (["snli-ce", "--data", __file__], 3, "is not a folder"),
         (["snli-ce", "--set", "optim.lrr=1"], 2, "did you mean 'lr'?"),
         (["snli-ce", "--set", "optim.lr=fast"], 2, "'stage.0.optim.lr' is 'fast'"),
         (["snli-ce", "--set", "optim.batch_size=0"], 2, "stage.0.optim.batch_size"),

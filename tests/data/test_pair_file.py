@@ -4,6 +4,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.data.dataset import Kind
 from embedlab.data.source import Source
 from embedlab.errors import MissingError
 from tests.data.conftest import Write
@@ -28,6 +29,12 @@ def test_every_format_gives_the_same_pairs(name: str, tmp_path: Path) -> None:
     assert len(part.state.sha256[str(path)]) == 64
 
 
+@pytest.mark.parametrize("kind", ["sts", "sentences"])
+def test_a_folder_with_the_name_of_a_file_is_called_a_folder(kind: Kind, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="is a folder"):
+        Source().open(str(tmp_path), kind=kind)
+
+
 def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) -> None:
     part = Source().open(str(write("p.tsv", "sentence1\tsentence2\tscore\na\tb\t\nc\td\t0.5\n")))
     assert part.frame.rows() == [("c", "d", 0.5, None)]
@@ -45,6 +52,8 @@ def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) 
         ("p.csv", 'sentence1,sentence2,score\na,b,1\n"a,b,1\n', "line 3: not readable as CSV"),
         ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\t\n", "line 2: 4 fields: the header has 3"),
         ("p.tsv", "sentence1\tsentence2\tscore\n\na\tb\t1\n", "line 2: sentence1 is empty"),
+        ("p.tsv", "sentence1\tsentence2\tscore\na\tb\t1\nc\n", "line 3: 1 field: the header has 3"),
+        ("p.csv", "score,sentence1,sentence2\n1,a,b\n2,c\n", "line 3: 2 fields: the header has 3"),
         ("p.jsonl", JSON_PAIR + "\n[1]\n", "line 2: not a JSON object"),
         ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR[:-1] + "\n", "line 3: broken JSON at character"),
         ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR.replace(": 1", ': "high"') + "\n", "line 3: score is not a number: 'high'"),
