@@ -1,6 +1,7 @@
 """`embedlab compare` on other tasks than sts, or on several: tasks and averages below one another, models side by side."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
-from embedlab.cli.evaluate import data_notes, score
+from embedlab.cli.evaluate import score
 from embedlab.cli.models import resolve_model
+from embedlab.cli.notes import Facts, data_notes, evaluation_facts, sample_note, usage_notes
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.errors import ExitCode, MissingError, UsageError
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Evidence, Test
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.shared_text import Overlap
-    from embedlab.encoders.catalog import Model
+    from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import Watch
     from embedlab.reports.tables import Table
+    from embedlab.settings import Settings
     from embedlab.tasks.answers import Answers
     from embedlab.tasks.asked import Asked
     from embedlab.tasks.classifier_settings import SettingName
@@ -36,6 +39,7 @@ class Found:
     evidence: "list[Evidence]" = field(default_factory=list)
     shared: "dict[str, dict[str, Overlap]]" = field(default_factory=dict)  # by model, then by row
     counts: "dict[str, dict[str, Overlap]]" = field(default_factory=dict)  # by model, then by dataset
+    facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
     marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_whole: bool = True
@@ -64,7 +68,7 @@ def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test |
     if not found.evidence:
         raise typer.Exit(ExitCode.MISSING)
     evidence = [one if test != "bootstrap" else _bootstrapped(one) for one in found.evidence]
-    terminal.show(_table(found, judge_evidence(evidence, columns, names[0], resamples=RESAMPLES), names))
+    terminal.show(_table(found, judge_evidence(evidence, columns, names[0], resamples=RESAMPLES), columns))
     if not found.is_whole:
         raise typer.Exit(ExitCode.MISSING)
 
@@ -80,7 +84,8 @@ def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColum
         found.shared.setdefault(model.name, {}).update(own)
         found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in AVERAGES})
     found.marks |= set(scored.marks)
-    found.notes += data_notes(scored)
+    found.facts |= scored.facts
+    found.notes += [*data_notes(scored), "sts: aggregated by 'all'"]
     found.is_whole &= is_whole
 
 
@@ -95,6 +100,7 @@ def _add_answers(
 ) -> None:
     from embedlab.analysis.comparison import member_columns
     from embedlab.tasks.answers import evidence, shared_text
+    from embedlab.tasks.judged import takes
 
     texts = known.texts.get(one)
     for error in texts.missing if texts is not None else ():
@@ -103,12 +109,18 @@ def _add_answers(
     members = member_columns(columns)
     answers: dict[int, Answers] = {}
     for model in models:
-        for name, own in _answered(model, one, known, setting, terminal).items():
+        answered = _answered(model, one, known, setting, terminal)
+        for name, own in answered.items():
             answers[members.index(name)] = own
             found.shared.setdefault(model.name, {}).update(shared_text(one, own))
             found.counts.setdefault(model.name, {}).update(own.overlaps)
             found.marks |= set(own.marks)
             found.notes += [f"{model.name}: {note}" for note in own.notes]
+        for spec in model.members:
+            if spec.name in answered:
+                found.facts.setdefault(spec.name, _kept_facts(spec, terminal.settings))
+    if answers and takes(one.task, "setting"):
+        found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
     found.evidence += evidence(one, answers, len(members), resamples=RESAMPLES)
 
 
@@ -128,6 +140,20 @@ def _answered(model: "Model", one: "Asked", known: Known, setting: "SettingName"
     return found
 
 
+def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
+    """How a member was used, as any evaluation kept under its fingerprint says; its precision alone where none could be kept."""
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.runs.evaluations import Evaluation
+
+    place = ScorePlace.of(spec, settings)
+    for path in sorted(place.evaluations.rglob("*.json")):
+        with suppress(MissingError):
+            kept = Evaluation.load(path, keep=lambda _: False)
+            if kept.fingerprint == place.fingerprint:
+                return evaluation_facts(kept)
+    return {"precision": place.precision}
+
+
 def _named_watch(watch: "Callable[[str], Watch]", member: str, work: str) -> "Watch":
     return watch(f"{member}: {work}")
 
@@ -136,9 +162,10 @@ def _bootstrapped(one: "Evidence") -> "Evidence":
     return replace(one, p=None, test="bootstrap")
 
 
-def _table(found: Found, slices: "Sequence[ComparedSlice]", names: Sequence[str]) -> "Table":
+def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[ModelColumns]") -> "Table":
     from embedlab.reports.tables import Cell, Column, Table
 
+    names = [model.name for model in models]
     rows = [
         {
             **row_of(one, found.shared, scale=1 if one.task in OWN_UNITS else 100),
@@ -148,14 +175,16 @@ def _table(found: Found, slices: "Sequence[ComparedSlice]", names: Sequence[str]
         }
         for one in slices
     ]
-    sample = ["sample: generated data, no number is about real language"] if "sample" in found.marks else []
+    used = usage_notes([model for model in models if model.members[0] in found.facts], found.facts)
     columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
         title=" ".join(["x 100", *(f"[{mark}]" for mark in sorted(found.marks))]),
         columns=columns,
         rows=rows,
-        notes=list(dict.fromkeys([*sample, *found.notes, *overlap_footnotes(found.counts), *_test_notes(slices)])),
+        notes=list(
+            dict.fromkeys([*sample_note(tuple(found.marks)), *found.notes, *overlap_footnotes(found.counts), *used, *_test_notes(slices)])
+        ),
     )
 
 

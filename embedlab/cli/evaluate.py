@@ -11,6 +11,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
+from embedlab.cli.notes import data_notes, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import Work, encode_for_all, judge_models
@@ -307,30 +308,4 @@ def _title(scored: "ScoredPairs", metric: Metric) -> str:
 
 def _notes(scored: "ScoredPairs", by: By) -> tuple[str, ...]:
     """What must be said beside the numbers."""
-    return (*data_notes(scored), *pair_footnotes(scored, by), *_member_notes(scored))
-
-
-def data_notes(scored: "ScoredPairs") -> list[str]:
-    """What must be said of the pairs, and of what the models learnt from."""
-    notes = [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in scored.states if state.partial]
-    skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
-    sample = ["sample: generated data, no number is about real language"] if "sample" in scored.marks else []
-    trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
-    return [*sample, *notes, *skipped, *trained]
-
-
-def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
-    """The notes of a model's members, equal ones once."""
-    return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
-
-
-def _member_notes(scored: "ScoredPairs") -> list[str]:
-    """How each model was used, once where all its members are used alike."""
-    told = []
-    for model in scored.models:
-        for member in model.members:
-            facts = scored.facts[member]
-            used = [f"{key.replace('_', ' ')} {facts[key]}" for key in ("pooling", "max_tokens", "precision") if key in facts]
-            cut = f", {facts['truncated']} sentences cut" if facts.get("truncated", "0") != "0" else ""
-            told.append(f"{model.name}: {', '.join(used)}{cut}")
-    return list(dict.fromkeys(told))
+    return (*data_notes(scored), *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.evaluate import data_notes, score
+from embedlab.cli.evaluate import score
 from embedlab.cli.models import ModelNames
+from embedlab.cli.notes import data_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.errors import ExitCode

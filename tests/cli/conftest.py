@@ -60,7 +60,7 @@ def finished_run(tmp_path: Path) -> RunFolder:
         {"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="mine", where="test"
     )
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    data = [{"name": "snli", "split": "train", "rows": 3, "partial": True}]
+    data = [{"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True}]
     run.write_once(recipe, environment(seed=1, device="cpu", precision="float32", threads=1, data=data))
     with events.EventLog(run.events_file) as log:
         log.append(events.Started(time=1.0, pid=1, host="here", steps=9))
