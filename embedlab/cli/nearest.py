@@ -52,6 +52,6 @@ def nearest(
         Column(key="rank", title="rank"),
         Column(key="similarity", title="similarity", digits=4),
         Column(key="row", title="row"),
-        Column(key="sentence", title="sentence"),
+        Column(key="sentence", title="sentence", is_prose=True),
     )
     terminal.show(Table(title=f"Nearest to {sentence!r} by {model}", columns=columns, rows=rows))

@@ -54,7 +54,7 @@ class Terminal:
         console = Console(file=sys.stdout, highlight=False)
         with console.capture() as captured:
             for table in tables:
-                console.print(table.to_rich())
+                console.print(table.to_rich(console.width))
         self.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def write(self, text: str) -> None:

@@ -23,7 +23,8 @@ EXAMPLES = examples(
     "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' --format csv",
 )
 
-TEXTS = ("dataset", "source", "sentence1", "sentence2")
+PROSE = ("sentence1", "sentence2")
+TEXTS = ("dataset", "source", *PROSE)
 
 
 @common("data", "runs", "machine", "output")
@@ -98,4 +99,4 @@ def _columns(names: "Sequence[str]") -> "list[Column]":
     from embedlab.reports.tables import Column
 
     digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, 3), **{f"error({name})": 0 for name in names}}
-    return [Column(key=key, title=key, digits=digits.get(key)) for key in _columns_of(names)]
+    return [Column(key=key, title=key, digits=digits.get(key), is_prose=key in PROSE) for key in _columns_of(names)]

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 ABSENT = "–"
+PROSE_WIDTH, WORD_WIDTH = 24, 20  # cells that a column of sentences, and one long word such as a path, are worth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class Column:
     title: str
     digits: int | None = None  # after the point, for people; None: as the number prints itself
     align: Literal["left", "right"] | None = None  # None: right when it holds nothing but numbers
+    is_prose: bool = False  # whole sentences, which wrap, and stand below the other values where the terminal is narrow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,24 +111,63 @@ class Table:
         ]
         return "".join(f"{line.rstrip()}\n" for line in lines)
 
-    def to_rich(self) -> "RenderableType":
-        """The table for a terminal, its notes as dim lines below."""
-        from rich import box
+    def to_rich(self, width: int) -> "RenderableType":
+        """The table for a terminal of WIDTH cells, its notes as dim lines below; a block a row where the columns need more."""
         from rich.console import Group
+        from rich.text import Text
+
+        title = [Text(self.title, style="table.title")] if self.title else []
+        body = [self._columns()] if self._least_width() <= width else [Text(), *self._blocks(width)]
+        return Group(*title, *body, *(Text(note, style="dim") for note in self.notes))
+
+    def _columns(self) -> "RenderableType":
+        from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(title=Text(self.title) if self.title else None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             align = self.align(column)
             # Texts may wrap in a narrow terminal; half a number would be a wrong number.
             table.add_column(Text(column.title), justify=align, no_wrap=align == "right", overflow="fold")
         for texts in self.texts()[1:]:
             table.add_row(*(Text(text) for text in texts))
-        return Group(table, *(Text(note, style="dim") for note in self.notes))
+        return table
+
+    def _least_width(self) -> int:
+        """The cells that the columns need to be read: numbers whole, texts by their words."""
+        widths = []
+        for column, texts in zip(self.columns, zip(*self.texts(), strict=True), strict=True):
+            is_whole = column.is_prose or self.align(column) == "right"
+            widest = max(cell_len(part) for text in texts for part in (text.split("\n") if is_whole else text.split() or [""]))
+            widths.append(widest if self.align(column) == "right" else min(widest, PROSE_WIDTH if column.is_prose else WORD_WIDTH))
+        return 2 + sum(widths) + 3 * (len(widths) - 1)
+
+    def _blocks(self, width: int) -> "Iterator[RenderableType]":
+        """Each row as its titled values, none of them broken, with its sentences below, and an empty line."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        for texts in self.texts()[1:]:
+            cells = list(zip(self.columns, texts, strict=True))
+            facts = [f"{column.title} {text}" for column, text in cells if not column.is_prose]
+            yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 1)) for line in _packed(facts, width - 1))
+            yield from (Padding(Text(text, overflow="fold"), (0, 0, 0, 3)) for column, text in cells if column.is_prose)
+            yield Text()
 
     def _keys(self) -> list[str]:
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
+
+
+def _packed(facts: Sequence[str], width: int) -> list[str]:
+    """The facts on as few lines of WIDTH cells as they need, in their order; a longer one has its own."""
+    lines: list[str] = []
+    for fact in facts:
+        if lines and cell_len(longer := f"{lines[-1]} · {fact}") <= width:
+            lines[-1] = longer
+        else:
+            lines.append(fact)
+    return lines
 
 
 def _lines(cells: Sequence[Sequence[str]], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +96,23 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
     assert embedlab(*call).rows == embedlab(*call, "--sort", "error(dice)").rows
     assert "did you mean 'gold'?" in embedlab(*call, "--where", "glod>3").err
     assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_pairs_are_readable_in_a_terminal_of_any_width(
+    embedlab: Embedlab, my_pairs: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    Path("words.txt").write_text("the 1 0\na 1 1\ncat 0 2\ndog 3 1\nman 2 2\n")
+    call = ("pairs", "dice", "word-vectors:words.txt", "--dataset", "mine.tsv")
+    rows = embedlab(*call, "--json").rows
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = re.sub(r"\x1b\[\d*m", "", embedlab(*call).out)  # styles take no cells
+    assert max(map(len, shown.splitlines())) <= width
+    text = " ".join(shown.replace("·", "").split())
+    for row in rows:
+        assert f"pair {row['pair']} gold {row['gold']:.2f} dice {row['dice']:.3f} word-vectors:words.txt" in text
+        assert f"gap {row['gap']:.1f} {row['sentence1']} {row['sentence2']}" in text
 
 
 def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:

@@ -30,7 +30,7 @@ def table() -> Table:
 
 def lines(table: Table, width: int = 80) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
-    console.print(table.to_rich())
+    console.print(table.to_rich(width))
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -78,6 +78,39 @@ def test_a_narrow_terminal_never_cuts_a_number(table: Table) -> None:
     assert "30.0 ± 0.3 a" in "\n".join(lines(table, width=44))
 
 
+SENTENCE = "A man with a hat is playing a long and slow song on an old guitar."
+PAIRS = Table(
+    title="Pairs",
+    columns=[
+        Column(key="dataset", title="dataset"),
+        Column(key="sentence", title="sentence", is_prose=True),
+        *(Column(key=f"n{number}", title=f"number {number}") for number in range(4)),
+    ],
+    rows=[{"dataset": "sts-benchmark", "sentence": SENTENCE, **{f"n{number}": 123450 + number for number in range(4)}}] * 2,
+    notes=["a note"],
+)
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 100])
+def test_whole_numbers_and_sentences_are_shown_at_any_width(width: int) -> None:
+    found = lines(PAIRS, width)
+    assert max(map(len, found)) <= width
+    assert (found[0], found[-1]) == ("Pairs", "a note")
+    text = " ".join(" ".join(found).split())
+    assert all(text.count(word) >= 2 for word in ("sts-benchmark", "123450", "123451", "123452", "123453"))
+    assert all(word in text for word in SENTENCE.split())
+
+
+def test_a_row_becomes_a_block_only_where_its_columns_need_more_than_the_terminal_has() -> None:
+    least = 2 + 13 + 24 + 4 * len("number 0") + 5 * 3
+    assert lines(PAIRS, least)[2].split() == ["dataset", "sentence", *["number", "0", "number", "1", "number", "2", "number", "3"]]
+    assert lines(PAIRS, least - 1)[2:5] == [
+        " dataset sts-benchmark · number 0 123450 · number 1 123451 · number 2 123452",
+        " number 3 123453",
+        f"   {SENTENCE}",
+    ]
+
+
 def test_truth_is_said_in_words_and_not_aligned_as_a_number() -> None:
     table = Table(columns=[Column(key="best", title="best")], rows=[{"best": True}, {"best": False}, {"best": None}])
     assert table.to_markdown() == "| best |\n| --- |\n| yes |\n| no |\n| – |\n"
@@ -105,5 +138,5 @@ def test_a_table_without_rows_still_has_its_header() -> None:
 def test_a_pipe_gets_what_rich_would_print(table: Table) -> None:
     console = Console(width=1000, highlight=False, file=io.StringIO())
     with console.capture() as captured:
-        console.print(table.to_rich())
+        console.print(table.to_rich(1000))
     assert table.to_plain() == "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
