@@ -11,7 +11,7 @@ import typer
 from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.cli.evaluate import score
 from embedlab.cli.models import resolve_model
-from embedlab.cli.notes import Facts, data_notes, evaluation_facts, sample_note, usage_notes
+from embedlab.cli.notes import Facts, data_notes, facts_of, marked, sample_note, usage_notes
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.errors import ExitCode, MissingError, UsageError
@@ -150,7 +150,7 @@ def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
         with suppress(MissingError):
             kept = Evaluation.load(path, keep=lambda _: False)
             if kept.fingerprint == place.fingerprint:
-                return evaluation_facts(kept)
+                return facts_of(kept)
     return {"precision": place.precision}
 
 
@@ -175,16 +175,15 @@ def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[Mo
         }
         for one in slices
     ]
+    marks = sorted(found.marks)
     used = usage_notes([model for model in models if model.members[0] in found.facts], found.facts)
     columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
-        title=" ".join(["x 100", *(f"[{mark}]" for mark in sorted(found.marks))]),
+        title=marked("x 100", marks),
         columns=columns,
         rows=rows,
-        notes=list(
-            dict.fromkeys([*sample_note(tuple(found.marks)), *found.notes, *overlap_footnotes(found.counts), *used, *_test_notes(slices)])
-        ),
+        notes=list(dict.fromkeys([*sample_note(marks), *found.notes, *overlap_footnotes(found.counts), *used, *_test_notes(slices)])),
     )
 
 

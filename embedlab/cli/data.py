@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.notes import marked, partial_notes, sample_note
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError, ExitCode, MissingError, UsageError
@@ -34,16 +35,20 @@ def ls(*, terminal: Terminal) -> None:
             "dataset": found.name,
             "split": name,
             "kind": found.kind,
-            "rows": split.expected.rows if split.expected else None,
+            "expected": split.expected.rows if split.expected else None,
             "from": _origin(found, name, terminal.settings),
             "summary": found.summary,
         }
         for found in datasets().values()
         for name, split in found.splits.items()
     ]
-    titles = ("dataset", "split", "kind", "rows", "from", "summary")
-    notes = () if terminal.settings.data else ("no data folder is set: --data DIR or EMBEDLAB_DATA",)
-    terminal.show(Table(title="Datasets", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows, notes=notes))
+    titles = ("dataset", "split", "kind", "expected", "from", "summary")
+    marks = ["sample"] if terminal.settings.sample else []
+    notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are here", *sample_note(marks)]
+    notes += [] if terminal.settings.data or marks else ["no data folder is set: --data DIR or EMBEDLAB_DATA"]
+    terminal.show(
+        Table(title=marked("Datasets", marks), columns=tuple(Column(key=key, title=key) for key in titles), rows=rows, notes=notes)
+    )
 
 
 def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
@@ -119,15 +124,16 @@ def overlaps(
     from embedlab.data.overlaps import overlaps as count
     from embedlab.data.source import Source
     from embedlab.reports.tables import Column, Table
+    from embedlab.tasks.marks import evaluation_marks
 
     source = Source.from_settings(terminal.settings)
     parts = [_open(source, name, "train" if number == 0 else None) for number, name in enumerate([training, *evaluations])]
     titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
     columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
-    notes = tuple(
-        f"{part.state.name} is partial: {part.state.rows} of {part.state.expected_rows} rows" for part in parts if part.state.partial
-    )
-    terminal.show(Table(title="Overlaps", columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
+    states = [part.state for part in parts]
+    marks = evaluation_marks(states)
+    notes = [*sample_note(marks), *partial_notes(states)]
+    terminal.show(Table(title=marked("Overlaps", marks), columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
 
 
 def _open(source: "Source", name: str, split: str | None) -> "Part":

@@ -11,7 +11,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
-from embedlab.cli.notes import data_notes, usage_notes
+from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import Work, encode_for_all, judge_models
@@ -303,7 +303,7 @@ def _sd(values: Sequence[float]) -> float:
 
 
 def _title(scored: "ScoredPairs", metric: Metric) -> str:
-    return " ".join([f"{metric.title()} x 100", *(f"[{mark}]" for mark in scored.marks)])
+    return marked(f"{metric.title()} x 100", scored.marks)
 
 
 def _notes(scored: "ScoredPairs", by: By) -> tuple[str, ...]:

@@ -50,10 +50,8 @@ def one_member(model: "Model") -> "ModelSpec":
     return model.members[0]
 
 
-def load_members(name: str, terminal: Terminal, *, cached: bool) -> "list[PairScorer]":
-    """The scorers that a model name stands for: several for a run with several seeds. CACHED keeps their vectors."""
-    model = resolve_model(name, terminal)
-
+def load_members(model: "Model", terminal: Terminal, *, cached: bool) -> "list[PairScorer]":
+    """The scorers of a model: several for a run with several seeds. CACHED keeps their vectors."""
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_scorer
 

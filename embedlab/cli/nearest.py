@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from embedlab.cli.models import load_members, model_option
+from embedlab.cli.models import load_members, model_option, resolve_model
+from embedlab.cli.notes import marked, model_marks, model_notes, sample_note
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.sentence_file import sentences
@@ -39,8 +40,9 @@ def nearest(
     if not places:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
     candidates = list(places)
+    found = resolve_model(model, terminal)
     with terminal.progress(f"scoring {len(candidates)} sentences") as tick:
-        members = load_members(model, terminal, cached=True)
+        members = load_members(found, terminal, cached=True)
         similarity = np.mean([member.score([sentence] * len(candidates), candidates, tick) for member in members], axis=0)
     for text in dict.fromkeys(f"{member.name}: {text}" for member in members for text in member.facts.notes):
         terminal.note(text)
@@ -54,4 +56,6 @@ def nearest(
         Column(key="row", title="row"),
         Column(key="sentence", title="sentence", is_prose=True),
     )
-    terminal.show(Table(title=f"Nearest to {sentence!r} by {model}", columns=columns, rows=rows))
+    marks = model_marks([found])
+    title, notes = marked(f"Nearest to {sentence!r} by {model}", marks), [*sample_note(marks), *model_notes(found, members)]
+    terminal.show(Table(title=title, columns=columns, rows=rows, notes=notes))

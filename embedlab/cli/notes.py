@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.data.dataset import State
+    from embedlab.encoders.catalog import Model
+    from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
 
@@ -14,17 +17,26 @@ SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 
 
+def marked(title: str, marks: Sequence[str]) -> str:
+    """A title with the marks of all the numbers below it."""
+    return " ".join([title, *(f"[{mark}]" for mark in marks)])
+
+
 def sample_note(marks: Sequence[str]) -> list[str]:
     """What the mark of generated data means, where it is among MARKS."""
     return [SAMPLE_NOTE] if "sample" in marks else []
 
 
+def partial_notes(states: "Sequence[State]") -> list[str]:
+    """Which data was incomplete, and by how much."""
+    return [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in states if state.partial]
+
+
 def data_notes(scored: "ScoredPairs") -> list[str]:
     """What must be said of the pairs, and of what the models learnt from."""
-    notes = [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in scored.states if state.partial]
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
-    return [*sample_note(scored.marks), *notes, *skipped, *trained]
+    return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *trained]
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
@@ -48,6 +60,21 @@ def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def evaluation_facts(evaluation: "Evaluation") -> Facts:
-    """How the member was used whose numbers a kept evaluation holds."""
-    return {key: str(value) for key in USED if (value := getattr(evaluation, key)) is not None}
+def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> Facts:
+    """How a member was used, as its evaluation or its encoder tells, and what MORE is to be told."""
+    return {key: str(value) for key in (*USED, *more) if (value := getattr(told, key)) is not None}
+
+
+def model_marks(models: "Sequence[Model]") -> list[str]:
+    """The marks of every number of MODELS: those of the data that they learnt from."""
+    from embedlab.tasks.marks import training_marks
+
+    return sorted({mark for model in models for spec in model.members for mark in training_marks(spec)})
+
+
+def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
+    """What must be said of the numbers of a model whose MEMBERS are loaded: what was incomplete in training, and how it was used."""
+    from embedlab.tasks.marks import training_notes
+
+    trained = dict.fromkeys(f"{model.name}: {note}" for spec in model.members for note in training_notes(spec))
+    return [*trained, *usage_note(model.name, [facts_of(member.facts, "truncated") for member in members])]

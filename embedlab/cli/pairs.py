@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.evaluate import score
 from embedlab.cli.models import ModelNames
-from embedlab.cli.notes import data_notes
+from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.errors import ExitCode
@@ -16,13 +17,19 @@ from embedlab.names import unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from embedlab.reports.tables import Column
+    import polars as pl
+
+    from embedlab.reports.tables import Cell, Column, Value
+    from embedlab.tasks.sts import ScoredPairs
+
+    Row = dict[str, Value | Cell]
 
 EXAMPLES = examples(
     "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
     "embedlab pairs dice --where 'dice>0.8 gold<2 source:headlines' --sort 'error(dice)' --format csv",
 )
 
+DIGITS = 3  # of a similarity
 PROSE = ("sentence1", "sentence2")
 TEXTS = ("dataset", "source", *PROSE)
 
@@ -70,12 +77,15 @@ def pairs(
     if key not in sortable:
         raise unknown("column to sort by", key, sortable)
     shown = kept.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True).head(limit)
+    columns = _columns(names)
+    rows, is_any_shared = _rows(scored, shown, columns)
+    signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
     terminal.show(
         Table(
-            title=" ".join([_count(shown.height, kept.height, ranked.height), *(f"[{mark}]" for mark in scored.marks)]),
-            columns=_columns(names),
-            rows=shown.select(_columns_of(names)).to_dicts(),
-            notes=data_notes(scored),
+            title=marked(_count(shown.height, kept.height, ranked.height), scored.marks),
+            columns=columns,
+            rows=rows,
+            notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
         )
     )
     if not is_whole:
@@ -95,8 +105,28 @@ def _columns_of(names: "Sequence[str]") -> list[str]:
     return list(dict.fromkeys(found))  # the model "dice" is the column of that name
 
 
+def _rows(scored: "ScoredPairs", shown: "pl.DataFrame", columns: "Sequence[Column]") -> "tuple[list[Row], bool]":
+    """The rows of the table, each similarity marked where its model knows text of the pair, and whether any does."""
+    from embedlab.reports.tables import Cell
+    from embedlab.tasks.marks import overlap_mark
+
+    rows: list[Row] = shown.select([column.key for column in columns]).to_dicts()
+    is_any = False
+    for model in scored.models:
+        # The members of a model, seeds of one recipe, learnt from the same text.
+        text = next((known for member in model.members if (known := scored.learnt[member].text) is not None), None)
+        for row, shared in zip(rows, text.row_overlaps(shown) if text is not None else (), strict=False):
+            if shared and isinstance(value := row[model.name], float):
+                row |= {
+                    model.name: Cell(value=value, text=f"{value:.{DIGITS}f}{overlap_mark(shared)}"),
+                    **shared_fields(model.name, shared),
+                }
+                is_any = True
+    return rows, is_any
+
+
 def _columns(names: "Sequence[str]") -> "list[Column]":
     from embedlab.reports.tables import Column
 
-    digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, 3), **{f"error({name})": 0 for name in names}}
+    digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS), **{f"error({name})": 0 for name in names}}
     return [Column(key=key, title=key, digits=digits.get(key), is_prose=key in PROSE) for key in _columns_of(names)]

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.models import load_members, model_option
+from embedlab.cli.models import load_members, model_option, resolve_model
+from embedlab.cli.notes import marked, model_marks, model_notes, sample_note
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 
@@ -31,11 +32,14 @@ def score(
     from embedlab.reports.tables import Column, Table
 
     rows: list[dict[str, Value]] = []
-    for name in model:
-        members = load_members(name, terminal, cached=False)
+    notes: list[str] = []
+    models = [resolve_model(name, terminal) for name in model]
+    for name, found in zip(model, models, strict=True):
+        members = load_members(found, terminal, cached=False)
         similarities = [float(member.score([first], [second])[0]) for member in members]
         for text in dict.fromkeys(f"{name}: {text}" for member in members for text in member.facts.notes):
             terminal.note(text)
+        notes += model_notes(found, members)
         spread = float(np.std(similarities, ddof=1)) if len(similarities) > 1 else None
         rows.append({"model": name, "similarity": float(np.mean(similarities)), "sd": spread, "seeds": len(similarities)})
     columns = (
@@ -44,4 +48,5 @@ def score(
         Column(key="sd", title="sd over seeds", digits=4),
         Column(key="seeds", title="seeds"),
     )
-    terminal.show(Table(title=f"{first} / {second}", columns=columns, rows=rows))
+    marks = model_marks(models)
+    terminal.show(Table(title=marked(f"{first} / {second}", marks), columns=columns, rows=rows, notes=[*sample_note(marks), *notes]))

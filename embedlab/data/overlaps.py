@@ -59,6 +59,17 @@ class KnownText:
             shared_pairs=_count_in(_pair_keys(whole[:, 0], whole[:, 1]), self.pairs) if has_pairs else 0,
         )
 
+    def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
+        """The same of each row of a frame of pairs by itself."""
+        keys = _keys(frame)
+        is_known, is_known_pair = _is_in(keys, self.sentences), _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs)
+        is_known[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
+        counts = zip(np.where(keys[:, 0] == keys[:, 1], 1, 2), is_known.sum(1), is_known_pair, strict=True)
+        return [
+            Overlap(sentences=int(sentences), shared_sentences=int(shared), pairs=1, shared_pairs=int(is_pair))
+            for sentences, shared, is_pair in counts
+        ]
+
     def write(self, path: Path) -> None:
         """Replace the file at PATH: parquet, columns key and is_pair."""
         frame = pl.DataFrame(
@@ -131,9 +142,15 @@ def _pair_keys(first: Keys, second: Keys) -> Keys:
 
 
 def _count_in(keys: Keys, known: Keys) -> int:
-    """How many of KEYS are among the sorted KNOWN ones, of which there may be a million."""
-    places = np.searchsorted(known, keys)
-    return int((known[np.minimum(places, len(known) - 1)] == keys).sum()) if len(known) else 0
+    return int(_is_in(keys, known).sum())
+
+
+def _is_in(keys: Keys, known: Keys) -> NDArray[np.bool_]:
+    """Whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
+    if not len(known):
+        return np.zeros(keys.shape, dtype=bool)
+    found: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+    return found
 
 
 def _distinct(keys: Sequence[Keys]) -> Keys:

@@ -66,8 +66,15 @@ def test_ls_says_where_each_split_would_come_from(embedlab: Embedlab, tmp_path: 
     rows = {(row["dataset"], row["split"]): row["from"] for row in embedlab("data", "ls", "--data", "data", "--offline", "--json").rows}
     assert rows["snli", "dev"] == "folder"
     assert rows["snli", "train"] == "missing"
-    sample = embedlab("data", "ls", "--sample", "--json").rows
-    assert {row["from"] for row in sample} == {"sample"}
+    sample = embedlab("data", "ls", "--sample", "--json")
+    assert {row["from"] for row in sample.rows} == {"sample"}
+    assert sample.json["title"] == "Datasets [sample]"
+
+
+def test_ls_calls_the_published_sizes_expected(embedlab: Embedlab) -> None:
+    rows = {(row["dataset"], row["split"]): row for row in embedlab("data", "ls", "--sample", "--json").rows}
+    assert rows["snli", "dev"]["expected"] == 9842
+    assert "rows" not in rows["snli", "dev"]
 
 
 def test_check_of_nothing_and_of_an_unknown_dataset(embedlab: Embedlab) -> None:
@@ -82,6 +89,12 @@ def test_overlaps_counts_sentences_and_pairs_whatever_their_case(embedlab: Embed
     Path("b.tsv").write_text("sentence1\tsentence2\tscore\na DOG runs\tA cat sleeps!\t1\nA cat sleeps.\tIt rains.\t2\n")
     (row,) = embedlab("data", "overlaps", "a.tsv", "b.tsv", "--json").rows
     assert (row["sentences"], row["shared_sentences"], row["pairs"], row["shared_pairs"]) == (3, 2, 2, 1)
+
+
+def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
+    answer = embedlab("data", "overlaps", "snli", "sts12", "--sample", "--json").json
+    assert answer["title"] == "Overlaps [sample]"
+    assert "sample: generated data, no number is about real language" in answer["notes"]
 
 
 def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:

@@ -3,8 +3,11 @@
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from embedlab.cli.notes import SAMPLE_NOTE
+from embedlab.data.overlaps import KnownText
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_sst2
@@ -65,3 +68,39 @@ def test_the_page_of_a_comparison_tells_pooling_and_precision(embedlab: Embedlab
     answer = embedlab("compare", "dice", f"{tiny_encoder}?pooling=cls", "--task", my_pairs, *BF16, "--html", "page.html")
     assert answer.code == 0, answer.err
     assert "pooling cls, max tokens 128, precision bf16" in Path("page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mark", ["partial", "sample"])
+@pytest.mark.parametrize("command", [["score", "A cat.", "A dog."], ["nearest", "A cat.", "lines.txt"]])
+def test_typed_sentences_are_judged_with_marks_pooling_precision_and_seeds(
+    embedlab: Embedlab, mine: str, tmp_path: Path, command: list[str], mark: str
+) -> None:
+    (tmp_path / "lines.txt").write_text("A dog barks.\nA cat sleeps.\n")
+    for file in tmp_path.glob("runs/mine/*/environment.json"):
+        file.write_text(file.read_text().replace('"partial"', f'"{mark}"'))
+    answer = embedlab(*command, "--model", mine, *BF16, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["title"].endswith(f" [{mark}]")
+    told = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[mark]
+    assert answer.json["notes"] == [told, "mine: pooling mean, max tokens 128, precision bf16, mean of 2 seeds"]
+
+
+def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
+    answer = embedlab("score", "A cat.", "A dog.", "--model", "dice", "--sample", "--json").json
+    assert (answer["title"], answer["notes"]) == ("A cat. / A dog.", ["dice: precision float32"])
+
+
+def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder) -> None:
+    learnt = pl.DataFrame({"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]})
+    for seed in (1, 2):
+        KnownText.of([learnt]).write(RunFolder(finished_run.path.with_name(f"seed-{seed}")).learnt_file)
+    words = ["pairs", mine, "dice", "--dataset", my_pairs, "--sort", "-gold"]
+    answer = embedlab(*words, "--json")
+    assert answer.code == 0, answer.err
+    assert "[overlap]" in answer.json["title"]
+    assert [(row["mine.shared_pairs"], row["mine.shared_sentences"]) for row in answer.rows] == [(None, None), (1, 2), (0, 1)]
+    assert "mine: pooling mean, max tokens 128, precision float32, mean of 2 seeds" in answer.json["notes"]
+    lines = embedlab(*words).out.splitlines()
+    assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
+    assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
+    assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in lines

@@ -4,7 +4,7 @@ import polars as pl
 
 from embedlab.analysis.overlap import normalise
 from embedlab.data.dataset import Part, State
-from embedlab.data.overlaps import overlap, overlaps
+from embedlab.data.overlaps import KnownText, overlap, overlaps
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 
@@ -39,6 +39,13 @@ def test_a_triplet_holds_two_pairs() -> None:
     assert overlap(known, STS).shared_pairs == 1
     assert overlap(known, part("e", sentence1=["new"], sentence2=["A cat"])).shared_pairs == 1
     assert overlap(known, part("e", sentence1=["new"], sentence2=["it sleeps"])).shared_pairs == 0
+
+
+def test_each_pair_alone_is_counted_as_a_set_of_one() -> None:
+    tested = pl.concat([STS.frame, pl.DataFrame({"sentence1": ["X", "new"], "sentence2": ["x", "New"]})])
+    alone = [part("one", sentence1=[first], sentence2=[second]) for first, second in tested.iter_rows()]
+    assert KnownText.of([NLI.frame]).row_overlaps(tested) == [overlap(NLI, one) for one in alone]
+    assert not any(KnownText.of([]).row_overlaps(tested))
 
 
 def test_every_training_set_meets_every_evaluation_set() -> None:
