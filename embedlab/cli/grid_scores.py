@@ -1,8 +1,13 @@
 """The table of a grid's scores."""
 
+from collections.abc import Iterator, Mapping
+
+from embedlab.cli.comparison_cells import shared_fields
+from embedlab.cli.notes import facts_of, marked, sample_note, usage
 from embedlab.grids.plan import Plan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.tasks.marks import overlap_mark
 
 
 def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
@@ -18,16 +23,47 @@ def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
     columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
     seeds = len(plan.seeds)
     ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
-    notes = [f"the best is marked *; {ties}"]
+    notes = [f"the best is marked *; {ties}", *_seeds_notes(found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     notes += [f"{found.missing} cells have no such score yet"] if found.missing else []
-    marks = "".join(f" [{mark}]" for mark in found.marks)
-    return Table(title=f"{plan.name}: {title}{marks}", columns=columns, rows=rows, notes=notes)
+    notes += [*sample_note(found.marks), *_made_notes(plan, found)]
+    return Table(title=marked(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes)
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | Cell]:
-    """The text for people; for machines the mean, the deviation, the number of seeds and the mark."""
+    """The text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
     deviation = f" ± {spread.sd:.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | Cell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
-    return {key: Cell(value=spread.mean, text=f"{spread.mean:.2f}{deviation}{mark}"), **more}
+    text = f"{spread.mean:.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
+    return {key: Cell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
+
+
+def _seeds_notes(found: Pivot) -> Iterator[str]:
+    """How many seeds are behind the deviations."""
+    counts = sorted({len(spread.values) for spread in found.spreads.values()})
+    if counts[-1] > 1:
+        yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
+
+
+def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
+    """What the evaluations behind the numbers say of them: of training data, of shared text, and of how each model was used."""
+    cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
+    for labels, evaluation in found.made:
+        for note in (*evaluation.notes, usage(facts_of(evaluation, "truncated"))):
+            cells.setdefault(note, []).append(labels)
+    for note, own in cells.items():
+        where = _where(plan, own, [labels for labels, _ in found.made])
+        yield f"{where}: {note}" if where else note
+
+
+def _where(plan: Plan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
+    """Which cells these are, by the labels of one axis where it tells them from all others; empty where they are all of them."""
+    others = [labels for labels in every if labels not in own]
+    if not others:
+        return ""
+    for axis in plan.axes:
+        named = dict.fromkeys(labels.get(axis, "none") for labels in own)
+        if not any(labels.get(axis, "none") in named for labels in others):
+            return f"{axis} {', '.join(named)}"
+    return "; ".join(dict.fromkeys(" ".join(labels.values()) for labels in own))

@@ -52,12 +52,13 @@ def usage_notes(models: "Sequence[ModelColumns]", facts: Mapping[str, Facts]) ->
 def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
     """How the MEMBERS of a model were used, once where all were used alike, and how many are behind its means."""
     seeds = f", mean of {len(members)} seeds" if len(members) > 1 else ""
-    told = []
-    for facts in members:
-        used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
-        cut = f", {facts['truncated']} sentences cut" if facts.get("truncated", "0") != "0" else ""
-        told.append(f"{name}: {', '.join(used)}{cut}{seeds}")
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys(f"{name}: {usage(facts)}{seeds}" for facts in members))
+
+
+def usage(facts: Facts) -> str:
+    """How one member was used, in words."""
+    used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
+    return ", ".join([*used, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
 def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> Facts:

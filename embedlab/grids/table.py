@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
+from embedlab.data.shared_text import Overlap
 from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, Plan
 from embedlab.names import nearest
@@ -43,6 +44,7 @@ class Spread:
     values: tuple[float, ...]
     is_best: bool = False
     is_tied: bool = False  # cannot be told apart from the best
+    shared: Overlap | None = None  # with the training data, where any text is
 
     @cached_property
     def mean(self) -> float:
@@ -64,7 +66,8 @@ class Pivot:
     columns: tuple[str, ...]
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[Place, Spread]
-    marks: tuple[str, ...]  # "partial", "sample"
+    marks: tuple[str, ...]  # "partial", "sample", "overlap"
+    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels of each cell, and how its numbers were made
     missing: int  # cells of the plan without these results
     averaged: tuple[str, ...]  # axes that are in neither rows nor columns
 
@@ -73,7 +76,7 @@ class Pivot:
 class _Result:
     cell: Cell
     scores: Mapping[str, float]  # slice → score x 100
-    marks: tuple[str, ...]
+    evaluation: Evaluation
 
 
 def pivot(
@@ -106,14 +109,19 @@ def pivot(
     free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
     row_axes = tuple(rows) if rows is not None else tuple(free)
     values = _gather(results, row_axes, columns, shown)
-    spreads = {place: Spread(values=tuple(fmean(of_seed) for of_seed in seeds.values())) for place, seeds in values.items()}
+    shared = _shared(results, row_axes, columns, shown)
+    spreads = {
+        place: Spread(values=tuple(fmean(of_seed) for of_seed in seeds.values()), shared=shared.get(place))
+        for place, seeds in values.items()
+    }
     return Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
         columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
         shown=tuple(shown),
         spreads=_marked(spreads, is_one_group=columns is not None),
-        marks=tuple(sorted({mark for result in results for mark in result.marks})),
+        marks=tuple(sorted({mark for result in results for mark in result.evaluation.marks})),
+        made=tuple((result.cell.variant.labels, result.evaluation) for result in results),
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
@@ -128,7 +136,7 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
         evaluation = Evaluation.load(path, keep=measure.is_of)
         scores = {score.slice: 100 * score.value for score in evaluation.scores}
         dev = _last_dev(run.events_file)
-        yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, marks=evaluation.marks)
+        yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)
 
 
 def _evaluation_file(run: RunFolder, measure: Measure) -> Path:
@@ -151,13 +159,26 @@ def _gather(
     """The values of each place by seed."""
     found: dict[Place, dict[int, list[float]]] = {}
     for result in results:
-        labels = result.cell.variant.labels
-        row = tuple(labels.get(axis, "") for axis in row_axes)
         for name in shown:
             if name in result.scores:
-                column = name if columns is None else labels.get(columns, "")
-                found.setdefault((row, column), {}).setdefault(result.cell.seed, []).append(result.scores[name])
+                place = _place(result, row_axes, columns, name)
+                found.setdefault(place, {}).setdefault(result.cell.seed, []).append(result.scores[name])
     return found
+
+
+def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[Place, Overlap]:
+    """What the slices of each place share with the training data of its cells, which are alike but for their seeds."""
+    return {
+        _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
+        for result in results
+        for name in shown
+        if name in result.evaluation.overlaps
+    }
+
+
+def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> Place:
+    labels = result.cell.variant.labels
+    return tuple(labels.get(axis, "") for axis in row_axes), name if columns is None else labels.get(columns, "")
 
 
 def _in_order(plan: Plan, places: Collection[Place], row_axes: Sequence[str]) -> list[Place]:

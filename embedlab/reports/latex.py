@@ -16,6 +16,8 @@ _SPECIAL = str.maketrans(
         "λ": r"$\lambda$",
         "τ": r"$\tau$",
         "−": r"$-$",
+        "†": r"$\dagger$",
+        "‡": r"$\ddagger$",
     }
 )
 

@@ -1,32 +1,42 @@
 """What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from embedlab.data.dataset import State
 from embedlab.data.shared_text import Overlap
-from embedlab.encoders.catalog import ModelSpec
-from embedlab.tasks.learnt import lineage
+
+if TYPE_CHECKING:  # whoever shows kept numbers needs neither polars nor what opens training data
+    from embedlab.data.dataset import State
+    from embedlab.encoders.catalog import ModelSpec
+    from embedlab.runs.environment import Environment
 
 PARTIAL, SAMPLE, OVERLAP = "partial", "sample", "overlap"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
-def evaluation_marks(states: Sequence[State]) -> tuple[str, ...]:
+def evaluation_marks(states: "Sequence[State]") -> tuple[str, ...]:
     """The marks of every number made from data in these STATES."""
     return _marks(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))
 
 
-def training_marks(spec: ModelSpec) -> tuple[str, ...]:
+def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     """The marks of every number of a run, or of a model with a run in it or behind it: those of the data it learnt from."""
-    known = [run.environment() for run in lineage(spec)]
+    known = _environments(spec)
     return _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
 
 
-def training_notes(spec: ModelSpec) -> tuple[str, ...]:
+def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     """What the marks mean: which training data was incomplete, and by how much."""
-    parts = [part for run in lineage(spec) for part in run.environment().data if part.get("partial")]
+    parts = [part for one in _environments(spec) for part in one.data if part.get("partial")]
     told = (f"trained on partial {part['name']} {part['split']}: {part['rows']} of {part['expected_rows']} rows" for part in parts)
     return tuple(dict.fromkeys(told))
+
+
+def _environments(spec: "ModelSpec") -> "list[Environment]":
+    """How the runs in a model, and those behind it, were made."""
+    from embedlab.tasks.learnt import lineage
+
+    return [run.environment() for run in lineage(spec)]
 
 
 def overlap_mark(shared: Overlap | None) -> str:

@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 
 from embedlab.cli.app import app, main
 from embedlab.cli.grid_board import duration, sparkline
+from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.errors import ExitCode
 from embedlab.grids.local import prepare, run_local
 from embedlab.grids.plan import GridFolder, Plan
 from tests.grids.conftest import GRID, STAND_IN, plan_of
+from tests.grids.test_table import write_results
 
 
 @pytest.fixture
@@ -186,6 +188,38 @@ def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.Monkey
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     run_stand_in(plan)
     assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
+
+
+def test_the_table_says_how_its_numbers_were_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(tmp_path)
+    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
+    write_results(plan, list(plan.cells)[:-1])
+    for cell in list(plan.cells)[:-1]:
+        path = plan.run(cell).evaluations / "sts.json"
+        told = json.loads(path.read_text()) | {
+            "pooling": cell.variant.labels["encoder.pooling"],
+            "marks": ["overlap", "sample"],
+            "overlaps": {"sts12": {"sentences": 9, "shared_sentences": 2, "pairs": 5, "shared_pairs": 0}},
+            "notes": ["‡ test sentences that are in its training data: sts12 2 of 9"],
+        }
+        path.write_text(json.dumps(told))
+    table = json.loads(answer(capsys, "table", "mine", "--sample", "--json"))
+    assert table["title"].endswith("[overlap] [sample]")
+    assert table["notes"][1:] == [
+        "mean ± standard deviation of 1 to 2 seeds",
+        "1 cells have no such score yet",
+        SAMPLE_NOTE,
+        "‡ test sentences that are in its training data: sts12 2 of 9",
+        "encoder.pooling cls: pooling cls, max tokens 9, precision float32",
+        "encoder.pooling mean: pooling mean, max tokens 9, precision float32",
+    ]
+    assert {row["sts12.shared_sentences"] for row in table["rows"]} == {2}
+    shown = answer(capsys, "table", "mine", "--sample", "--score", "sts12")
+    assert all("‡" in line for line in shown.splitlines()[4:10])
+    assert "‡" not in "".join(answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10])
 
 
 def test_an_unknown_task_is_refused_by_the_table(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import re
 from embedlab.reports.latex import to_latex
 from embedlab.reports.tables import Cell, Column, Table
 
-SPECIAL = r"a_b & 100% $5 #1 {x} ~/home ^2 \n λ=0.5 τ 78.4 ± 0.3 −1.0 – <a> | [+1.0, +2.0]*"
+SPECIAL = r"a_b & 100% $5 #1 {x} ~/home ^2 \n λ=0.5 τ 78.4† ± 0.3‡ −1.0 – <a> | [+1.0, +2.0]*"
 PRINTED = {
     "textbackslash": "\\",
     "textasciitilde": "~",
@@ -15,6 +15,8 @@ PRINTED = {
     r"$\lambda$": "λ",
     r"$\tau$": "τ",
     "$-$": "−",
+    r"$\dagger$": "†",
+    r"$\ddagger$": "‡",
     "$<$": "<",
     "$>$": ">",
     "--": "–",
