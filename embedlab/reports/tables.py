@@ -41,7 +41,8 @@ class Column:
 class Table:
     """Rows under columns, with a title above and notes below.
 
-    A row may lack a column, and may carry keys without a column: those are for JSON and CSV only.
+    A row may lack a column, and may carry keys without a column: those are for JSON and CSV only. Without columns there is only
+    what is said: the title and the notes.
     """
 
     columns: Sequence[Column]
@@ -91,11 +92,13 @@ class Table:
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
         title = [f"**{_escape(self.title)}**", ""] if self.title else []
-        notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
-        return "\n".join([*title, *lines, *notes]) + "\n"
+        notes = [f"- {_escape(note)}" for note in self.notes]
+        return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
 
     def to_plain(self) -> str:
         """The same table for a pipe, which has neither width nor styles: what Rich would print there, in a fraction of its time."""
+        if not self.columns:
+            return "".join(f"{line}\n" for line in (self.title, *self.notes) if line)
         header, *body = ([text.split("\n") for text in texts] for texts in self.texts())
         widths = [max(cell_len(line) for cell in column for line in cell) for column in zip(header, *body, strict=True)]
         rights = [self.align(column) == "right" for column in self.columns]
@@ -117,7 +120,7 @@ class Table:
         from rich.text import Text
 
         title = [Text(self.title, style="table.title")] if self.title else []
-        body = [self._columns()] if self._least_width() <= width else [Text(), *self._blocks(width)]
+        body = [] if not self.columns else [self._columns()] if self._least_width() <= width else [Text(), *self._blocks(width)]
         return Group(*title, *body, *(Text(note, style="dim") for note in self.notes))
 
     def _columns(self) -> "RenderableType":

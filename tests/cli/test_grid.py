@@ -153,7 +153,9 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
 ) -> None:
     run_stand_in(plan)
     monkeypatch.setattr("embedlab.grids.cluster.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
-    assert "3 of 3 cells are done" in answer(capsys, "run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1", "--json")
+    words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
+    assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
+    assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table mine --sample` shows their scores"]
 
 
 def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,13 @@ def test_a_table_without_rows_still_has_its_header() -> None:
     assert json.loads(table.to_json()) == {"title": "", "rows": [], "notes": []}
 
 
+def test_without_columns_only_title_and_notes_are_shown() -> None:
+    said = Table(title="mine", columns=[], rows=[], notes=["4 of 4 cells are done"])
+    assert said.to_plain() == "mine\n4 of 4 cells are done\n"
+    assert lines(said) == ["mine", "4 of 4 cells are done"]
+    assert said.to_markdown() == "**mine**\n\n- 4 of 4 cells are done\n"
+
+
 @pytest.mark.parametrize(
     "table",
     [
