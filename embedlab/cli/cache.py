@@ -89,4 +89,4 @@ def clear(
     for entry in found:
         with disk_errors(entry.path):
             shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
-    terminal.note(f"deleted {len(found)} entries, {mib:.1f} MiB")
+    terminal.done(f"deleted {len(found)} entries, {mib:.1f} MiB", folder=str(folder), deleted=len(found), mib=mib)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from embedlab.cli.models import ModelName, one_member, resolve_model
+from embedlab.cli.notes import facts_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.sentence_file import sentences
@@ -85,7 +86,8 @@ def encode(
         terminal.note(text)
     if encoder.facts.truncated:
         terminal.note(f"{encoder.facts.truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
-    terminal.note(f"{count} vectors of {encoder.dim} numbers in {out}")
+    told, facts = f"{count} vectors of {encoder.dim} numbers in {out}", facts_of(encoder.facts)
+    terminal.done(told, file=str(out), rows=count, dim=encoder.dim, model=model, **facts)
 
 
 def _check_out(out: Path, *, is_replaced: bool) -> None:

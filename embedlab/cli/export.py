@@ -43,4 +43,5 @@ def export(
         add=lambda place: keep_lineage(spec, place, terminal.settings),
         hint="name another DIR",
     )
-    terminal.note(f"{model} with pooling {encoder.facts.pooling} is in {folder}")
+    pooling = str(encoder.facts.pooling)
+    terminal.done(f"{model} with pooling {pooling} is in {folder}", folder=str(folder), model=model, pooling=pooling)

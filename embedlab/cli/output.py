@@ -63,6 +63,12 @@ class Terminal:
             sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
             sys.stdout.flush()
 
+    def done(self, text: str, **facts: str | float | list[str]) -> None:
+        """Say what was done, and with `--json` its FACTS as the answer."""
+        if self.settings.format == "json":
+            self.write(json.dumps(facts, ensure_ascii=False, indent=2))
+        self.note(text)
+
     def note(self, text: str) -> None:
         """Say something beside the answer, unless `--quiet`."""
         if not self.settings.quiet:

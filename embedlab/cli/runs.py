@@ -192,7 +192,7 @@ def rename(
     from embedlab.runs.store import rename_runs
 
     rename_runs(terminal.settings.runs_folder, run, new)
-    terminal.note(f"{run} is now {new}")
+    terminal.done(f"{run} is now {new}", run=run, new=new)
 
 
 @app.command(epilog=examples("embedlab runs rm snli-supcl@3", "embedlab runs rm snli-supcl --yes"))
@@ -211,4 +211,4 @@ def rm(
     if not yes and not terminal.confirm(f"delete {names}?"):
         raise UsageError(f"{names} not deleted: nobody said yes", hint="add --yes")
     remove_runs(chosen)
-    terminal.note(f"deleted {names}")
+    terminal.done(f"deleted {names}", deleted=[found.id for found in chosen])

@@ -1,5 +1,6 @@
 """`embedlab train`: a recipe becomes one run a seed."""
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -246,16 +247,28 @@ def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
 def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
     """The resolved recipe, and one example of the first batch of each stage in words."""
     from embedlab.data.source import Source
-    from embedlab.recipe import to_toml
+    from embedlab.recipe import to_table, to_toml
     from embedlab.training.stage_data import example, open_stages
 
     stages = open_stages(recipe, Source.from_settings(terminal.settings), seed)
+    if terminal.settings.format == "json":
+        told = [
+            {
+                "stage": data.index,
+                "rows": len(data.rows),
+                "steps": sum(data.epochs),
+                "batch_size": data.stage.optim.batch_size,
+                "example": [{"role": role, "sentence": sentence} for role, sentence in example(data)],
+            }
+            for data in stages
+        ]
+        return terminal.write(json.dumps({"recipe": to_table(recipe), "stages": told}, indent=2, ensure_ascii=False))
     lines = [to_toml(recipe)]
     for data in stages:
         steps = sum(data.epochs)
         lines.append(f"# stage {data.index}: {len(data.rows)} rows, {steps} steps of {data.stage.optim.batch_size} rows; one example:")
         lines += [f"#   {role:<12} {sentence}" for role, sentence in example(data)]
-    terminal.write("\n".join(lines))
+    return terminal.write("\n".join(lines))
 
 
 def _detach(recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal) -> None:

@@ -64,6 +64,13 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
     np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
 
 
+def test_json_says_what_was_written(embedlab: Embedlab, lines: Path, model: str) -> None:
+    made = embedlab("encode", model, lines.name, "-o", "a.npy", "--threads", "1", "--json").json
+    assert made["file"] == "a.npy"
+    assert (made["rows"], made["dim"]) == np.load("a.npy").shape
+    assert (made["model"], made["pooling"], made["precision"]) == (model, "mean", "float32")
+
+
 def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path) -> None:
     embedlab("encode", model, "lines.txt", "-o", "v.npy")
     Path("v.npy.partial").mkdir()
@@ -141,7 +148,8 @@ def test_a_missing_file_and_a_model_without_vectors(embedlab: Embedlab, lines: P
 
 
 def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str) -> None:
-    assert embedlab("export", model, "out").code == 0
+    done = embedlab("export", model, "out", "--json")
+    assert (done.code, done.json) == (0, {"folder": "out", "model": model, "pooling": "mean"})
     rows = embedlab("score", "one thing", "another thing", "-m", model, "-m", "out", "--json").rows
     assert rows[0]["similarity"] == pytest.approx(rows[1]["similarity"], abs=1e-6)
     assert embedlab("export", model, "out").code == 2
@@ -178,7 +186,9 @@ def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, mo
     kinds = {row["kind"] for row in embedlab("cache", "ls", "--json").rows}
     assert {"embeddings", "models"} <= kinds
     assert embedlab("cache", "clear").code == 2
-    assert embedlab("cache", "clear", "--yes").code == 0
+    kept = len(embedlab("cache", "ls", "--json").rows)
+    cleared = embedlab("cache", "clear", "--yes", "--json")
+    assert (cleared.code, cleared.json["deleted"], cleared.json["folder"]) == (0, kept, "kept")
     assert embedlab("cache", "ls", "--json").rows == []
     assert Path("kept/mine.txt").exists()
 

@@ -69,12 +69,12 @@ def test_rm_asks_and_without_a_terminal_wants_yes(embedlab: Embedlab, finished_r
     assert refused.code == 2
     assert "--yes" in refused.err
     assert finished_run.path.exists()
-    assert embedlab("runs", "rm", "mine", "--yes").code == 0
+    assert embedlab("runs", "rm", "mine", "--yes", "--json").json == {"deleted": ["mine@1"]}
     assert not finished_run.path.parent.exists()
 
 
 def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    assert embedlab("runs", "rename", "mine", "yours").code == 0
+    assert embedlab("runs", "rename", "mine", "yours", "--json").json == {"run": "mine", "new": "yours"}
     assert [row["run"] for row in embedlab("runs", "ls", "--json").rows] == ["yours@1"]
 
 
