@@ -74,7 +74,8 @@ def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cac
     with frozen(learner.encoder, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, accelerator)
-        loss: Tensor = learner(batch)
+        with accelerator.autocast():
+            loss: Tensor = learner(batch)
         accelerator.backward(loss)
         return loss.detach()
 
@@ -116,7 +117,8 @@ def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) ->
     Both times a chunk sees the same dropout.
     """
     if batch.vectors is not None:  # nothing was encoded, so there is no graph to save
-        plain: Tensor = learner(batch)
+        with accelerator.autocast():
+            plain: Tensor = learner(batch)
         plain.backward()
         return plain.detach()
     device = batch.chunks[0][0].device

@@ -116,13 +116,13 @@ class _Stepper:
     def __init__(self, session: Session, block: Block) -> None:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
-        # Several processes add up their gradients themselves: what accelerate would wrap around the model averages them.
         captured = session.captured if _is_one_pass(block, objectives.values()) else None
         if session.captured is not None and captured is None:
             session.tell(events.Note(text="passes are not captured: a step takes several, or leaves a part of the encoder as it is"))
         learner = Learner(session.encoder, objectives, session.team, captured)
-        self._learner = self._accelerator.prepare_model(learner, evaluation_mode=True)
-        self._learner.train()
+        # Not prepared by accelerate: it would average the gradients of several processes, which add them up themselves, and a
+        # forward pass that it wraps holds its model, which would outlive the run.
+        self._learner = learner.to(session.encoder.machine.device).train()
         self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
         self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled

@@ -1,7 +1,6 @@
 """One run from its recipe to its model: the stages one after the other, begun or taken up again."""
 
 import contextlib
-import gc
 import json
 import os
 import socket
@@ -51,16 +50,6 @@ Tell = Callable[[events.Event], None]
 HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
 
 
-@contextmanager
-def _freed_afterwards() -> Iterator[None]:
-    """Free what a run leaves behind, so that the seeds of a process do not add up."""
-    try:
-        yield
-    finally:
-        gc.collect()  # a model whose forward pass accelerate has wrapped holds itself
-
-
-@_freed_afterwards()
 def train_run(
     recipe: Recipe,
     source: Source,

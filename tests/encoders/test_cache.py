@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -150,21 +151,23 @@ def test_what_is_known_is_told_without_its_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_what_belongs_to_another_user_is_read_and_left(tmp_path: Path) -> None:
-    put(open_cache(tmp_path), np.arange(10))
-    (tmp_path / "closed").mkdir(mode=0o700)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o777)
-    code = f"""
-import mmap, os, sys  # before the folder of Python is closed to us
+def test_what_belongs_to_another_user_is_read_and_left() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        put(open_cache(root), np.arange(10))
+        (root / "closed").mkdir(mode=0o700)
+        root.chmod(0o777)
+        code = f"""
+import os, sys
 from pathlib import Path
 import numpy as np
 from tests.encoders.test_cache import keys_of, open_cache, put
+root, own = Path({folder!r}), np.arange(20, 30)
+open_cache(root).find(keys_of(own))  # so that everything is imported before Python's own folder is closed to us
 os.setuid(65534)
-root, own = Path({str(tmp_path)!r}), np.arange(20, 30)
 put(open_cache(root, "own"), own)
 found = open_cache(root).find(keys_of(np.arange(10)))[0].all() and open_cache(root, "own").find(keys_of(own))[0].all()
 sys.exit(not found)
 """
-    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=WRITER.parents[2])
-    assert asked.returncode == 0, asked.stderr
+        asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=WRITER.parents[2])
+        assert asked.returncode == 0, asked.stderr
