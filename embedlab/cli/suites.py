@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.models import title_of
+from embedlab.cli.notes import facts_of, marked, sample_note, usage_note
 from embedlab.cli.output import Terminal, report
 from embedlab.errors import MissingError, UsageError
 
@@ -155,10 +156,11 @@ def _table(task: str, evaluations: Evaluations) -> "Table":
             row |= {model: _cell(_values(own, key), scale, shared), **shared_fields(model, shared)}
         rows.append(row)
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
-    notes = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
+    told = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
+    used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
     columns = [Column(key=key, title=key) for key in _COLUMNS]
     columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
-    return Table(title=" ".join([f"{task}{unit}", *(f"[{mark}]" for mark in marks)]), columns=columns, rows=rows, notes=tuple(notes))
+    return Table(title=marked(f"{task}{unit}", marks), columns=columns, rows=rows, notes=(*sample_note(marks), *told, *used))
 
 
 def _key(score: "TaskScore") -> tuple[str, ...]:

@@ -56,6 +56,14 @@ def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(emb
     assert not any("senteval" in title.lower() for title in tables)
 
 
+def test_every_suite_says_how_its_numbers_were_made(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    write_mr(Path("data"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=cls", "--task", "mr", "--setting", "exact", "--precision", "bf16", *QUIET)
+    (note,) = [note for note in embedlab(*words).json["notes"] if "precision" in note]
+    assert note.startswith(f"{tiny_encoder}?pooling=cls: pooling cls, max tokens")
+    assert note.endswith("precision bf16")
+
+
 def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_probing(Path("data/probing_gum/tree_depth.txt"))
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "gum-probing", "--setting", "exact", *QUIET[:-1])
