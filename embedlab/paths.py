@@ -1,10 +1,12 @@
 """Where things live on disk, and how a file is written so that a kill never leaves half of it."""
 
 import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -107,3 +109,15 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def file_hash(path: Path) -> str:
+    """The sha256 of a file; read again only when its size or time of change differ."""
+    status = path.stat()
+    return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)  # all files of all suites, and they are only text
+def _hash(path: Path, size: int, changed_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

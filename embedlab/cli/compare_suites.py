@@ -117,8 +117,8 @@ def _add_answers(
             found.marks |= set(own.marks)
             found.notes += [f"{model.name}: {note}" for note in own.notes]
         for spec in model.members:
-            if spec.name in answered:
-                found.facts.setdefault(spec.name, _kept_facts(spec, terminal.settings))
+            if spec.name in answered and spec.name not in found.facts:
+                found.facts[spec.name] = _kept_facts(spec, terminal.settings)
     if answers and takes(one.task, "setting"):
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
     found.evidence += evidence(one, answers, len(members), resamples=RESAMPLES)

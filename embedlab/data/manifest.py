@@ -1,9 +1,6 @@
 """Whether the rows that were found are the whole corpus: counts, class balance and hashes of the files."""
 
-import hashlib
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 
 import polars as pl
 
@@ -38,18 +35,6 @@ def is_partial(label: str, kind: Kind, frame: pl.DataFrame, expected: Expected |
             hint="get the whole corpus, or use what is here with --allow-partial: every number made from it is marked partial",
         )
     return bool(odd)
-
-
-def sha256(path: Path) -> str:
-    """The hash of a file, which is read again once it has changed."""
-    status = path.stat()
-    return _sha256(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)  # all files of all suites, and they are only text
-def _sha256(path: Path, size: int, modified_ns: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _listed(counts: Mapping[str, int]) -> str:

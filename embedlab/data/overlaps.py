@@ -48,8 +48,7 @@ class KnownText:
     def overlap(self, frame: pl.DataFrame) -> Overlap:
         """What an evaluation set's rows share with this text."""
         keys = _keys(frame)
-        # All sentences without a word have one key, which the text kept with a run may hold: it says nothing.
-        has_words = keys != np.uint64(_key(""))
+        has_words = _has_words(keys)
         distinct, has_pairs = np.unique(keys[has_words]), keys.shape[1] == 2
         whole = keys[has_words.all(axis=1)]
         return Overlap(
@@ -62,9 +61,10 @@ class KnownText:
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
         """The same of each row of a frame of pairs by itself."""
         keys = _keys(frame)
-        is_known, is_known_pair = _is_in(keys, self.sentences), _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs)
-        is_known[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        counts = zip(np.where(keys[:, 0] == keys[:, 1], 1, 2), is_known.sum(1), is_known_pair, strict=True)
+        counted = _has_words(keys)
+        is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
+        counted[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
+        counts = zip(counted.sum(1), (_is_in(keys, self.sentences) & counted).sum(1), is_known_pair, strict=True)
         return [
             Overlap(sentences=int(sentences), shared_sentences=int(shared), pairs=1, shared_pairs=int(is_pair))
             for sentences, shared, is_pair in counts
@@ -130,6 +130,12 @@ def _keys(frame: pl.DataFrame) -> Keys:
     known = {text: _key(text) for text in set().union(*texts)}
     columns = [np.fromiter((known[text] for text in column), dtype=np.uint64, count=len(column)) for column in texts]
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
+
+
+def _has_words(keys: Keys) -> NDArray[np.bool_]:
+    """Which KEYS are of sentences with a word; the others have one key, which the text kept with a run may hold: it says nothing."""
+    found: NDArray[np.bool_] = keys != np.uint64(_key(""))
+    return found
 
 
 def _key(text: str) -> int:

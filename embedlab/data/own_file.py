@@ -5,11 +5,11 @@ from pathlib import Path
 
 from embedlab.data.dataset import Kind, Part, Rows, State
 from embedlab.data.definitions import SPLITS, read_definitions
-from embedlab.data.manifest import sha256
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.sentences import read_whole_lines
 from embedlab.data.triplets import read_triplets
 from embedlab.errors import MissingError, UsageError
+from embedlab.paths import file_hash
 
 
 def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> Part:
@@ -35,7 +35,7 @@ def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> P
         rows=len(rows.frame),
         expected_rows=None,
         origin="file",
-        sha256={str(path): sha256(path)},
+        sha256={str(path): file_hash(path)},
         skipped=rows.skipped,
     )
     return Part(frame=rows.frame, state=state)

@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Part, State
-from embedlab.data.manifest import sha256
 from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_lines, read_text
 from embedlab.errors import MissingError
+from embedlab.paths import file_hash
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 _PLACE = "line of the file"  # a column of our own beside the user's
@@ -50,7 +50,7 @@ def open_pair_file(path: Path) -> Part:
         rows=len(scored),
         expected_rows=None,
         origin="file",
-        sha256={str(path): sha256(path)},
+        sha256={str(path): file_hash(path)},
         skipped={"blank score": skipped} if skipped else {},
     )
     return Part(frame=scored, state=state)

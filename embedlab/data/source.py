@@ -9,11 +9,12 @@ from typing import Self
 
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
 from embedlab.data.hub import read_hub
-from embedlab.data.manifest import is_partial, sha256
+from embedlab.data.manifest import is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import members, unknown
+from embedlab.paths import file_hash
 from embedlab.settings import Settings
 
 
@@ -98,7 +99,7 @@ class Source:
 
     def _from_folder(self, chosen: Dataset, split: str, layout: Layout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
-        hashes = {file: sha256(path) for file, path in zip(layout.files, paths, strict=True)}
+        hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
         return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes)
 
     def _part(

@@ -1,13 +1,13 @@
 """The hex digits that name what an encoder computes; known without loading it, so that light programs find stored scores."""
 
 import hashlib
-from functools import lru_cache
 from pathlib import Path
 
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.folder import Usage, read_usage, weight_files
 from embedlab.encoders.hub import hub_folder
 from embedlab.errors import MissingError
+from embedlab.paths import file_hash
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -58,15 +58,3 @@ def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision
 def combined_fingerprint(kind: str, *parts: str) -> str:
     """Sixteen hex digits of a KIND of scorer made of PARTS, in their order."""
     return hashlib.sha256("\0".join([kind, *parts]).encode()).hexdigest()[:16]
-
-
-def file_hash(path: Path) -> str:
-    """The sha256 of a file; read again only when its size or time of change differ."""
-    status = path.stat()
-    return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _hash(path: Path, size: int, changed_ns: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,7 +9,7 @@ from pathlib import Path
 from embedlab.data.dataset import Layout
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.fingerprint import file_hash
+from embedlab.paths import file_hash
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,9 @@ import polars as pl
 import pytest
 
 from embedlab.data.dataset import Expected
-from embedlab.data.manifest import differences, is_partial, sha256
+from embedlab.data.manifest import differences, is_partial
 from embedlab.errors import MissingError
+from embedlab.paths import file_hash
 
 # Shaped like SUBJ cut short: nearly all rows of one class.
 CUT = pl.DataFrame({"sentence": ["s"] * 5020, "label": [0] * 5000 + [1] * 20})
@@ -42,4 +43,4 @@ def test_unknown_sources_are_no_odd_balance() -> None:
 
 def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
-    assert sha256(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert file_hash(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

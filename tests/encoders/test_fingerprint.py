@@ -10,8 +10,9 @@ import pytest
 from embedlab.encoders.catalog import ModelSpec, resolve
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.fingerprint import file_hash, folder_fingerprint, spec_fingerprint
+from embedlab.encoders.fingerprint import folder_fingerprint, spec_fingerprint
 from embedlab.encoders.loading import load_scorer
+from embedlab.paths import file_hash
 
 USE = {"pooling": "mean", "max_tokens": 64, "precision": "float32", "is_normalised": False}
 OTHERS = ({"pooling": "cls"}, {"max_tokens": 65}, {"precision": "bf16"}, {"is_normalised": True})
