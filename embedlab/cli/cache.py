@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="cache", help="See and clear what is kept to be computed once.", no_args_is_help=True)
 
-# What embedlab keeps in the cache folder: vectors by encoder, scores by model, tokenised sentences, the encoder of the sample world.
+# What embedlab keeps in the cache folder: vectors by encoder, scores by model, tokenised sentences, encoders of the sample world.
 # Anything else there is not ours to delete.
-KINDS = ("embeddings", "models", "tokens", "sample-encoder")
+KINDS = ("embeddings", "models", "tokens", "sample-encoders")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +38,8 @@ def entries(cache: Path) -> Iterator[Entry]:
     """What the cache folder holds: one entry a fingerprint."""
     for kind in KINDS:
         folder = cache / kind
-        places = [folder] if kind == "sample-encoder" else sorted(folder.iterdir()) if folder.is_dir() else []
-        for path in places:
-            if path.exists() and not path.name.startswith("."):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+            if not path.name.startswith("."):
                 files = [file for file in (path, *path.rglob("*")) if file.is_file()]
                 size = sum(file.stat().st_size for file in files)
                 yield Entry(path=path, kind=kind, mib=size / 2**20, used_s=path.stat().st_mtime)

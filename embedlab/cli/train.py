@@ -1,5 +1,6 @@
 """`embedlab train`: a recipe becomes one run a seed."""
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -179,7 +180,11 @@ def starting_encoder(typed: str | None, settings: Settings, *, build: bool = Tru
         return _location(typed, settings)
     if not settings.sample:
         return None
-    folder = (settings.cache / "sample-encoder").absolute()
+    from embedlab.data import sample
+
+    # A world of other words is another encoder's: one that an earlier version built would spell the new words in letters.
+    words = hashlib.sha256("\n".join(sample.vocabulary()).encode()).hexdigest()[:8]
+    folder = (settings.cache / "sample-encoders" / words).absolute()
     if build and not folder.is_dir():
         from embedlab.encoders.random_encoder import build_random_encoder
 
