@@ -1,16 +1,17 @@
 """What a grid still costs: time from the speed that was measured, disk from the size of the encoders."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from embedlab.encoders.folder import weight_files
 from embedlab.errors import EmbedlabError
-from embedlab.grids.plan import Cell, Plan
+from embedlab.grids.expand import stage_rows
+from embedlab.grids.plan import Cell, Place, Plan
 from embedlab.grids.queue import Entry
-from embedlab.runs.status import status
-from embedlab.runs.store import find_runs
+from embedlab.recipe import to_table
+from embedlab.runs import events
+from embedlab.runs.store import RunFolder, find_runs
 
 LOOKS = 50  # at most so many runs are looked at for a speed
 TRAINING_COPIES = 6  # of the weights: two checkpoints, each with the two moments of AdamW
@@ -50,24 +51,40 @@ def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[f
         per_cell = spent / len(done)
         return sum(cell.variant.rows * scale or per_cell for cell in todo), f"{len(done)} finished cells"
     encoders = {cell.variant.recipe["encoder"]["model"] for cell in todo}
-    speeds = _speeds(plan.place.runs_folder, encoders)
+    speeds = _speeds(plan.place, encoders)
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
     return sum(cell.variant.rows / speeds[cell.variant.recipe["encoder"]["model"]] for cell in todo), "other runs of the same encoder"
 
 
-def _speeds(runs: Path, encoders: Iterable[str]) -> dict[str, float]:
-    """Rows a second of the newest runs that started from one of ENCODERS."""
-    found: dict[str, list[float]] = {}
-    newest = sorted(find_runs(runs), key=lambda run: run.path.stat().st_mtime, reverse=True)
+def _speeds(place: Place, encoders: Collection[str]) -> dict[str, float]:
+    """Rows a second of the newest finished runs that started from one of ENCODERS, over all that they read."""
+    rows: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    newest = sorted(find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True)
     for run in newest[:LOOKS]:
         try:
-            step = status(run).step
-            if step is not None and step.rows_per_s > 0 and (encoder := run.recipe().encoder.model) in encoders:
-                found.setdefault(encoder, []).append(step.rows_per_s)
-        except EmbedlabError:  # a damaged run says nothing of the speed, and is no reason to stop
+            spent, recipe = _seconds_spent(run), run.recipe()
+            if spent > 0 and (encoder := recipe.encoder.model) in encoders:
+                rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in to_table(recipe)["stage"])
+                seconds[encoder] = seconds.get(encoder, 0.0) + spent
+        except (EmbedlabError, OSError):  # a damaged run says nothing of the speed, and is no reason to stop
             continue
-    return {encoder: fmean(speeds) for encoder, speeds in found.items()}
+    return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
+
+
+def _seconds_spent(run: RunFolder) -> float:
+    """From the beginning of a run that went through in one go to its end; 0 for others.
+
+    The speed of its last steps would not do: the stages of a recipe differ by far.
+    """
+    with run.events_file.open("rb") as file:
+        first = events.from_line(file.readline())
+    recent = events.tail(run.events_file)
+    is_resumed = any(isinstance(event, events.Started) and event != first for event in recent)
+    if is_resumed or not isinstance(first, events.Started) or not isinstance(recent[-1], events.Finished):
+        return 0.0
+    return recent[-1].time - first.time
 
 
 def _disk(todo: Sequence[Cell], workers: int) -> int | None:

@@ -131,7 +131,7 @@ class _Base:
                 **({"mix": sections["mix"].table} if "mix" in sections else {}),
                 "evaluate": sections["evaluate"].table,
             },
-            rows=sum(_stage_rows(stage, self.place) for stage in stages),
+            rows=sum(stage_rows(stage, self.place) for stage in stages),
         )
 
     def _section_names(self) -> list[str]:
@@ -218,7 +218,7 @@ def starting_encoder(name: str, runs: Path) -> str:
     return str(Path(location).absolute()) if Path(location).is_dir() else location
 
 
-def _stage_rows(stage: Table, place: Place) -> float:
+def stage_rows(stage: Table, place: Place) -> float:
     """About how many rows a stage reads, its epochs counted."""
     data = stage["data"]
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
