@@ -1,6 +1,5 @@
 """`embedlab encode`: a file of sentences becomes a file of vectors, chunk by chunk, so that a kill costs one chunk."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.sentence_file import sentences
 from embedlab.errors import Interrupted, MissingError, UsageError
-from embedlab.paths import disk_errors, write_atomic
+from embedlab.paths import disk_errors, file_hash, write_atomic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +58,8 @@ def encode(
     Killed in between, the same command goes on from the last chunk it saved.
     """
     _check_out(out, is_replaced=force)
+    if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
+        raise UsageError(f"{str(file)!r} can be read only once, and is read again", hint="write its lines to a file, and give that")
     count = sum(1 for _ in sentences(file, column))
     if not count:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
@@ -68,19 +69,21 @@ def encode(
     from embedlab.encoders.loading import load_encoder
 
     encoder = load_encoder(spec, machine(terminal.settings), offline=terminal.settings.offline)
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    job = Job(fingerprint=encoder.fingerprint, input_sha256=digest, column=column, sentences=count)
+    job = Job(fingerprint=encoder.fingerprint, input_sha256=file_hash(file), column=column, sentences=count)
     folder = out.with_name(f"{out.name}.partial")
     with disk_errors(out, hint=PLACE):
         _begin(folder, job, terminal)
+    done = 0
     with terminal.progress(f"encoding {file.name}") as tick:
         try:
-            for done, chunk in _chunks(file, column):
-                _encode_chunk(_chunk_file(folder, done), encoder, chunk)
-                tick(done + len(chunk), count)
+            for first, chunk in _chunks(file, column):
+                _encode_chunk(_chunk_file(folder, first), encoder, chunk)
+                done = first + len(chunk)
+                tick(done, count)
         except KeyboardInterrupt:
             raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
+    if done != count:
+        raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
     _assemble(folder, job, out, encoder.dim)
     for text in encoder.facts.notes:
         terminal.note(text)

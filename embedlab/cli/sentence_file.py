@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from embedlab.errors import MissingError, UsageError
 
@@ -12,15 +12,17 @@ from embedlab.errors import MissingError, UsageError
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:
     """The sentences of a file in order: each line, or COLUMN ("sentence" where absent) of a .tsv, .csv or .jsonl file.
 
-    What cannot be read is refused with its line.
+    What cannot be read is refused with its line; blank lines at the end of a table are none.
     """
+    kind = path.suffix.lower()
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            match path.suffix.lower():
+        # As in the corpora's files a byte order mark is no text, and only "\n" ends a line; CSV has rules of its own.
+        with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else "\n") as file:
+            match kind:
                 case ".csv":
-                    yield from _table(path, csv.reader(file), column)
+                    yield from _table(path, _csv_rows(path, file), column)
                 case ".tsv":  # quotes are text here, as in the corpora
-                    yield from _table(path, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), column)
+                    yield from _table(path, ((number, _bare(line).split("\t")) for number, line in enumerate(file, start=1)), column)
                 case ".jsonl":
                     yield from _json_lines(path, file, column or "sentence")
                 case ".parquet" | ".npy":
@@ -31,26 +33,46 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
                 case _ if column is not None:
                     raise UsageError(f"{path}: --column is for .tsv, .csv and .jsonl files", hint="a text file has one sentence a line")
                 case _:
-                    yield from (line.rstrip("\r\n") for line in file)
+                    yield from map(_bare, file)
     except UnicodeDecodeError as error:
         raise MissingError(f"{path}, {_first_odd_byte(path)} is not UTF-8", hint="convert it, for example with iconv") from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="give a file with one sentence a line") from error
 
 
-def _table(path: Path, rows: Any, column: str | None) -> Iterator[str]:
-    header = next(rows, None)
+def _bare(line: str) -> str:
+    """A line without its end."""
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def _csv_rows(path: Path, file: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row and the line it ends at; an unclosed quote, which would swallow what follows, is refused."""
+    rows = csv.reader(file, strict=True)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise MissingError(f"{path}, line {rows.line_num}: not readable as CSV: {error}", hint="correct the line") from error
+
+
+def _table(path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None) -> Iterator[str]:
+    _, header = next(rows, (0, None))
     if header is None:
         raise MissingError(f"{path} is empty", hint="its first line names the columns")
-    place = _place(path, header, column or "sentence")
-    for row in rows:
-        if len(row) <= place:
-            raise MissingError(f"{path}, line {rows.line_num}: only {len(row)} columns", hint="correct the line")
-        yield row[place]
+    place, short = _place(path, header, column or "sentence"), None
+    for line, row in rows:
+        if short is None and len(row) <= place:
+            short = line, len(row)
+        if short is not None and any(row):
+            raise MissingError(f"{path}, line {short[0]}: only {short[1]} columns", hint="correct the line")
+        if short is None:
+            yield row[place]
 
 
 def _json_lines(path: Path, file: TextIO, column: str) -> Iterator[str]:
     for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
         except ValueError as error:

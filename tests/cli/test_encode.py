@@ -106,6 +106,10 @@ def test_word_vectors_say_how_many_words_they_lack(embedlab: Embedlab, tmp_path:
         ("a.csv", 'id,text\n1,"a, b"\n2,c\n', "text"),
         ("a.tsv", "id\ttext\n1\ta, b\n2\tc\n", "text"),
         ("a.jsonl", '{"text": "a, b"}\n{"text": "c"}\n', "text"),
+        ("bom.csv", '\ufefftext\r\n"a, b"\r\nc\r\n', "text"),
+        ("blank.csv", 'id,text\n1,"a, b"\n2,c\n\n', "text"),
+        ("blank.tsv", "id\ttext\n1\ta, b\n2\tc\n\n\n", "text"),
+        ("blank.jsonl", '{"text": "a, b"}\n{"text": "c"}\n\n', "text"),
     ],
 )
 def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: str, content: str, column: str) -> None:
@@ -124,6 +128,10 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
         ("a.csv", b"", (), 3, "is empty"),
         ("a.csv", b"id,text\n1,a\n", (), 2, "no column 'sentence'"),
         ("a.tsv", b"id\tsentence\n1\n", (), 3, "line 2: only 1 columns"),
+        ("a.tsv", b"id\tsentence\n\n1\tb\n", (), 3, "line 2: only 1 columns"),
+        ("a.csv", b'sentence\na\n"b\nc\n', (), 3, "not readable as CSV: unexpected end of data"),
+        ("a.csv", b"sentence\n" + b"a" * 200_000, (), 3, "line 2: not readable as CSV: field larger than"),
+        ("/dev/zero", b"", (), 2, "can be read only once"),
         ("a.jsonl", b'{"sentence": "a"}\n{"sente\n', (), 3, "line 2: not valid JSON"),
         ("a.jsonl", b'{"sentence": 3}\n', (), 3, "line 1: 'sentence' is 3"),
         ("a.txt", b"good\n", ("-o", "v.bin"), 2, "neither .npy nor .parquet"),
@@ -133,11 +141,34 @@ def test_a_column_of_a_table_is_encoded(embedlab: Embedlab, model: str, name: st
 def test_what_cannot_be_read_is_named_with_its_line(
     embedlab: Embedlab, name: str, content: bytes, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    Path(name).write_bytes(content)
+    if not name.startswith("/dev"):
+        Path(name).write_bytes(content)
     answer = embedlab("encode", "dice", name, *(arguments if "-o" in arguments else ("-o", "v.npy", *arguments)))
     assert answer.code == code
     assert message in answer.err
     assert len(answer.err.splitlines()) == 2
+
+
+def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_no_word(embedlab: Embedlab, model: str) -> None:
+    Path("a.txt").write_bytes(b"\xef\xbb\xbfa\rb\r\n\nc\x0bd\n")
+    assert embedlab("encode", model, "a.txt", "-o", "v.parquet").code == 0
+    assert pl.read_parquet("v.parquet")["sentence"].to_list() == ["a\rb", "", "c\x0bd"]
+
+
+def test_a_file_that_changes_while_it_is_read_gives_no_vectors(
+    embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = encode._begin
+
+    def shortened(*rest: object) -> None:
+        lines.write_text("one\ntwo\n")
+        begin(*rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(encode, "_begin", shortened)
+    answer = embedlab("encode", model, lines.name, "-o", "v.npy")
+    assert answer.code == 3
+    assert "was changed while it was read" in answer.err
+    assert not Path("v.npy").exists()
 
 
 def test_a_missing_file_and_a_model_without_vectors(embedlab: Embedlab, lines: Path) -> None:
