@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from safetensors import SafetensorError
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from tokenizers import normalizers
+from transformers import AutoModel, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.device import Machine
 from embedlab.encoders.fingerprint import used_fingerprint
-from embedlab.encoders.folder import read_usage
+from embedlab.encoders.folder import ENCODER_HALVES, is_lower_casing, read_config, read_usage
 from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.layout import write_layout
 from embedlab.encoders.quiet import quiet_transformers
@@ -93,12 +94,16 @@ def _read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     try:
         with quiet_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            backbone = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype="float32")
+            kind = AutoModelForTextEncoding if read_config(folder).get("model_type") in ENCODER_HALVES else AutoModel
+            backbone = kind.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype="float32")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).strip().split("\n")[0]
         raise MissingError(f"cannot load the model in {str(folder)!r}: {reason}", hint="is it a whole transformers folder?") from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
+    if is_lower_casing(folder):
+        backend = tokenizer.backend_tokenizer
+        backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *([backend.normalizer] if backend.normalizer else [])])
     # A pooling layer that the checkpoint lacks would be random and is never asked.
     if getattr(backbone, "pooler", None) is not None:
         backbone.pooler = None

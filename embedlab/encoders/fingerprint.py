@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.folder import Usage, read_usage, weight_files
+from embedlab.encoders.folder import Usage, is_lower_casing, read_usage, weight_files
 from embedlab.encoders.hub import hub_folder
 from embedlab.errors import MissingError
 from embedlab.paths import file_hash
@@ -52,7 +52,8 @@ def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision
         )
     files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
     parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
-    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *(["normalised"] if is_normalised else []))
+    told = [*(["normalised"] if is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else [])]
+    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *told)
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:

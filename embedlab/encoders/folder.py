@@ -9,9 +9,12 @@ from embedlab.errors import MissingError
 from embedlab.recipe import Pooling
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
+TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
 DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
 # These count positions from the padding token's id on, so that many of their position vectors are never used.
 POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
+# Of these the encoder alone is loaded, as sentence-transformers does: their decoder asks for a second text.
+ENCODER_HALVES = {"t5", "mt5", "umt5"}
 APPLIED = {"Transformer", "Pooling", "WordWeights", "Normalize"}  # sentence-transformers' modules that embedlab computes too
 
 
@@ -28,9 +31,9 @@ class Usage:
 def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int | None = None) -> Usage:
     """The pooling and longest input that were asked for, else those that FOLDER states, else mean pooling and a note that says so.
 
-    A folder states them in our own file or in sentence-transformers' modules, which also say whether vectors are normalised:
-    that holds beside a pooling that was asked for. One without a config.json, or with modules that do what embedlab does
-    not and no pooling asked for, is a MissingError.
+    A folder states them in our own file or in sentence-transformers' files, which also say whether vectors are normalised:
+    that holds beside a pooling that was asked for. A prompt that they put before each text is left out, with a note. A folder
+    without a config.json, or with modules that do what embedlab does not and no pooling asked for, is a MissingError.
     """
     limit = position_limit(folder)
     own = _read_json(folder / STATEMENT)
@@ -41,8 +44,21 @@ def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int 
         notes.append("no pooling was stated: mean")
     if pooling is not None and (strange := _strange(modules)):
         notes.append(f"its module {strange[0]!r} is left out: a pooling was asked for")
-    tokens = max_tokens or own.get("max_tokens") or _read_json(folder / "sentence_bert_config.json").get("max_seq_length") or limit
+    if prompt := _default_prompt(folder):
+        notes.append(f"its prompt {prompt!r} is left out")
+    tokens = max_tokens or own.get("max_tokens") or _read_json(folder / TRANSFORMER).get("max_seq_length") or limit
     return Usage(pooling=chosen or "mean", max_tokens=min(tokens, limit), is_normalised="Normalize" in modules, notes=tuple(notes))
+
+
+def is_lower_casing(folder: Path) -> bool:
+    """Whether sentence-transformers lower-cases what the model in FOLDER reads, whatever its tokenizer does."""
+    return bool(_read_json(folder / TRANSFORMER).get("do_lower_case"))
+
+
+def _default_prompt(folder: Path) -> str:
+    """What sentence-transformers puts before each text that is encoded by the model in FOLDER without naming a prompt."""
+    config = _read_json(folder / "config_sentence_transformers.json")
+    return str((config.get("prompts") or {}).get(config.get("default_prompt_name")) or "")
 
 
 def pooling_label(pooling: Pooling, *, is_normalised: bool) -> str:
@@ -53,7 +69,7 @@ def pooling_label(pooling: Pooling, *, is_normalised: bool) -> str:
 def position_limit(folder: Path) -> int:
     """The longest input in tokens: what tokenizer and position vectors allow, at most DEFAULT_MAX_TOKENS."""
     config = read_config(folder)
-    positions = int(config.get("max_position_embeddings") or DEFAULT_MAX_TOKENS)
+    positions = int(config.get("max_position_embeddings") or config.get("n_positions") or DEFAULT_MAX_TOKENS)
     if config.get("model_type") in POSITIONS_AFTER_PADDING:
         positions -= int(config.get("pad_token_id", 1)) + 1
     tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length") or DEFAULT_MAX_TOKENS

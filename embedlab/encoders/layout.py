@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.encoders.folder import STATEMENT
+from embedlab.encoders.folder import STATEMENT, TRANSFORMER
 from embedlab.recipe import Pooling
 
 # The names of versions 2 to 5, which version 6 understands too.
@@ -34,7 +34,7 @@ def write_layout(
     modes = {f"pooling_mode_{name}_token{'' if name == 'cls' else 's'}": name == mode for name in MODES}
     _write_json(folder / paths[names.index("Pooling")] / "config.json", {"word_embedding_dimension": dim, **modes})
     _write_json(folder / "modules.json", modules)
-    _write_json(folder / "sentence_bert_config.json", {"max_seq_length": max_tokens, "do_lower_case": False})
+    _write_json(folder / TRANSFORMER, {"max_seq_length": max_tokens, "do_lower_case": False})
     _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens})
 
 

@@ -190,3 +190,56 @@ def test_a_hub_model_that_is_not_here_is_missing_offline(cpu: Machine) -> None:
 def test_something_that_is_neither_folder_nor_hub_id_is_missing(cpu: Machine) -> None:
     with pytest.raises(MissingError, match="no folder and no hub model"):
         load_transformer("not/a/model", cpu)
+
+
+def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from tokenizers.normalizers import BertNormalizer
+
+    encoder = load_transformer(str(small_bert), cpu, pooling="mean")
+    encoder.tokenizer.backend_tokenizer.normalizer = BertNormalizer(lowercase=False)
+    save_model(tmp_path / "model", encoder, card="")
+    cased = load_transformer(str(tmp_path / "model"), cpu)
+    (tmp_path / "model" / "sentence_bert_config.json").write_text('{"max_seq_length": 64, "do_lower_case": true}')
+    lowered = load_transformer(str(tmp_path / "model"), cpu)
+    assert not np.allclose(cased.encode(["A Dog"]), lowered.encode(["A Dog"]))
+    np.testing.assert_allclose(lowered.encode(["A Dog"]), cased.encode(["a dog"]), atol=1e-6)
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    np.testing.assert_allclose(lowered.encode(["A Dog"]), theirs.encode(["A Dog"]), atol=1e-5)
+    assert lowered.fingerprint != cased.fingerprint
+
+
+def test_a_prompt_that_is_left_out_is_told(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, pooling="mean"), card="")
+    stated = tmp_path / "model" / "config_sentence_transformers.json"
+    for name, notes in ((None, ()), ("passage", ()), ("query", ("its prompt 'ask: ' is left out",))):
+        stated.write_text(json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name}))
+        assert load_transformer(str(tmp_path / "model"), cpu).facts.notes == notes
+
+
+def test_of_t5_only_the_encoder_is_loaded(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from transformers import T5Config, T5Model
+
+    tokenizer = load_transformer(str(small_bert), cpu).tokenizer
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, pad_token_id=tokenizer.pad_token_id
+    )
+    T5Model(config).save_pretrained(tmp_path / "t5")
+    tokenizer.save_pretrained(tmp_path / "t5")
+    encoder = load_transformer(str(tmp_path / "t5"), cpu, pooling="mean")
+    save_model(tmp_path / "model", encoder, card="")
+    vectors = encoder.encode(sentences)
+    np.testing.assert_allclose(load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6)
+    np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(sentences), vectors, atol=1e-5)
+
+
+def test_gpt2_reads_no_more_tokens_than_it_has_positions(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:
+    from transformers import GPT2Config, GPT2Model
+
+    tokenizer = load_transformer(str(small_bert), cpu).tokenizer
+    GPT2Model(GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, n_positions=24)).save_pretrained(tmp_path / "gpt2")
+    tokenizer.save_pretrained(tmp_path / "gpt2")
+    encoder = load_transformer(str(tmp_path / "gpt2"), cpu, pooling="mean")
+    assert encoder.max_tokens == 24
+    np.testing.assert_allclose(encoder.encode(sentences)[-1], encoder.encode(sentences[-1:])[0], atol=1e-5)
