@@ -158,10 +158,10 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
 def _fixed(name: str) -> ModelSpec:
     if name == "dice":
         return ModelSpec(name=name, kind="dice")
-    file = name.removeprefix(WORD_VECTORS)
-    if not Path(file).is_file():
-        raise MissingError(f"no word vector file {file!r}", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
-    return ModelSpec(name=name, kind="word-vectors", location=file)
+    file = Path(name.removeprefix(WORD_VECTORS)).expanduser()
+    if not file.is_file():
+        raise MissingError(f"no word vector file {str(file)!r}", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
+    return ModelSpec(name=name, kind="word-vectors", location=str(file))
 
 
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:

@@ -62,6 +62,13 @@ def test_folders_hub_ids_word_vectors_and_dice_resolve(runs: Path, tmp_path: Pat
     assert list(kinds.values()) == ["folder", "hub", "word-vectors", "dice"]
 
 
+def test_a_tilde_is_the_home_folder_in_every_path(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "words.txt").touch()
+    assert resolve("word-vectors:~/words.txt", runs).members[0].location == str(tmp_path / "words.txt")
+    assert resolve("~", runs).members[0].location == str(tmp_path)
+
+
 def test_options_reach_the_spec_and_its_name(runs: Path) -> None:
     (spec,) = resolve("org/model?pooling=max?revision=abc", runs).members
     assert (spec.location, spec.pooling, spec.revision, spec.name) == ("org/model", "max", "abc", "org/model?pooling=max?revision=abc")
