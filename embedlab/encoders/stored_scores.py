@@ -8,7 +8,8 @@ import polars as pl
 
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
 from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.encoders.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.paths import file_hash
 from embedlab.settings import Settings
 
 NOTHING = pl.DataFrame(schema=SCORE_COLUMNS)
@@ -31,11 +32,16 @@ class ScorePlace:
 
     @classmethod
     def of(cls, spec: ModelSpec, settings: Settings) -> Self:
-        """In the run's own folder where the run is used as it was trained, otherwise in the cache under the fingerprint."""
+        """In the run's own folder where the run is used as it was trained, otherwise in the cache under the fingerprint.
+
+        There the heads of runs count too: those of one encoder may predict otherwise.
+        """
         precision = evaluation_precision(settings)
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.kind == "run" and spec.pooling is None and precision == "float32"
-        folder = Path(spec.location).parent if is_plain_run else settings.cache / "models" / fingerprint
+        heads = _heads(spec)
+        name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint
+        folder = Path(spec.location).parent if is_plain_run else settings.cache / "models" / name
         return cls(
             spec=spec,
             fingerprint=fingerprint,
@@ -51,3 +57,9 @@ class ScorePlace:
             return empty
         kept = ScoreFile.read(self.scores_file)
         return kept if kept.facts.get("fingerprint") == self.fingerprint else empty
+
+
+def _heads(spec: ModelSpec) -> list[str]:
+    """The hash of the heads that SPEC predicts by: its own, or those of an ensemble's members."""
+    runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.kind == "run"]
+    return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
