@@ -5,7 +5,7 @@ the words are in train, one tenth each in dev and test; "all" holds every row.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, get_args
@@ -31,12 +31,19 @@ def split_of(word: str) -> WordSplit:
 def read_definitions(paths: Sequence[Path], *, split: str = "all") -> Rows:
     """The definitions of one file whose word is in SPLIT, in its order; an empty word or definition is an error at its line."""
     (path,) = paths
+    status = path.stat()
+    return Rows(frame=of_split(_read_file(path, status.st_size, status.st_mtime_ns), split))
+
+
+@lru_cache(maxsize=1)  # several splits are opened one after the other, and again for each model
+def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
+    """All definitions of a file of that size, last modified at that time."""
     frame = read_fields(path, (0, 1), line_shape="a word and its definition").rename({"0": "word", "1": "definition"})
     for column in ("word", "definition"):
         empty = frame.filter(pl.col(column).str.strip_chars() == "")
         if not empty.is_empty():
             raise bad_line(path, empty["line"][0], f"an empty {column}")
-    return Rows(frame=of_split(frame.select("word", "definition"), split))
+    return frame.select("word", "definition")
 
 
 def of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:

@@ -49,3 +49,12 @@ def test_the_words_of_wordnet_are_parted_by_word(shared_data: Path) -> None:
     words = {split: {word.casefold() for word in source.open("definitions", split).frame["word"]} for split in ("train", "dev", "test")}
     assert not words["train"] & words["dev"]
     assert not (words["train"] | words["dev"]) & words["test"]
+
+
+def test_a_file_is_read_again_when_it_has_changed(write: Write) -> None:
+    path = write("d.tsv", "dog\tan animal\n")
+    assert read_definitions([path]).frame.rows() == [("dog", "an animal")]
+    write("d.tsv", "dog\tan animal\ncat\tanother\n")
+    assert len(read_definitions([path]).frame) == 2
+    parted = [row for split in ("train", "dev", "test") for row in read_definitions([path], split=split).frame.rows()]
+    assert sorted(parted) == [("cat", "another"), ("dog", "an animal")]
