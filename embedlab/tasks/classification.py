@@ -111,7 +111,10 @@ class Evaluated:
 
 
 def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> Opened:
-    """All splits of DATASETS, by task; a dataset that is missing or refused is told, and the first error raised when there is no other."""
+    """All splits of DATASETS, by task; a dataset that is missing or refused is told.
+
+    When that is all of them the first error is raised, with the names of the others.
+    """
     tasks: list[Labelled] = []
     missing: dict[str, MissingError] = {}
     for name, dataset in datasets.items():
@@ -121,7 +124,9 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> Opened:
         except MissingError as error:
             missing[name] = error
     if not tasks:
-        raise next(iter(missing.values()))
+        first, *others = missing.items()
+        also = f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
+        raise MissingError(first[1].message + also, hint=first[1].hint)
     return Opened(tasks=tuple(tasks), missing=missing)
 
 

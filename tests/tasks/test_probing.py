@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.data.source import Source
-from embedlab.errors import UsageError
+from embedlab.errors import MissingError, UsageError
 from embedlab.tasks.probing import evaluate_probing, open_probing
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
@@ -31,6 +31,13 @@ def test_one_of_sentevals_ten_is_enough_and_the_average_says_one_of_ten(tmp_path
     found = evaluate_probing(WordEncoder(), opened, "exact").evaluation
     assert [score.slice for score in found.scores if score.by == "average"] == ["average of 10 (SentEval probing), 1 of 10"]
     assert found.marks == ("partial",)
+
+
+def test_where_every_task_is_missing_all_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"sentence_length.txt.*, and word-content, .*, coordination-inversion cannot be read either$"):
+        open_probing(Source(folder=tmp_path, offline=True))
+    with pytest.raises(MissingError, match=r"tree_depth.txt' in '.*'$"):
+        open_probing(Source(folder=tmp_path, offline=True), tasks=("tree-depth",))
 
 
 def test_an_unknown_task_of_a_suite_is_refused(tmp_path: Path) -> None:
