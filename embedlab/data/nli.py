@@ -45,8 +45,12 @@ def read_tsv(paths: Sequence[Path]) -> Rows:
 
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """The JSON object that the LINE of a file holds; anything else is an error at its number."""
+
+    def refuse(name: str) -> None:
+        raise bad_line(path, number, f"{name} is not JSON")  # Python writes it all the same
+
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_constant=refuse)
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error

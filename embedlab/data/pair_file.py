@@ -35,6 +35,9 @@ def open_pair_file(path: Path) -> Part:
         raise MissingError(f"{path} has no column {absent[0]!r}: found {', '.join(found)}", hint=f"name its columns {', '.join(_REQUIRED)}")
     if frame.is_empty():
         raise MissingError(f"{path} holds no pairs", hint="give one pair a row")
+    for name in ("sentence1", "sentence2", "score", "source"):
+        if name in frame.columns and frame.schema[name].is_nested():
+            raise MissingError(f"{path}: {name} holds lists or tables of values", hint="give one text or number a pair")
     for name in ("sentence1", "sentence2"):
         _refuse(path, frame, pl.col(name).cast(pl.String).fill_null("").str.strip_chars() == "", f"{name} is empty", name)
     score = pl.col("score").cast(pl.String).str.strip_chars().replace("", None)
@@ -43,6 +46,8 @@ def open_pair_file(path: Path) -> Part:
     source = pl.col("source") if "source" in frame.columns else pl.lit(None)
     pairs = frame.select("sentence1", "sentence2", gold.alias("gold"), source.alias("source")).cast(dict(COLUMNS["sts"]))  # type: ignore[arg-type]
     scored = pairs.drop_nulls("gold")
+    if scored.is_empty():
+        raise MissingError(f"{path} holds no pair with a score", hint="give each pair a score, on any scale")
     skipped = len(pairs) - len(scored)
     state = State(
         name=str(path),
