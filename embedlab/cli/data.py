@@ -65,44 +65,49 @@ def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
 @app.command(epilog=examples("embedlab data check --data DIR", "embedlab data check snli sts12 --allow-partial --json"))
 @common("data", "output")
 def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
-    """Read datasets and compare them with the published corpora.
+    """Read datasets, or your own files of pairs, and compare datasets with the published corpora.
 
     All that lie in the data folder when none is named. Ends with 3 when one is missing, truncated or damaged.
     """
+    from embedlab.data.pair_file import is_pair_file
     from embedlab.data.source import Source, dataset, datasets
     from embedlab.reports.tables import Column, Table
 
-    chosen = [dataset(name) for name in names] if names else list(datasets().values())
     source = Source.from_settings(terminal.settings)
     wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
-    splits = [(found, split) for found in chosen for split in found.splits if _origin(found, split, terminal.settings) in wanted]
-    if not splits:
+    parts: list[tuple[str, str]] = []
+    for name in names or datasets():
+        splits = () if is_pair_file(name) else dataset(name).splits
+        there = [split for split in splits if _origin(dataset(name), split, terminal.settings) in wanted]
+        parts += [(name, split) for split in (there if splits else ["all"])]
+    if not parts:
         raise MissingError("there is no dataset to check", hint="give the folder of the corpora with --data DIR, or name a dataset")
     rows = []
     with terminal.progress("checking") as tick:
-        for done, (found, split) in enumerate(splits, start=1):
-            rows.append(_checked(source, found, split))
-            tick(done, len(splits))
+        for done, part in enumerate(parts, start=1):
+            rows.append(_checked(source, *part))
+            tick(done, len(parts))
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
     terminal.show(Table(title="Datasets checked", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows))
     if any(row["state"] in {"unusable", "truncated", "odd"} for row in rows):
         raise typer.Exit(ExitCode.MISSING)
 
 
-def _checked(source: "Source", dataset: "Dataset", split: str) -> dict[str, Any]:
-    """What a split holds, compared with the published corpus."""
+def _checked(source: "Source", name: str, split: str) -> dict[str, Any]:
+    """What a split, or a user's own file, holds; of a split, compared with the published corpus."""
     from embedlab.data.manifest import differences
+    from embedlab.data.source import dataset
 
-    row: dict[str, Any] = {"dataset": dataset.name, "split": split}
+    row: dict[str, Any] = {"dataset": name, "split": split}
     try:
-        part = replace(source, allow_partial=True).open_split(dataset, split)
+        part = replace(source, allow_partial=True).open(name, split)
     except EmbedlabError as error:
         return row | {"state": "unusable", "note": error.message}
-    state, expected = part.state, dataset.splits[split].expected
+    state = part.state
     row |= {"rows": state.rows, "expected": state.expected_rows}
-    if state.partial and not source.allow_partial and expected is not None:
+    if state.partial and not source.allow_partial and (expected := dataset(name).splits[split].expected) is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(dataset.kind, part.frame, expected))}"}
+        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(dataset(name).kind, part.frame, expected))}"}
     kind = "sample" if state.sample else "partial" if state.partial else "whole" if state.expected_rows is not None else "not counted"
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     return row | {"state": kind, "skipped": skipped, "note": state.revision or ""}
@@ -157,7 +162,11 @@ def get(names: DatasetNames = None, *, terminal: Terminal) -> None:
     folder = terminal.settings.data
     if folder is None:
         raise UsageError("no data folder is set", hint="name the folder to fill: --data DIR")
+    written: list[str] = []
     for found in [dataset(name) for name in names] if names else [known for known in datasets().values() if is_fetchable(known)]:
         terminal.note(f"getting {found.name}")
         for path in get_dataset(found, folder, offline=terminal.settings.offline):
-            terminal.write(str(path))
+            written.append(str(path))
+            if terminal.settings.format != "json":
+                terminal.write(str(path))
+    terminal.done(f"{len(written)} files written", folder=str(folder), files=written)

@@ -84,6 +84,16 @@ def test_check_of_nothing_and_of_an_unknown_dataset(embedlab: Embedlab) -> None:
     assert "did you mean 'snli'?" in unknown.err
 
 
+def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
+    Path("good.tsv").write_text("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t\n")
+    Path("bad.tsv").write_text("sentence1\tsentence2\tscore\na\tb\thigh\n")
+    (row,) = embedlab("data", "check", "good.tsv", "--json").rows
+    assert (row["rows"], row["state"], row["skipped"]) == (1, "not counted", "1 blank score")
+    answer = embedlab("data", "check", "good.tsv", "bad.tsv", "--json")
+    assert answer.code == 3
+    assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
+
+
 def test_overlaps_counts_sentences_and_pairs_whatever_their_case(embedlab: Embedlab, tmp_path: Path) -> None:
     Path("a.tsv").write_text("sentence1\tsentence2\tscore\nA cat sleeps.\tA dog runs.\t1\n")
     Path("b.tsv").write_text("sentence1\tsentence2\tscore\na DOG runs\tA cat sleeps!\t1\nA cat sleeps.\tIt rains.\t2\n")
@@ -95,6 +105,12 @@ def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
     answer = embedlab("data", "overlaps", "snli", "sts12", "--sample", "--json").json
     assert answer["title"] == "Overlaps [sample]"
     assert "sample: generated data, no number is about real language" in answer["notes"]
+
+
+def test_get_tells_what_it_wrote(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.data.get.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")])
+    assert embedlab("data", "get", "snli", "--data", "here", "--json").json == {"folder": "here", "files": ["here/a", "here/b"]}
+    assert embedlab("data", "get", "snli", "--data", "here").out == "here/a\nhere/b\n"
 
 
 def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:
