@@ -29,6 +29,7 @@ EXAMPLES = examples(
 )
 
 PLACE = "choose another place with --out"
+TRUNCATED = "truncated"  # what a chunk's metadata calls the number of its sentences that were cut
 CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU
 
 
@@ -84,11 +85,11 @@ def encode(
             raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
     if done != count:
         raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
-    _assemble(folder, job, out, encoder.dim)
+    truncated = _assemble(folder, job, out, encoder.dim)
     for text in encoder.facts.notes:
         terminal.note(text)
-    if encoder.facts.truncated:
-        terminal.note(f"{encoder.facts.truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
+    if truncated:
+        terminal.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
     told, facts = f"{count} vectors of {encoder.dim} numbers in {out}", facts_of(encoder.facts)
     terminal.done(told, file=str(out), rows=count, dim=encoder.dim, model=model, **facts)
 
@@ -134,8 +135,9 @@ def _encode_chunk(path: Path, encoder: "Encoder", chunk: list[str]) -> None:
         return
     from io import BytesIO
 
-    content = BytesIO()
-    _frame(chunk, encoder.encode(chunk)).write_parquet(content)
+    content, before = BytesIO(), encoder.facts.truncated
+    frame = _frame(chunk, encoder.encode(chunk))
+    frame.write_parquet(content, metadata={TRUNCATED: str(encoder.facts.truncated - before)})
     write_atomic(path, content.getvalue(), hint=PLACE)
 
 
@@ -145,12 +147,13 @@ def _frame(chunk: list[str], vectors: "Vectors") -> "pl.DataFrame":
     return pl.DataFrame({"sentence": chunk, "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))})
 
 
-def _assemble(folder: Path, job: Job, out: Path, dim: int) -> None:
-    """Join the chunks into OUT, one at a time, and remove them."""
+def _assemble(folder: Path, job: Job, out: Path, dim: int) -> int:
+    """Join the chunks into OUT, one at a time, and remove them; how many of their sentences were cut."""
     import numpy as np
     import polars as pl
 
     chunks = sorted(folder.glob("*.parquet"))
+    truncated = sum(int(pl.read_parquet_metadata(path).get(TRUNCATED, 0)) for path in chunks)
     whole = folder / f"whole{out.suffix}.tmp"
     with disk_errors(out, hint=PLACE):
         if out.suffix == ".parquet":
@@ -163,3 +166,4 @@ def _assemble(folder: Path, job: Job, out: Path, dim: int) -> None:
             joined.flush()
         whole.replace(out)
         shutil.rmtree(folder)
+    return truncated

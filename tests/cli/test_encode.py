@@ -43,7 +43,9 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, line
 def test_a_killed_encoding_goes_on_from_its_last_chunk(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedlab("encode", model, "lines.txt", "-o", "whole.npy")
+    lines.write_text("long " * 200 + "\n" + lines.read_text())
+    whole = embedlab("encode", model, "lines.txt", "-o", "whole.npy")
+    assert "1 sentences were cut at" in whole.err
     done, encode_chunk = [], encode._encode_chunk
 
     def interrupted(path: Path, *rest: object) -> None:
@@ -61,6 +63,7 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
     assert len(chunks) == 2
     resumed = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert "going on" in resumed.err
+    assert "1 sentences were cut at" in resumed.err
     np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
 
 
