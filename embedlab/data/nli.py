@@ -5,6 +5,7 @@ label "-"; they are left out and counted.
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, HubSource, Layout, Rows, Split
-from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines
+from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text
 from embedlab.errors import MissingError
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
@@ -22,8 +23,11 @@ _NO_LABEL = "label '-'"
 def read_jsonl(paths: Sequence[Path]) -> Rows:
     """Pairs of a file with one JSON object a line, whose keys are gold_label, sentence1 and sentence2 among any others."""
     (path,) = paths
+    with path.open("rb") as file:
+        is_marked = file.read(len(BOM_UTF8)) == BOM_UTF8
     try:
-        frame = pl.read_ndjson(path, schema=dict.fromkeys(_FIELDS, pl.String))
+        # polars takes a byte order mark for a broken line.
+        frame = pl.read_ndjson(read_text(path).encode() if is_marked else path, schema=dict.fromkeys(_FIELDS, pl.String))
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
     if frame is None or frame.is_empty() or sum(frame.null_count().row(0)):

@@ -20,6 +20,11 @@ def test_the_official_fields_are_read_whatever_else_a_line_holds(write: Write) -
     assert rows.skipped == {}
 
 
+def test_a_byte_order_mark_before_the_first_line_is_no_fault(write: Write) -> None:
+    rows = read_jsonl([write("a.jsonl", f"\ufeff{line('neutral')}\r\n{line('entailment')}\r\n")])
+    assert rows.frame["label"].to_list() == ["neutral", "entailment"]
+
+
 def test_pairs_without_an_agreed_label_are_skipped_and_counted(write: Write) -> None:
     rows = read_jsonl([write("a.jsonl", "\n".join([line("-"), line("neutral"), line("-")]))])
     assert (len(rows.frame), rows.skipped) == (1, {"label '-'": 2})
