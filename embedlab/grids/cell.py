@@ -84,11 +84,12 @@ def environment(plan: Plan, gpu: str | None) -> dict[str, str]:
 class CellLock:
     """The lock of a cell, which its process inherits: as long as that lives, nobody else can start the cell.
 
-    It outlives a worker that is killed, and ends with the process that it is about, without a heartbeat.
+    It outlives a worker that is killed, and ends with the process that it is about, without a heartbeat. Grids that share a
+    run, as tables of a paper do, share its lock.
     """
 
-    def __init__(self, folder: GridFolder, cell: Cell) -> None:
-        path = folder.cells / f"{cell.id}.lock"
+    def __init__(self, plan: Plan, cell: Cell) -> None:
+        path = plan.place.runs_folder / "grids" / ".cells" / f"{cell.id}.lock"
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

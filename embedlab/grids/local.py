@@ -152,7 +152,7 @@ def finish_cell(
     """
     run = plan.run(cell)
     while True:
-        lock = CellLock(folder, cell)
+        lock = CellLock(plan, cell)
         try:
             while not lock.acquire():
                 if not is_patient:

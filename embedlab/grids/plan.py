@@ -189,5 +189,5 @@ class GridFolder:
 
     @property
     def cells(self) -> Path:
-        """The recipe file of each variant and the lock file of each cell."""
+        """The recipe file of each variant."""
         return self.path / "cells"

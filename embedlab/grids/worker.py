@@ -76,7 +76,7 @@ class Worker:
         """Start what is to do for a cell, one process after the other; None when the claim was lost to another worker."""
         last: list[str] | None = None
         while True:
-            lock = CellLock(self.folder, cell)
+            lock = CellLock(self.plan, cell)
             try:
                 # The process of a worker that died may still be at it: nothing is done twice, so wait for its end.
                 while not lock.acquire():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -238,15 +239,24 @@ def test_a_failed_or_busy_cell_by_number_says_why(plan: Plan, folder: GridFolder
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
         run_cell(plan, folder, 1, program=STAND_IN)
-    lock = CellLock(folder, plan.cell(2))
+    lock = CellLock(plan, plan.cell(2))
     assert lock.acquire()
     with pytest.raises(EmbedlabError, match="in the hands of another process"):
         run_cell(plan, folder, 2, program=STAND_IN)
     lock.close()
 
 
+def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: Plan) -> None:
+    other = replace(plan, name="other")  # as two tables of a paper share a row
+    lock = CellLock(plan, plan.cell(2))
+    assert lock.acquire()
+    with pytest.raises(EmbedlabError, match="in the hands of another process"):
+        run_cell(other, GridFolder.of(other.place.runs_folder, other.name), 2, program=STAND_IN)
+    lock.close()
+
+
 def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: Plan, folder: GridFolder) -> None:
-    run, lock = plan.run(plan.cell(1)), CellLock(folder, plan.cell(1))
+    run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
     assert lock.acquire()
     process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run)
     lock.close()
