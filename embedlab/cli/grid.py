@@ -1,6 +1,7 @@
 """`embedlab grid`: run an ablation, see how far it is, read its table, stop it."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -185,15 +186,13 @@ def run_plan(
     from embedlab.cli.grid_board import board
     from embedlab.grids.cluster import run_on_cluster
     from embedlab.grids.estimate import remaining_cost
-    from embedlab.grids.local import prepare, run_local, visible_gpus
+    from embedlab.grids.local import run_local, started, visible_gpus
     from embedlab.grids.progress import Watcher
     from embedlab.training.signals import stop_requests
 
-    prepare(plan, folder, rungs)
     gpus = visible_gpus(plan.place.device) if cluster is None else []
     at_once = workers or len(gpus) or _free_processors() // plan.threads or 1
-    watcher = Watcher(folder)
-    try:
+    with started(plan, folder, rungs), closing(Watcher(folder)) as watcher:
         where = f"on the Ray cluster {cluster}" if cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
         cost = remaining_cost(plan, watcher.look().entries, at_once)
         terminal.note(_plan_note(plan, cost, where, folder.path.parent))
@@ -213,16 +212,15 @@ def run_plan(
                 is_quiet = terminal.settings.quiet
                 run_on_cluster(plan, folder, cluster, at_once=workers, is_quiet=is_quiet, show=look, is_stopping=is_stopping)
         return list(watcher.look().entries)
-    finally:
-        watcher.close()
 
 
 def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
-    from embedlab.grids.local import keep_plan, run_cell
+    from embedlab.grids.local import alone, keep_plan, run_cell
 
     cell = plan.cell(number)
     terminal.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
-    keep_plan(plan, folder)
+    with alone(folder):
+        keep_plan(plan, folder)
     run_cell(plan, folder, number)
     terminal.note(f"cell {number} is done")
 

@@ -1,13 +1,14 @@
 """A grid on this machine: the plan put into the queue, and worker processes that share it."""
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
@@ -15,11 +16,36 @@ from embedlab.errors import EmbedlabError, ExitCode, Interrupted, UsageError
 from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, failure, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Queue
-from embedlab.grids.worker import GRACE_S, is_alive
+from embedlab.grids.worker import GRACE_S, alive, is_alive, worker_name
 from embedlab.paths import disk_errors
 
 RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
 POLL_S = 0.2
+
+
+@contextmanager
+def started(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
+    """Hold the grid to PLAN, its cells in the queue, until the block ends.
+
+    Another plan is refused from the beginning, while the workers still load: they would take its cells for those of their own.
+    """
+    with ExitStack() as stack:
+        with alone(folder):
+            prepare(plan, folder, rungs)
+            stack.enter_context(alive(folder.workers / worker_name()))
+        yield
+
+
+@contextmanager
+def alone(folder: GridFolder) -> Iterator[None]:
+    """Be the only process that looks whether the grid may have another plan."""
+    path = folder.path / "plan.lock"
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("ab")
+    with file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        yield
 
 
 def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
@@ -49,14 +75,15 @@ class Crew:
     """Worker processes on this machine; they end with the block, and with this process."""
 
     def __init__(self, folder: GridFolder, workers: int, *, gpus: Sequence[str] = (), program: Sequence[str] = PROGRAM) -> None:
-        self.folder, self.program = folder, program
+        self.folder, self.program, self._since = folder, program, time.time()
         self._gpus = assigned_gpus(workers, gpus)
         self._restarts = [0] * workers
         self._processes = [self._start(slot) for slot in range(workers)]
 
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
         gpu = ["--gpu", self._gpus[slot]] if self._gpus else []
-        command = [sys.executable, "-m", "embedlab.grids.worker", *gpu, str(self.folder.path), "--", *self.program]
+        options = ["--parent", str(os.getpid()), "--since", str(self._since), *gpu]
+        command = [sys.executable, "-m", "embedlab.grids.worker", *options, str(self.folder.path), "--", *self.program]
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
             # A session of its own: Ctrl-C reaches this process alone, which then asks the workers once.
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -173,7 +200,8 @@ def finish_cell(
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     """Wait for a cell's process, which is asked to stop when this one is."""
-    asked = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # What is ignored on purpose, as SIGHUP is under nohup, stays so.
+    asked = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in asked}
     try:
         process.wait()

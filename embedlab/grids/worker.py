@@ -30,14 +30,14 @@ GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
 class Worker:
     """One place where cells run one after the other."""
 
-    def __init__(self, folder: GridFolder, *, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
+    def __init__(self, folder: GridFolder, *, parent: int, since: float, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
         self.folder, self.gpu, self.program = folder, gpu, program
         self.plan = Plan.load(folder.plan_file)
         self.queue = Queue(folder.queue_file)
         self.rungs = self.queue.rungs
         self.name = worker_name()
-        self.since = time.time()
-        self.parent = os.getppid()
+        self.since = since  # of the grid's start: the end may have been asked for while this process was loading
+        self.parent = parent
         self.stops = 0  # how often somebody asked for the end
 
     def work(self) -> ExitCode:
@@ -151,7 +151,7 @@ def dead_workers(folder: GridFolder) -> list[str]:
 
 
 def is_alive(folder: GridFolder) -> bool:
-    """Whether a worker of this machine is at the grid."""
+    """Whether a worker of this machine, or what starts the workers, is at the grid."""
     return any(_is_locked(path) for path in folder.workers.glob("[!.]*"))
 
 
@@ -189,11 +189,13 @@ def main() -> int:
     """Work in the grid folder that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m embedlab.grids.worker")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--since", type=float, required=True)
     parser.add_argument("--gpu")
     parser.add_argument("program", nargs="*", default=PROGRAM)
     typed = parser.parse_args()
     try:
-        worker = Worker(GridFolder(typed.folder), gpu=typed.gpu, program=typed.program)
+        worker = Worker(GridFolder(typed.folder), parent=typed.parent, since=typed.since, gpu=typed.gpu, program=typed.program)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, worker.receive)
         return worker.work()

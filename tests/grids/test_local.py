@@ -15,11 +15,12 @@ import psutil
 import pytest
 import tomli_w
 
-from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.grids.cell import CellLock
-from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, visible_gpus
+from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, started, visible_gpus
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Entry, Queue
+from embedlab.grids.worker import Worker
 from embedlab.runs import events
 from embedlab.runs.status import status
 from tests.grids.conftest import GRID, SHORT, STAND_IN, plan_of
@@ -287,6 +288,27 @@ def test_a_grid_file_edited_while_it_runs_is_refused(
     assert_each_done_once(short_plan, short_folder)
     prepare(edited, short_folder)  # now only what the edit changed is to do
     assert Counter(entry.state for entry in entries(short_folder)) == {"done": 2, "waiting": 1}
+
+
+def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: Plan, short_folder: GridFolder, tmp_path: Path) -> None:
+    edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
+    with started(short_plan, short_folder):
+        with pytest.raises(UsageError, match="is running with another plan"), started(edited, short_folder):
+            pass
+        with started(short_plan, short_folder):  # the same one is shared
+            assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in short_plan.variants]
+    with started(edited, short_folder):
+        assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in edited.variants]
+
+
+def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_plan: Plan, short_folder: GridFolder) -> None:
+    prepare(short_plan, short_folder)
+    orphan = Worker(short_folder, parent=-1, since=time.time(), program=STAND_IN)
+    late = Worker(short_folder, parent=os.getppid(), since=time.time(), program=STAND_IN)
+    with Queue(short_folder.queue_file) as queue:
+        queue.request_cancel()
+    assert (orphan.work(), late.work()) == (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED)
+    assert {entry.state for entry in entries(short_folder)} == {"waiting"}
 
 
 @pytest.mark.parametrize(
