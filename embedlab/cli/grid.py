@@ -151,12 +151,12 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
     from embedlab.grids.worker import is_alive
 
     folder = GridFolder.find(terminal.settings.runs_folder, grid)
+    plan = Plan.load(folder.plan_file)
     if not is_alive(folder):
-        raise UsageError(f"grid {folder.path.name!r} is not running", hint=f"`embedlab grid status {folder.path.name}` shows its cells")
+        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.typed}` shows its cells")
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
-    plan = Plan.load(folder.plan_file)
-    terminal.note(f"asked the workers of {plan.name} to stop; `embedlab grid run {plan.typed}` goes on from there")
+    terminal.done(f"asked the workers of {plan.name} to stop; the command that started it goes on from there", cancelled=plan.name)
 
 
 def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "Plan":

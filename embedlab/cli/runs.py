@@ -175,9 +175,8 @@ def cancel(
 
     chosen = select_runs(terminal.settings.runs_folder, run)
     running = [found for found in chosen if found.holder() is not None] or chosen[:1]
-    for found in running:
-        pid = launch.cancel(found, force=force)
-        terminal.note(f"told process {pid} to stop {found.id}")
+    told = [f"process {launch.cancel(found, force=force)} to stop {found.id}" for found in running]
+    terminal.done(f"told {', '.join(told)}", cancelled=[found.id for found in running])
 
 
 @app.command(epilog=examples("embedlab runs rename snli-supcl snli-supcl-old", "embedlab runs rename sbert sbert-cased --runs /data/runs"))

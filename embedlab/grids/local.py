@@ -154,7 +154,7 @@ def run_local(
         raise EmbedlabError(
             f"the workers of grid {plan.name!r} gave up: {complaint}", hint=f"see {str(folder.log_file)!r}, then run the grid again"
         )
-    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint=f"`embedlab grid run {plan.typed}` goes on from there")
+    raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
 
 
 def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:

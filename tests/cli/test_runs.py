@@ -93,6 +93,13 @@ def test_cancel_and_resume_refuse_a_finished_run(embedlab: Embedlab, finished_ru
         assert "embedlab runs ls" in answer.err
 
 
+def test_cancel_answers_with_an_object(embedlab: Embedlab, finished_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.runs.launch.cancel", lambda _run, force: 7)
+    told = embedlab("runs", "cancel", "mine", "--json")
+    assert told.json == {"cancelled": ["mine@1"]}
+    assert "told process 7 to stop mine@1" in told.err
+
+
 def test_runs_may_live_elsewhere(embedlab: Embedlab, finished_run: RunFolder, tmp_path: Path) -> None:
     finished_run.path.parents[1].rename(tmp_path / "elsewhere")
     assert len(embedlab("runs", "ls", "--runs", "elsewhere", "--json").rows) == 1
