@@ -11,7 +11,7 @@ from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.paper_table import ENCODER, Making, PaperTable
 from embedlab.grids.plan import Place, Plan, Variant
-from embedlab.recipe import TASK, Recipe, load_recipe
+from embedlab.recipe import TASK, Recipe, differences, load_recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +115,13 @@ def said(making: Making) -> list[str]:
     """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
     keys = sorted(making.set, key=lambda key: key != TASK)
     return [f"{key}={making.set[key] if key == TASK else json.dumps(making.set[key])}" for key in keys]
+
+
+def keys_set(making: Making) -> set[str]:
+    """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
+    assert making.recipe is not None
+    plain = load_recipe(making.recipe, [text for text in said(making) if text.startswith(f"{TASK}=")])
+    return {key for key, _, _ in differences(plain, expected_recipe(making))}
 
 
 def identity_of(run: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from embedlab.encoders.catalog import finished_runs, finished_seeds
 from embedlab.errors import EmbedlabError
 from embedlab.grids.paper_table import ENCODER, Making, PaperTable
-from embedlab.grids.reproduce import expected_recipe, training, trainings
+from embedlab.grids.reproduce import expected_recipe, keys_set, training, trainings
 from embedlab.recipe import Recipe, flatten, to_table
 from embedlab.runs.store import RunFolder
 
@@ -32,9 +32,9 @@ class Member:
 def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
     """For each training of a table the finished run that fits it, where there is one.
 
-    Best is a run of the very recipe. Otherwise it must be of the same objectives and agree in every key that tells the table's
-    own rows apart; of several those win that agree with the other rows' runs in everything else, then the one named like the
-    recipe, then the one with the fewest differences.
+    Best is a run of the very recipe. Otherwise it must be of the same objectives and agree in every key that the row sets or
+    that tells the table's own rows apart; of several those win that agree with the other rows' runs in everything else, then
+    the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
     wanted = {key: (making, expected_recipe(making, overrides, encoder)) for key, (_, making) in trainings(table).items()}
@@ -42,6 +42,7 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
     for key, (making, expected) in wanted.items():
         siblings = [_values(recipe) for _, recipe in wanted.values() if _objectives(recipe) == _objectives(expected)]
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
+        decisive |= keys_set(making) & _values(expected).keys()
         is_free = making.encoder is None and encoder is None
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), there)
     values = {name: _values(recipe) for name, recipe in there.items()}

@@ -116,6 +116,14 @@ def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_wha
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
 
 
+def test_a_run_without_what_the_whole_table_sets_stands_for_none_of_its_rows(place: Place) -> None:
+    table = one("liao", "table7")  # along τ, every row with λ = 0.5
+    make_run(place, "of-table-6", "objective.weight=0.3", "objective.temperature=1.0")
+    make_run(place, "short", "objective.weight=0.5", "objective.temperature=0.1", "data.rows=50")
+    found = find_runs_of(table, place.runs_folder, (), ENCODER)
+    assert {row: found[key] for key, (row, _) in trainings(table).items() if key in found} == {"0.1": "short"}
+
+
 def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(place: Place) -> None:
     table = one("liao", "table6")
     for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
