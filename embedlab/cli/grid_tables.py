@@ -22,7 +22,7 @@ def status_table(progress: GridProgress) -> Table:
     for entry in progress.entries:
         cell, step = plan.cell(entry.number), steps.get(entry.key)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
-        told = {"state": entry.state, **at, "seconds": entry.seconds, "reason": entry.reason, "run": cell.id}
+        told = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **told})
     keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "seconds", "reason", "run")
     digits = {"loss": 4, "seconds": 1}

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,8 +32,18 @@ KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
 
 def is_complete(plan: Plan, cell: Cell) -> bool:
     """Whether the cell's run is finished and evaluated on all its tasks."""
+    return has_results(plan, cell) and _is_trained(plan.run(cell))
+
+
+def has_results(plan: Plan, cell: Cell) -> bool:
+    """Whether a model and all evaluations are there, be it of a run that was begun again."""
     run = plan.run(cell)
-    return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks) and _is_trained(run)
+    return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks)
+
+
+def is_in_hand(plan: Plan, cell: Cell) -> bool:
+    """Whether a process of this machine trains or evaluates the cell."""
+    return is_locked(_lock_file(plan, cell))
 
 
 def _is_trained(run: RunFolder) -> bool:
@@ -89,18 +100,21 @@ class CellLock:
     """
 
     def __init__(self, plan: Plan, cell: Cell) -> None:
-        path = plan.place.runs_folder / "grids" / ".cells" / f"{cell.id}.lock"
+        path = _lock_file(plan, cell)
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
     def acquire(self) -> bool:
         """Take the lock; False while a process holds it."""
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        for patience_s in (0.02, 0.0):  # whoever asks whether the cell is in hand has the lock for an instant
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(patience_s)
+            else:
+                return True
+        return False
 
     def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "subprocess.Popen[bytes]":
         """Start COMMAND of PROGRAM as the holder of the lock, in a session of its own, with its output appended to the log of RUN.
@@ -128,6 +142,22 @@ class CellLock:
     def close(self) -> None:
         """Let go; a process that was started keeps the lock until it ends."""
         os.close(self._descriptor)
+
+
+def _lock_file(plan: Plan, cell: Cell) -> Path:
+    return plan.place.runs_folder / "grids" / ".cells" / f"{cell.id}.lock"
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock of this file; what cannot be read is taken for free."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def judge(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:

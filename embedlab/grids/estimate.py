@@ -28,8 +28,8 @@ class Cost:
 
 
 def remaining_cost(plan: Plan, entries: Sequence[Entry], workers: int) -> Cost:
-    """The cost of the cells that are still to end, with so many workers; those that failed get a new chance only when started anew."""
-    todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed"}]
+    """The cost of the cells that are still to end, with so many workers; what ended otherwise waits for a new start."""
+    todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
     done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
     seconds, measured = _seconds(plan, todo, done)
     return Cost(

@@ -1,13 +1,15 @@
 """How far a grid is: the same facts for the board, `grid status` and the dashboard, from queue and event files."""
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
-from embedlab.grids.cell import is_complete
+from embedlab.grids.cell import has_results, is_in_hand
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Entry, Queue, State
+from embedlab.grids.worker import is_alive
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
@@ -17,6 +19,7 @@ _STATES: Mapping[str, State] = {
     "running": "running",
     "silent": "running",
     "failed": "failed",
+    "cancelled": "cancelled",
 }  # a run's, as a cell's
 
 CURVE = 400  # the newest points of a curve that are kept
@@ -82,21 +85,27 @@ class Watcher:
 
     def __init__(self, folder: GridFolder) -> None:
         self.plan = Plan.load(folder.plan_file)
-        self._queue_file = folder.queue_file
+        self._folder = folder
         self._queue: Queue | None = None
         self._curves: dict[tuple[str, int], _Curves] = {}
         self._cost: tuple[tuple[int, int], Cost] | None = None
 
     def look(self) -> GridProgress:
         """The grid now."""
-        if self._queue is None and self._queue_file.is_file():
-            self._queue = Queue(self._queue_file)
-        entries = tuple(self._queue.entries() if self._queue is not None else entries_of_runs(self.plan))
+        if self._queue is None and self._folder.queue_file.is_file():
+            self._queue = Queue(self._folder.queue_file)
+        entries = tuple(self._entries())
         running = [entry for entry in entries if entry.state == "running"]
         state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
         if self._cost is None or self._cost[0] != state:  # the estimate moves only when a cell begins or ends
             self._cost = state, remaining_cost(self.plan, entries, max(1, len(running)))
         return GridProgress(plan=self.plan, entries=entries, running=tuple(self._progress(entry) for entry in running), cost=self._cost[1])
+
+    def _entries(self) -> Iterable[Entry]:
+        if self._queue is None:
+            return (entry_of_run(self.plan, cell) for cell in self.plan.cells)
+        queued = self._queue.entries()
+        return queued if is_alive(self._folder) else (_without_workers(self.plan, entry) for entry in queued)
 
     def _progress(self, entry: Entry) -> CellProgress:
         cell = self.plan.cell(entry.number)
@@ -110,9 +119,25 @@ class Watcher:
             self._queue.close()
 
 
-def entries_of_runs(plan: Plan) -> Iterator[Entry]:
-    """What the runs alone say of the cells, where no queue was filled: those of a job array are claimed by nobody."""
-    for cell in plan.cells:
-        found = status(plan.run(cell))
-        state: State = "done" if is_complete(plan, cell) else _STATES.get(found.state, "waiting")
-        yield Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
+def entry_of_run(plan: Plan, cell: Cell) -> Entry:
+    """What the run alone says of a cell, where no queue does: those of a job array are claimed by nobody."""
+    run = plan.run(cell)
+    if not run.path.is_dir():
+        return Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
+    found = status(run)
+    state = _STATES.get(found.state, "waiting")
+    if found.state == "finished" and has_results(plan, cell):
+        state = "done"
+    elif is_in_hand(plan, cell):  # evaluated, or trained by a process that still loads
+        state = "running"
+    return Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
+
+
+def _without_workers(plan: Plan, entry: Entry) -> Entry:
+    """A queued cell while nobody works on the queue: its run knows of a job array, and of workers that died, what the queue does not."""
+    if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # a worker of another machine
+        return entry
+    found = entry_of_run(plan, plan.cell(entry.number))
+    if found.state in {"done", "running"}:
+        return replace(entry, state=found.state, reason="")
+    return replace(entry, state="waiting") if entry.state == "running" else entry

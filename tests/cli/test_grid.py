@@ -12,8 +12,10 @@ from embedlab.cli.app import app, main
 from embedlab.cli.grid_board import duration, sparkline
 from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.errors import ExitCode
-from embedlab.grids.local import prepare, run_local
+from embedlab.grids.cell import CellLock
+from embedlab.grids.local import prepare, run_local, started
 from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.queue import Queue
 from tests.grids.conftest import GRID, STAND_IN, plan_of
 from tests.grids.test_table import write_results
 
@@ -182,8 +184,38 @@ def test_status_of_a_job_array_is_read_from_its_runs(plan: Plan, capsys: pytest.
     folder.queue_file.unlink()
     shutil.rmtree(plan.run(plan.cell(2)).path)
     found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
-    assert [row["state"] for row in found["rows"]] == ["done", "waiting", "done"]
+    assert [(row["state"], row["reason"]) for row in found["rows"]] == [("done", ""), ("waiting", ""), ("done", "")]
     assert not folder.queue_file.exists()
+    (plan.run(plan.cell(1)).evaluations / "sts.json").unlink()
+    lock = CellLock(plan, plan.cell(1))
+    assert lock.acquire()  # as `grid run --cell 1` does, which now evaluates
+    assert states_of(capsys) == ["running", "waiting", "done"]
+    lock.close()
+    assert states_of(capsys) == ["waiting", "waiting", "done"]
+
+
+def states_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [row["state"] for row in json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]]
+
+
+def test_status_after_the_workers_died_is_that_of_the_runs(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    shutil.rmtree(plan.run(plan.cell(2)).path)
+    folder.queue_file.unlink()
+    with Queue(folder.queue_file) as queue:
+        queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done=())
+        for _ in range(2):
+            queue.claim("killed", now=0.0)
+    assert states_of(capsys) == ["done", "waiting", "done"]  # the third by a job array, as the queue does not know
+
+
+def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = GridFolder.of(plan.place.runs_folder, plan.name)
+    with started(plan, folder):
+        assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {"cancelled": "mine"}
+    assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
+    assert "`embedlab grid status mine --sample`" in capsys.readouterr().err
 
 
 def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
