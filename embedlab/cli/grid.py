@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +29,8 @@ def _complete(incomplete: str) -> list[str]:
 
 GridName = Annotated[str, typer.Argument(metavar="GRID", help="A grid's name, or its TOML file.", autocompletion=_complete)]
 
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the cells; run nothing.")]
+
 
 @app.command(
     epilog=examples("embedlab grid run snli-supcl-lambda --data DIR --workers 2", "embedlab grid run mine.toml --dry-run --sample")
@@ -48,7 +49,7 @@ def run(
         float | None, typer.Option("--budget", metavar="F", help="Stop hopeless cells early: take about this share of the full time.")
     ] = None,
     cluster: Annotated[str | None, typer.Option("--cluster", metavar="ADDRESS", help="Run the cells on this Ray cluster.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells; run nothing.")] = False,
+    dry_run: DryRun = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -68,7 +69,7 @@ def run(
     rungs = rungs_for(budget) if budget is not None else ()
     check_rungs(plan, rungs)
     if dry_run:
-        return terminal.show(tables.cells_table(plan))
+        return show_cells([plan], workers, cluster, terminal)
     if cell is not None:
         return _run_cell(plan, folder, cell, terminal)
     entries = run_plan(plan, folder, rungs, workers, cluster, terminal)
@@ -179,23 +180,30 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
     return expand_grid(grid, Place.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
 
 
+def show_cells(plans: "Sequence[Plan]", workers: int | None, cluster: str | None, terminal: Terminal) -> None:
+    """Show the cells of every plan, which of them are done, and what the others would cost; nothing is made."""
+    from embedlab.cli.grid_tables import cells_table
+    from embedlab.grids.progress import entry_of_run
+
+    entries = [[entry_of_run(plan, cell) for cell in plan.cells] for plan in plans]
+    terminal.show(*(cells_table(plan, own) for plan, own in zip(plans, entries, strict=True)))
+    for plan, own in zip(plans, entries, strict=True):
+        _tell_cost(plan, own, *_hands(plan, workers, cluster), cluster, terminal)
+
+
 def run_plan(
     plan: "Plan", folder: "GridFolder", rungs: Sequence[float], workers: int | None, cluster: str | None, terminal: Terminal
 ) -> "list[Entry]":
     """Say what is to come, do it under the board, and give the cells as they ended."""
     from embedlab.cli.grid_board import board
     from embedlab.grids.cluster import run_on_cluster
-    from embedlab.grids.estimate import remaining_cost
-    from embedlab.grids.local import run_local, started, visible_gpus
+    from embedlab.grids.local import run_local, started
     from embedlab.grids.progress import Watcher
     from embedlab.training.signals import stop_requests
 
-    gpus = visible_gpus(plan.place.device) if cluster is None else []
-    at_once = workers or len(gpus) or _free_processors() // plan.threads or 1
+    gpus, at_once = _hands(plan, workers, cluster)
     with started(plan, folder, rungs), closing(Watcher(folder)) as watcher:
-        where = f"on the Ray cluster {cluster}" if cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
-        cost = remaining_cost(plan, watcher.look().entries, at_once)
-        terminal.note(_plan_note(plan, cost, where, folder.path.parent))
+        cost = _tell_cost(plan, watcher.look().entries, gpus, at_once, cluster, terminal)
         if not cost.cells:
             return list(watcher.look().entries)
         with stop_requests() as stop, board(plan.name, terminal) as show:
@@ -214,6 +222,34 @@ def run_plan(
         return list(watcher.look().entries)
 
 
+def _hands(plan: "Plan", workers: int | None, cluster: str | None) -> tuple[list[str], int]:
+    """The GPUs of this machine that cells may take, and how many cells run at once."""
+    from embedlab.grids.local import visible_gpus
+
+    gpus = visible_gpus(plan.place.device) if cluster is None else []
+    return gpus, workers or len(gpus) or _free_processors() // plan.threads or 1
+
+
+def _tell_cost(
+    plan: "Plan", entries: "Sequence[Entry]", gpus: Sequence[str], at_once: int, cluster: str | None, terminal: Terminal
+) -> "Cost":
+    """Say what is to be done, where, how long it may take and how much disk it needs."""
+    import shutil
+
+    from embedlab.cli.grid_board import duration
+    from embedlab.grids.estimate import remaining_cost
+
+    cost, runs = remaining_cost(plan, entries, at_once), plan.place.runs_folder
+    where = f"on the Ray cluster {cluster}" if cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''} each"
+    time = f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
+    free = shutil.disk_usage(next(folder for folder in (runs, *runs.parents) if folder.is_dir())).free
+    size = f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free" if cost.disk_bytes is not None else "disk not known"
+    short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes is not None and cost.disk_bytes > free else ""
+    terminal.note(f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {threads}; {time}; {size}{short}")
+    return cost
+
+
 def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
     from embedlab.grids.local import alone, keep_plan, run_cell
 
@@ -223,20 +259,6 @@ def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Termina
         keep_plan(plan, folder)
     run_cell(plan, folder, number)
     terminal.note(f"cell {number} is done")
-
-
-def _plan_note(plan: "Plan", cost: "Cost", where: str, disk: Path) -> str:
-    """What is to be done, where, how long it may take and how much disk it needs."""
-    import shutil
-
-    from embedlab.cli.grid_board import duration
-
-    threads = f"{plan.threads} thread{'s' if plan.threads > 1 else ''} each"
-    time = f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
-    free = shutil.disk_usage(disk).free
-    size = f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free" if cost.disk_bytes is not None else "disk not known"
-    short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes is not None and cost.disk_bytes > free else ""
-    return f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {threads}; {time}; {size}{short}"
 
 
 def _free_processors() -> int:

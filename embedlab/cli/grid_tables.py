@@ -6,7 +6,6 @@ from typing import Any
 
 from embedlab.cli.grid_board import summary
 from embedlab.errors import MissingError
-from embedlab.grids.cell import is_complete
 from embedlab.grids.grid_file import grid_names, grid_path
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress
@@ -56,11 +55,11 @@ def _axes_and_summary(name: str, folder: GridFolder) -> tuple[dict[str, int], st
     return {axis: len(labels) for axis, labels in plan.axes.items()}, plan.summary
 
 
-def cells_table(plan: Plan) -> Table:
-    """Every cell of a plan, and whether it is done already."""
+def cells_table(plan: Plan, entries: Sequence[Entry]) -> Table:
+    """Every cell of a plan, and whether it is done already, as ENTRIES say."""
     rows: list[dict[str, Any]] = [
-        {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": is_complete(plan, cell), "run": cell.id}
-        for cell in plan.cells
+        {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": entry.state == "done", "run": cell.id}
+        for cell, entry in zip(plan.cells, entries, strict=True)
     ]
     keys = ("cell", *plan.axes, "seed", "done", "run")
     return Table(title=f"{plan.name}: {plan.summary}", columns=[Column(key=key, title=key) for key in keys], rows=rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
+from embedlab.cli.grid import DryRun
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile
@@ -60,6 +61,7 @@ def reproduce(
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Trainings at once.")] = None,
     html: HtmlFile = None,
+    dry_run: DryRun = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -71,6 +73,8 @@ def reproduce(
     from embedlab.cli import reproduce_tables as tables
     from embedlab.grids.paper_file import select_tables
 
+    if dry_run and (table is None or published_only or from_ is not None or html is not None):
+        raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
     if paper is None:
         if html is not None:
             raise UsageError("--html writes a page of a paper's tables", hint="name the paper, and a table or --from runs")
@@ -87,7 +91,18 @@ def reproduce(
     if table is None and from_ is None:
         return terminal.show(tables.contents_table(paper, chosen))
     asked = Asked(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
-    return _reproduce(chosen, asked, html, terminal)
+    return _show_trainings(chosen, asked, terminal) if dry_run else _reproduce(chosen, asked, html, terminal)
+
+
+def _show_trainings(chosen: "Sequence[PaperTable]", asked: Asked, terminal: Terminal) -> None:
+    """Show what would be trained."""
+    from embedlab.cli.grid import show_cells
+    from embedlab.cli.reproduction import planned
+    from embedlab.grids.reproduce import trainings
+
+    if not any(trainings(one) for one in chosen):
+        raise UsageError(f"nothing is trained for {chosen[0].name!r}", hint=f"embedlab reproduce {chosen[0].paper} {chosen[0].name}")
+    show_cells(planned(chosen, asked, terminal.settings), asked.workers, None, terminal)
 
 
 def _reproduce(chosen: "Sequence[PaperTable]", asked: Asked, html: Path | None, terminal: Terminal) -> None:

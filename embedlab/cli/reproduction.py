@@ -21,14 +21,15 @@ from embedlab.grids.deviations import deviations
 from embedlab.grids.item_draws import Kept
 from embedlab.grids.judgement import Items, Judgement, Number, judge, numbers_of
 from embedlab.grids.paper_table import PaperTable
-from embedlab.grids.plan import GridFolder, Place
-from embedlab.grids.reproduce import expected_recipe, for_encoder, plan_cells, trainings
+from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.reproduce import Cells, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of, settings_apart
 from embedlab.recipe import to_table
 from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
 from embedlab.tasks.judged import judge as evaluate_on
 from embedlab.tasks.sts import ScoredPairs
 
@@ -109,12 +110,17 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     )
 
 
+def planned(tables: Sequence[PaperTable], asked: Asked, settings: Settings) -> list[Plan]:
+    """What would be trained for TABLES."""
+    encoder = starting_encoder(asked.encoder, settings)
+    plans = (_cells(for_encoder(table, encoder)[0], asked, encoder, settings).plan for table in tables)
+    return [plan for plan in plans if plan is not None]
+
+
 def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Terminal) -> _Trained:
     """Run the cells that are not done."""
     settings = terminal.settings
-    seeds = range(1, (asked.seeds or table.seeds) + 1)
-    overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *asked.overrides]
-    cells = plan_cells(table, Place.of(settings), seeds=seeds, threads=settings.threads or 1, overrides=overrides)
+    cells = _cells(table, asked, encoder, settings)
     failed = False
     if cells.plan is not None:
         folder = GridFolder.of(settings.runs_folder, cells.plan.name)
@@ -126,8 +132,17 @@ def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termi
     recipes = {label: (to_table(expected_recipe(making)), cells.variants[key].recipe) for key, (label, making) in trainings(table).items()}
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     run_of = {key: variant.run for key, variant in cells.variants.items()}
-    models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=seeds)
+    models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=_seeds(table, asked))
     return _Trained(models=models, recipes=recipes, failed=failed)
+
+
+def _cells(table: PaperTable, asked: Asked, encoder: str | None, settings: Settings) -> Cells:
+    overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *asked.overrides]
+    return plan_cells(table, Place.of(settings), seeds=_seeds(table, asked), threads=settings.threads or 1, overrides=overrides)
+
+
+def _seeds(table: PaperTable, asked: Asked) -> range:
+    return range(1, (asked.seeds or table.seeds) + 1)
 
 
 def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Terminal) -> _Trained:

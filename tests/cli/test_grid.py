@@ -40,7 +40,10 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode
 
 
 def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json"))["rows"]
+    assert main(["grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2"]) == ExitCode.OK
+    said = capsys.readouterr()
+    rows = json.loads(said.out)["rows"]
+    assert said.err.startswith("mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured yet;")
     assert [row["optim.lr"] for row in rows] == ["1e-05", "2e-05", "5e-05"]
     assert not any(row["done"] for row in rows)
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()

@@ -54,6 +54,20 @@ def test_a_paper_alone_lists_its_tables_in_the_order_of_their_numbers(embedlab: 
     assert names[-1] == "table10_learning_rate"
 
 
+def test_a_dry_run_lists_the_trainings_of_a_table_and_starts_none(embedlab: Embedlab, tmp_path: Path) -> None:
+    answer = embedlab("reproduce", "liao", "table6", "--dry-run", "--sample", "--encoder", "nobody/nothing", "--seeds", "2", "--json")
+    assert answer.code == 0, answer.err
+    assert {(row["lambda"], row["seed"]) for row in answer.rows} == {(f"0.{tenths}", seed) for tenths in (1, 3, 5, 7, 9) for seed in (1, 2)}
+    assert not any(row["done"] for row in answer.rows)
+    assert "liao-table6_lambda_sts: 10 cells, 10 to do" in answer.err
+    assert not list(tmp_path.rglob("plan.json"))
+
+
+@pytest.mark.parametrize("words", [("liao",), ("liao", "table7", "--from", "runs"), ("liao", "table1"), ()])
+def test_a_dry_run_of_what_trains_nothing_is_refused(embedlab: Embedlab, words: tuple[str, ...]) -> None:
+    assert embedlab("reproduce", *words, "--dry-run", "--sample").code == ExitCode.USAGE
+
+
 def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
     (table,) = tables(embedlab("reproduce", "liao", "table3", "--published-only", "--json"))
     rows = {row["model"]: row for row in table["rows"]}  # type: ignore[attr-defined]
