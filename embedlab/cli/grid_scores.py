@@ -1,6 +1,9 @@
 """The table of a grid's scores."""
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.notes import facts_of, marked, sample_note, usage
@@ -47,14 +50,32 @@ def _seeds_notes(found: Pivot) -> Iterator[str]:
 
 
 def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
-    """What the evaluations behind the numbers say of them: of training data, of shared text, and of how each model was used."""
+    """What the evaluations behind the numbers say of them: of data, of shared text, and of how each model was used."""
     cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
+    judged_on = Counter(identity for _, evaluation in found.made for identity in {_identity(state) for state in evaluation.data})
     for labels, evaluation in found.made:
-        for note in (*evaluation.notes, usage(facts_of(evaluation, "truncated"))):
+        of_data = [
+            note for state in evaluation.data for note in _data_notes(state, is_shared=judged_on[_identity(state)] == len(found.made))
+        ]
+        for note in (*of_data, *evaluation.notes, usage(facts_of(evaluation, "truncated"))):
             cells.setdefault(note, []).append(labels)
     for note, own in cells.items():
         where = _where(plan, own, [labels for labels, _ in found.made])
         yield f"{where}: {note}" if where else note
+
+
+def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells the data of one evaluation from that of another."""
+    return state["name"], state["split"], state["rows"], state.get("revision"), *sorted(state.get("sha256", {}).values())
+
+
+def _data_notes(state: Mapping[str, Any], *, is_shared: bool) -> Iterator[str]:
+    """What must be said of a part of the test data: how much of it is missing, and which it is where cells were judged on others."""
+    if state.get("partial"):
+        yield f"{state['name']} is partial: {state['rows']} of {state['expected_rows']} rows"
+    if not is_shared:
+        digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
+        yield f"judged on {state['name']} {state['split']} with {state['rows']} rows ({digest})"
 
 
 def _where(plan: Plan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:

@@ -259,6 +259,26 @@ def test_the_table_says_how_its_numbers_were_made(
     assert "‡" not in "".join(answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10])
 
 
+def test_the_table_names_cells_that_were_judged_on_other_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(tmp_path)
+    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
+    write_results(plan, list(plan.cells))
+    part = {"name": "sts13", "split": "test", "rows": 9, "expected_rows": 9, "partial": False, "revision": None, "sha256": {"a": "b"}}
+    for cell in plan.cells:
+        is_short = cell.variant.labels["encoder.pooling"] == "cls"
+        short = part | {"name": "sts12", "expected_rows": 9, "rows": 5 if is_short else 9, "partial": is_short}
+        path = plan.run(cell).evaluations / "sts.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": [part, short]}))
+    notes = "\n".join(json.loads(answer(capsys, "table", "mine", "--sample", "--json"))["notes"])
+    assert "encoder.pooling cls: sts12 is partial: 5 of 9 rows" in notes
+    assert "encoder.pooling cls: judged on sts12 test with 5 rows" in notes
+    assert "encoder.pooling mean: judged on sts12 test with 9 rows" in notes
+    assert "sts13" not in notes
+
+
 def test_an_unknown_task_is_refused_by_the_table(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     assert main(["grid", "table", "mine", "--sample", "--task", "stss"]) == ExitCode.USAGE
