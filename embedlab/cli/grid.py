@@ -138,7 +138,8 @@ def table(
             f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})",
             hint=f"`embedlab grid status {plan.typed}` shows its cells",
         )
-    what = f"{task} {metric} ({setting}) x 100" + (f", {found.shown[0]}" if columns else "")
+    measured = f"{task} {metric} ({setting})" if setting else f"{task} {metric}"
+    what = measured + (" x 100" if measure.is_share else "") + (f", {found.shown[0]}" if columns else "")
     shown = pivot_table(plan, found, what)
     terminal.write(to_latex(shown)) if latex else terminal.show(shown)
 

@@ -26,9 +26,11 @@ def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
     columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
     seeds = len(plan.seeds)
     ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
-    notes = [f"the best is marked *; {ties}", *_seeds_notes(found)]
+    best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: these numbers are not the better the higher"
+    notes = [best, *_seeds_notes(found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
-    notes += [f"{found.missing} cells have no such score yet"] if found.missing else []
+    uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
+    notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
     return Table(title=marked(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes)
 

@@ -19,6 +19,7 @@ from embedlab.runs.store import RunFolder
 
 DEV = "dev"  # the last dev score, beside the slices of the evaluation
 ALPHA = 0.05
+OWN_UNITS = {"geometry"}  # tasks whose numbers are no shares of 100, nor the better the higher
 
 Place = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 
@@ -32,6 +33,11 @@ class Measure:
     setting: str = "all"
     by: tuple[str, ...] = ("dataset", "average")
 
+    @property
+    def is_share(self) -> bool:
+        """Whether the numbers are shown x 100, and the highest is the best."""
+        return self.task not in OWN_UNITS
+
     def is_of(self, score: Mapping[str, Any]) -> bool:
         """Whether a score with these fields is shown."""
         return score["by"] in self.by and score["metric"] == self.metric and score["setting"] == self.setting
@@ -39,7 +45,7 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The scores of one place in the table, x 100, over seeds."""
+    """The scores of one place in the table, shares x 100, over seeds."""
 
     values: tuple[float, ...]
     is_best: bool = False
@@ -66,6 +72,7 @@ class Pivot:
     columns: tuple[str, ...]
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[Place, Spread]
+    is_ranked: bool  # whether the best are marked
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels of each cell, and how its numbers were made
     missing: int  # cells of the plan without these results
@@ -75,7 +82,7 @@ class Pivot:
 @dataclass(frozen=True, kw_only=True)
 class _Result:
     cell: Cell
-    scores: Mapping[str, float]  # slice → score x 100
+    scores: Mapping[str, float]  # slice → score, shares x 100
     evaluation: Evaluation
 
 
@@ -119,7 +126,8 @@ def pivot(
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
         columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
         shown=tuple(shown),
-        spreads=_marked(spreads, is_one_group=columns is not None),
+        spreads=_marked(spreads, is_one_group=columns is not None) if measure.is_share else spreads,
+        is_ranked=measure.is_share,
         marks=tuple(sorted({mark for result in results for mark in result.evaluation.marks})),
         made=tuple((result.cell.variant.labels, result.evaluation) for result in results),
         missing=len(wanted) - len(results),
@@ -134,7 +142,7 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
         if not path.is_file():
             continue
         evaluation = Evaluation.load(path, keep=measure.is_of)
-        scores = {score.slice: 100 * score.value for score in evaluation.scores}
+        scores = {score.slice: (100 if measure.is_share else 1) * score.value for score in evaluation.scores}
         dev = _last_dev(run.events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)
 

@@ -253,6 +253,8 @@ def test_the_table_says_how_its_numbers_were_made(
         "encoder.pooling cls: pooling cls, max tokens 9, precision float32",
         "encoder.pooling mean: pooling mean, max tokens 9, precision float32",
     ]
+    averaged = json.loads(answer(capsys, "table", "mine", "--sample", "--json", "--rows", "encoder.pooling"))["notes"]
+    assert "1 cells have no such score yet: not every mean is over the same values of optim.lr" in averaged
     assert {row["sts12.shared_sentences"] for row in table["rows"]} == {2}
     shown = answer(capsys, "table", "mine", "--sample", "--score", "sts12")
     assert all("‡" in line for line in shown.splitlines()[4:10])

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -57,6 +58,19 @@ def test_rows_are_axes_and_columns_are_scores(plan: Plan) -> None:
     assert spread.sd == pytest.approx(stdev(expected))
     assert found.marks == ("sample",)
     assert (found.missing, found.averaged) == (0, ())
+
+
+def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: Plan) -> None:
+    cells = list(plan.cells)
+    write_results(plan, cells)
+    for cell in cells:
+        made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
+        close = Score(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
+        replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
+    found = pivot(plan, Measure(task="geometry", metric="alignment", setting="gold > 4"), score="sts12")
+    values = [spread.values for spread in found.spreads.values()]
+    assert sorted(value for of_seeds in values for value in of_seeds) == pytest.approx(sorted(value_of(cell) for cell in cells))
+    assert not any(spread.is_best or spread.is_tied for spread in found.spreads.values())
 
 
 def test_two_axes_make_a_square_of_one_score(plan: Plan) -> None:
