@@ -172,13 +172,30 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
     if name not in grid_names() and not name.endswith(".toml") and started.is_file():
         if overrides or seeds is not None or encoder is not None:
             raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --seeds or --encoder give its TOML file")
-        return Plan.load(started)
+        plan = Plan.load(started)
+        _refuse_other_place(plan, settings)
+        return plan
     grid = with_fixed(load_grid(name), overrides)
     if encoder is not None or (settings.sample and not sets_key(grid, "encoder.model")):
         grid = with_fixed(grid, [f"encoder.model={starting_encoder(encoder, settings)}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
     return expand_grid(grid, Place.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
+
+
+def _refuse_other_place(plan: "Plan", settings: "Settings") -> None:
+    """Refuse what was asked for otherwise than the cells of a grid that goes on are made, instead of leaving it out."""
+    from embedlab.grids.plan import Place
+
+    default, asked = Place(runs="", cache=""), Place.of(settings)
+    keys = ("data", "offline", "allow_partial", "device", "precision")
+    others = [key for key in keys if getattr(asked, key) not in {getattr(default, key), getattr(plan.place, key)}]
+    others += ["threads"] if settings.threads not in {None, plan.threads} else []
+    if others:
+        raise UsageError(
+            f"grid {plan.name!r} goes on as it was planned, not with other {' or '.join(others)}",
+            hint="leave that out, or plan the grid anew by its TOML file or the command that began it",
+        )
 
 
 def show_cells(plans: "Sequence[Plan]", workers: int | None, cluster: str | None, terminal: Terminal) -> None:

@@ -151,6 +151,12 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     assert notes == ["3 of 3 cells are done; `embedlab grid table mine --sample` shows their scores"]
     assert main(["grid", "run", "mine", "--sample", "--set", "optim.epochs=2.0"]) == ExitCode.USAGE
     assert "goes on as it was planned" in capsys.readouterr().err
+    for words in (("--threads", "1"), ("--device", "auto")):  # as it was planned
+        assert main(["grid", "run", "mine", "--sample", "--dry-run", *words]) == ExitCode.OK
+    capsys.readouterr()
+    for words in (("--threads", "2"), ("--device", "cpu"), ("--data", "elsewhere")):
+        assert main(["grid", "run", "mine", "--sample", "--dry-run", *words]) == ExitCode.USAGE
+        assert f"not with other {words[0].removeprefix('--')}" in capsys.readouterr().err
 
 
 def test_a_grid_with_nothing_left_to_do_starts_nothing(
