@@ -85,7 +85,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     trained = _train(kept, asked, encoder, terminal) if asked.trains else _find(kept, asked, encoder, terminal)
     members = trained.models.all_members()
     known = _evaluate(kept, members, asked, terminal)
-    missing = [*trained.apart, *_absent(kept, members, asked), *known.missing]
+    missing = [*trained.apart, *_absent(kept, members, asked, _again(terminal.settings, encoder=asked.encoder)), *known.missing]
     missing += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
     names = {member.name for models in members.values() for member in models}
     seeds = [len(models) for models in members.values() if models and models[0].seed is not None]
@@ -162,7 +162,12 @@ def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termin
     return _Trained(models=models, recipes=recipes, failed=False, apart=said if apart else ())
 
 
-def _absent(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked: Asked) -> Iterator[str]:
+def _again(settings: Settings, *, encoder: str | None = None) -> str:
+    """What a command that is suggested takes over from this one."""
+    return (" --sample" if settings.sample else "") + (f" --encoder {encoder}" if encoder is not None else "")
+
+
+def _absent(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked: Asked, again: str) -> Iterator[str]:
     """What is said of the rows that have no model here."""
     untrained = []
     for row, making in table.makings.items():
@@ -171,7 +176,7 @@ def _absent(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked: 
         elif not any(members.get((row, column)) for column in ("", *table.columns)):
             untrained.append(row)
     if untrained:
-        hint = "" if asked.trains else f"; `embedlab reproduce {table.paper} {table.name}` trains what is missing"
+        hint = "" if asked.trains else f"; `embedlab reproduce {table.paper} {table.name}{again}` trains what is missing"
         yield f"no finished run stands for {', '.join(untrained)}{hint}"
 
 
@@ -194,7 +199,7 @@ def _evaluate(table: PaperTable, members: Mapping[Spot, Sequence[Member]], asked
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(kept_outcomes(path.parent, task))
         else:
-            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}")
+            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{_again(terminal.settings)}")
     return _Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing))
 
 

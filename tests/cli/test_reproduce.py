@@ -108,6 +108,7 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
     assert lines["0.1", "difference"]["STS12"] == pytest.approx(ours["STS12"] - 65.72)
     assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
     assert "0.5, 0.7, 0.9" in str(numbers["notes"])
+    assert f"`embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder}` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
     assert pair["printed"] == pytest.approx(1.254)
