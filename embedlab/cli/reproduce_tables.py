@@ -163,7 +163,8 @@ def _ranking_note(ranking: Ranking) -> str:
     interval = "" if isnan(tau.low) else f" [{tau.low:+.2f}, {tau.high:+.2f}]"
     where = f" of {ranking.group}" if ranking.group else ""
     rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
-    return f"Kendall's tau between the printed order and ours, {rows}: {tau.tau:+.2f}{interval}"
+    found = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+.2f}{interval}"
+    return f"Kendall's tau between the printed order and ours, {rows}: {found}"
 
 
 def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from embedlab.analysis.ordering import Agreement
+from embedlab.cli.reproduce_tables import orders_table
 from embedlab.errors import ExitCode
+from embedlab.grids.judgement import Judgement, Ranking
+from embedlab.grids.paper_file import select_tables
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -116,6 +121,13 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
     assert "best for STS" in pair["claim"]
     assert "<svg" in page.read_text()
     assert "published and ours" in page.read_text()
+
+
+def test_rows_that_score_alike_have_no_tau() -> None:
+    (table,) = select_tables("liao", "table6")
+    ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=Agreement(tau=nan, low=nan, high=nan))
+    notes = orders_table(table, Judgement(pairs=(), rankings=(ranking,))).notes
+    assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
 
 
 def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
