@@ -80,9 +80,11 @@ class Dashboard(App[None]):
         """What the palette offers: Textual's own, and everything this screen's keys do."""
         yield from super().get_system_commands(screen)
         if isinstance(screen, DashboardScreen):
-            for command in (*COMMANDS[screen.PLACE], *COMMANDS["everywhere"]):
-                if command.label not in {"Quit", "Theme"}:  # Textual has these
-                    yield SystemCommand(command.label, command.tooltip, partial(screen.run_action, command.action))
+            # What is everywhere is done by the app, or says that it is the screen's.
+            for target, commands in ((screen, COMMANDS[screen.PLACE]), (self, COMMANDS["everywhere"])):
+                for command in commands:
+                    if command.label not in {"Quit", "Theme"}:  # Textual has these
+                        yield SystemCommand(command.label, command.tooltip, partial(target.run_action, command.action))
 
     def action_mode(self, mode: str) -> None:
         """Go to another screen."""

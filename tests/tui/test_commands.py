@@ -3,6 +3,7 @@ from textual.binding import Binding
 
 from embedlab.tui.commands import COMMANDS, Place, bindings
 from embedlab.tui.screens.help import help_section
+from tests.tui.driving import Open, until
 
 SCREENS: tuple[Place, ...] = ("pairs", "compare", "runs", "launch")
 
@@ -36,3 +37,17 @@ def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
 def test_the_help_leaves_out_the_keys_that_a_screen_uses_otherwise() -> None:
     assert "l  →" in str(help_section("table", "pairs"))
     assert "l  →" not in str(help_section("table", "runs"))
+
+
+async def test_every_command_of_the_palette_does_something(opened: Open) -> None:
+    async with opened() as pilot:
+        app = pilot.app
+        for mode in ("compare", "runs", "launch", "pairs"):
+            offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+            await offered[mode.capitalize()]()
+            await until(pilot, lambda mode=mode: app.current_mode == mode)  # type: ignore[misc]
+        offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+        await offered["Filter"]()
+        assert app.screen.focused is app.screen.query_one("#filter")
+        await offered["Help"]()
+        await until(pilot, lambda: type(app.screen).__name__ == "HelpScreen")
