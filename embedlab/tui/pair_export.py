@@ -1,6 +1,6 @@
 """The pair view as a file or as text to paste."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,16 +12,27 @@ from embedlab.paths import write_atomic
 
 def write_view(view: pl.DataFrame, path: Path) -> None:
     """Write VIEW in the format that PATH's ending names."""
-    write_atomic(path, _FORMATS[check_path(str(path)).suffix.lower()](view), hint="choose another folder")
+    write_atomic(path, _FORMATS[path.suffix.lower()](view), hint="choose another folder")
 
 
 def check_path(text: str) -> Path:
-    """The path that was typed, if its ending names a format and its folder is there."""
-    path = Path(text).expanduser()
-    if path.suffix.lower() not in {*_FORMATS, ".svg"}:
-        raise UsageError(f"{text!r} ends in no known format", hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)")
-    if not path.parent.is_dir():
-        raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that is there")
+    """Where the view shall be written: as one of the formats, or as a picture of the screen."""
+    return path_to_write(text, {*_FORMATS, ".svg"}, hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)")
+
+
+def path_to_write(text: str, endings: Collection[str], *, hint: str) -> Path:
+    """The path that was typed, if it ends in one of ENDINGS and its folder is there; HINT names the endings."""
+    try:
+        path = Path(text).expanduser()
+        if path.suffix.lower() not in endings:
+            raise UsageError(f"{text!r} ends in no known format", hint=hint)
+        if not path.parent.is_dir():
+            raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that is there")
+        if path.is_dir():
+            raise UsageError(f"{text!r} is a folder", hint="choose the name of a file")
+    except (OSError, RuntimeError) as error:  # too long, forbidden, or the home of nobody
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"cannot write to {text!r}: {reason}", hint="choose another file") from error
     return path
 
 

@@ -297,3 +297,16 @@ async def test_a_narrow_terminal_and_its_resize_keep_the_cursor_in_sight(opened:
             await pilot.pause()
             top = table.scroll_offset.y
             assert top <= table.cursor_row < top + table.scrollable_content_region.height - 1
+
+
+async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(opened: Open) -> None:
+    async with opened() as pilot:
+        for key, name in (("e", "~nobody-at-all/pairs.csv"), ("e", "a" * 300 + ".csv"), ("e", "/tmp"), ("a", "a" * 300)):
+            await pilot.press(key)
+            dialog = await on_top(pilot, AskText)
+            dialog.query_one(Input).value = name
+            await pilot.press("enter")
+            await pilot.pause()
+            assert str(dialog.query_one(".dialog-error", Static).content), name
+            await pilot.press("escape")
+            await on_top(pilot, PairsScreen)

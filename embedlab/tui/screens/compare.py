@@ -33,7 +33,7 @@ from embedlab.tui.comparisons import (
     to_table,
 )
 from embedlab.tui.pair_data import PairData
-from embedlab.tui.pair_export import to_markdown
+from embedlab.tui.pair_export import path_to_write, to_markdown
 from embedlab.tui.pair_view import Rows, ShownSlice
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
@@ -338,9 +338,4 @@ class CompareScreen(DashboardScreen):
 
 
 def _path(text: str) -> Path:
-    path = Path(text).expanduser()
-    if path.suffix.lower() not in {".csv", ".json", ".md"}:
-        raise UsageError(f"{text!r} ends in no known format", hint="end it in .csv, .json or .md")
-    if not path.parent.is_dir():
-        raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that is there")
-    return path
+    return path_to_write(text, {".csv", ".json", ".md"}, hint="end it in .csv, .json or .md")

@@ -73,6 +73,8 @@ class AskText(ModalScreen[str | None]):
                 self._check(text)
         except EmbedlabError as error:
             self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
+        except OSError as error:  # what was typed names a file that cannot even be looked for
+            self.query_one(".dialog-error", Static).update(f"this cannot be looked for: {error.strerror}")
         else:
             self.dismiss(text)
 
