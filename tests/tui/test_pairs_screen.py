@@ -61,7 +61,7 @@ async def test_a_filter_that_is_wrong_keeps_the_view_and_says_where(opened: Open
         bar.value = "dice>0.8 dise>1"
         await pilot.pause()
         assert len(table_of(pilot.app).rows) == kept
-        assert "unknown field 'dise'" in count_of(pilot.app)
+        assert count_of(pilot.app) == "column 10: unknown field 'dise'"
         assert pilot.app.screen.query_one(FilterBar).has_class("-wrong")
 
 
@@ -310,3 +310,16 @@ async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(o
             assert str(dialog.query_one(".dialog-error", Static).content), name
             await pilot.press("escape")
             await on_top(pilot, PairsScreen)
+
+
+async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_says_so(opened: Open) -> None:
+    async with opened() as pilot:
+        pilot.app.screen.query_one(FilterBar).value = "far>0.5"
+        await pilot.pause()
+        pilot.app.choose_models(["near"])
+        await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near"])
+        await until(pilot, lambda: "far" not in [column.key for column in table_of(pilot.app).columns])
+        assert "unknown field 'far'" in count_of(pilot.app)
+    async with opened() as pilot:  # and so at the next start
+        assert len(table_of(pilot.app).rows) == pilot.app.data.table.height
+        assert "unknown field 'far'" in count_of(pilot.app)

@@ -109,7 +109,9 @@ class PairsScreen(DashboardScreen):
             self.view.refine(compile_terms(query, self.view.data.table.columns))
         except EmbedlabError as error:
             bar.add_class("-wrong")
-            self.query_one("#pair-count", QuickText).change(error.message.splitlines()[0])
+            if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was right for the pairs before
+                self._show_view(keeps_row=keeps_row)
+            self.query_one("#pair-count", QuickText).change(error.message.removeprefix(f"filter {query!r}, ").splitlines()[0])
             return
         bar.remove_class("-wrong")
         self._show_view(keeps_row=keeps_row)
