@@ -1,11 +1,13 @@
 from pathlib import Path
 
 import polars as pl
+import numpy as np
 from textual.widgets import Input, Static
 
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
+from embedlab.tui.pair_view import ShownSlice
 from embedlab.tui.screens.help import HelpScreen
 from embedlab.tui.screens.pairs import PairsScreen
 from embedlab.tui.screens.typed_pair import TypedPairScreen
@@ -323,3 +325,20 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
     async with opened() as pilot:  # and so at the next start
         assert len(table_of(pilot.app).rows) == pilot.app.data.table.height
         assert "unknown field 'far'" in count_of(pilot.app)
+
+
+async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alone(opened: Open) -> None:
+    async with opened() as pilot:
+        app, table = pilot.app, table_of(pilot.app)
+        screen = await on_top(pilot, PairsScreen)
+        screen.show_slice(ShownSlice(title="some", rows=np.arange(7)))
+        await pilot.press("space", "space", "m")
+        shown = table.rows.tolist()
+        assert len(shown) == 2
+        before = app.data
+        await pilot.press("r")
+        await until(pilot, lambda: app.data is not before)
+        await pilot.pause()
+        assert table.rows.tolist() == shown
+        await pilot.press("m")
+        assert len(table.rows) == 7

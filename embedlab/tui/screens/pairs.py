@@ -71,6 +71,8 @@ class PairsScreen(DashboardScreen):
             dataset=dataset if dataset in data.datasets else None,
             sort=sort if sort in data.table.columns else None,
             is_descending=old.is_descending if old else state.is_descending,
+            only_marked=old.only_marked if old else False,
+            within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
         )
         self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
