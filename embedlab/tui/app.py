@@ -22,7 +22,7 @@ from embedlab.tui import collector
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.kept_pairs import keep, kept_file, open_pairs, read_kept
-from embedlab.tui.pair_data import PairData, with_models
+from embedlab.tui.pair_data import PairData, no_pairs, unscored, with_models
 from embedlab.tui.pair_scorer import PairScorer
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.state import Memory, State
@@ -136,8 +136,10 @@ class Dashboard(App[None]):
             stored, troubles = stored_models(self.settings)
             data, kept = self._data(stored)
         except (EmbedlabError, OSError) as error:
-            self.call_from_thread(self.tell, error if isinstance(error, EmbedlabError) else MissingError(str(error)))
-            self.call_from_thread(collector.resume)
+            trouble = error if isinstance(error, EmbedlabError) else MissingError(str(error))
+            self.call_from_thread(self.tell, trouble)
+            if self.data is None:
+                self.call_from_thread(self._take, no_pairs(trouble), (), ())
             return
         if not worker.is_cancelled:
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
@@ -158,6 +160,8 @@ class Dashboard(App[None]):
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
         return data, None if data.troubles else path
+        if self.pair_file is not None:
+            data = replace(data, troubles=(*data.troubles, *unscored(data)))
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of last time, if its scores are still there."""
@@ -183,7 +187,7 @@ class Dashboard(App[None]):
     def score_model(self, name: str) -> None:
         """Score the STS datasets with a model in a detached process."""
         try:
-            self.evaluations.start(name)
+            self.evaluations.start(name, self._tasks())
         except EmbedlabError as error:
             self.tell(error)
         else:
@@ -197,6 +201,12 @@ class Dashboard(App[None]):
         for name, error in ended:
             if error is not None:
                 self.tell(error)
+    def _tasks(self) -> list[str]:
+        """What a model is scored on: the user's own file, or the datasets that are at hand, and not their other splits."""
+        if self.pair_file is not None:
+            return [str(self.pair_file.absolute())]
+        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
+
                 continue
             self.notify(f"{name} is scored", markup=False)
             shown = [model.name for model in self.data.models] if self.data is not None else []

@@ -8,6 +8,7 @@ import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
 from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import By, slices
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pair_data import PairData
@@ -41,15 +42,19 @@ class Answer:
         return self.comparison.resamples > 0
 
 
+def compared_models(data: PairData) -> list[ModelColumns]:
+    """The models of DATA with scores: one that has scored none of its pairs would leave no pair to compare the others on."""
+    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+
+
 def answer(data: PairData, question: Question, *, resamples: int, watch: Callable[[int, int], None] | None = None) -> Answer:
-    """Compare the models of DATA; without resamples the scores alone, at once."""
-    members = [member for model in data.models for member in model.members]
+    """Compare the models of DATA that have scores; without resamples the scores alone, at once."""
+    models = compared_models(data)
+    members = [member for model in models for member in model.members]
     # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
-    reference = question.reference if question.reference in {model.name for model in data.models} else None
-    comparison = compare(
-        table, data.models, by=question.by, aggregate=question.aggregate, reference=reference, resamples=resamples, watch=watch
-    )
+    reference = question.reference if question.reference in {model.name for model in models} else None
+    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, resamples=resamples, watch=watch)
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
     for one in comparison.slices:
         if one.average_of:
@@ -104,11 +109,8 @@ def verdict(one: ComparedSlice, name: str) -> str:
     return "▲" if difference.delta > 0 else "▼"
 
 
-def disagreements(data: PairData, rows: Rows, limit: int) -> Sequence[Mapping[str, object]]:
-    """The pairs of ROWS on which the models' ranks lie furthest apart; of a single model, its largest rank errors."""
-    names = [model.name for model in data.models]
-    if not names:
-        return []
+def disagreements(data: PairData, names: Sequence[str], rows: Rows, limit: int) -> Sequence[Mapping[str, object]]:
+    """The pairs of ROWS on which the ranks by the models NAMES lie furthest apart; of a single model, its largest rank errors."""
     size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
     pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
     return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()

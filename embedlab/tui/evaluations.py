@@ -30,8 +30,8 @@ class Evaluations:
         self._settings = settings
         self._running: list[_Process] = []
 
-    def start(self, name: str) -> None:
-        """Score the model called NAME; a name that stands for nothing is refused before a process starts."""
+    def start(self, name: str, tasks: Sequence[str]) -> None:
+        """Score the model called NAME on TASKS; a name that stands for nothing is refused before a process starts."""
         from embedlab.encoders.catalog import resolve
         from embedlab.runs.launch import start_detached
 
@@ -40,14 +40,15 @@ class Evaluations:
             raise UsageError(f"{name!r} is being scored already")
         log = state_folder() / "evaluations" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', name)}.log"
         start = log.stat().st_size if log.exists() else 0
-        pid = start_detached(["evaluate", name, "--task", "sts", *shared_flags(self._settings)], log)
+        chosen = [word for task in tasks for word in ("--task", task)]
+        pid = start_detached(["evaluate", name, *chosen, *shared_flags(self._settings)], log)
         self._running.append(_Process(name=name, pid=pid, log=log, start=start))
 
     def poll(self) -> Sequence[tuple[str, EmbedlabError | None]]:
         """The models whose processes ended since the last time, each with what went wrong."""
-        ended = [process for process in self._running if _is_over(process.pid)]
-        self._running = [process for process in self._running if process not in ended]
-        return [(process.name, _error(process)) for process in ended]
+        codes = [(process, _exit_code(process.pid)) for process in self._running]
+        self._running = [process for process, code in codes if code is None]
+        return [(process.name, _error(process, code) if code else None) for process, code in codes if code is not None]
 
     @property
     def progress(self) -> str:
@@ -55,11 +56,13 @@ class Evaluations:
         return "   ".join(f"scoring {process.name}: {_last_line(process) or 'starting'}" for process in self._running)
 
 
-def _is_over(pid: int) -> bool:
+def _exit_code(pid: int) -> int | None:
+    """How the process ended, negative by a signal; None while it runs."""
     try:
-        return os.waitpid(pid, os.WNOHANG)[0] == pid
+        ended, state = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:  # reaped by somebody else
-        return True
+        return 0
+    return os.waitstatus_to_exitcode(state) if ended else None
 
 
 def _printed(process: _Process) -> list[str]:
@@ -74,13 +77,12 @@ def _last_line(process: _Process) -> str:
     return next(iter(reversed(_printed(process))), "").strip()
 
 
-def _error(process: _Process) -> EmbedlabError | None:
-    """The two lines that the process ended with, if it failed."""
+def _error(process: _Process, code: int) -> EmbedlabError:
+    """The two lines that the process ended with, or how it was ended."""
     lines = _printed(process)
     for index, line in enumerate(lines):
         if line.startswith("embedlab: error: "):
             hint = lines[index + 1].removeprefix("hint: ") if index + 1 < len(lines) and lines[index + 1].startswith("hint: ") else ""
             return EmbedlabError(line.removeprefix("embedlab: error: "), hint=hint)
-        if line.startswith("Traceback"):
-            return EmbedlabError(f"scoring {process.name!r} failed: {lines[-1]}", hint=f"its log: {process.log}")
-    return None
+    how = f"it was ended by signal {-code}" if code < 0 else lines[-1] if lines else f"it ended with {code}"
+    return EmbedlabError(f"scoring {process.name!r} failed: {how}", hint=f"its log: {process.log}")

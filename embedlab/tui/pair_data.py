@@ -1,6 +1,6 @@
 """The pairs the dashboard shows: every STS dataset at hand, or the user's own file; with the scores of models."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -42,6 +42,17 @@ def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
         part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
         return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
     return _from_settings(settings)
+
+
+def no_pairs(error: EmbedlabError) -> PairData:
+    """What is shown where pairs cannot be read because of ERROR."""
+    return with_models(_from_parts([], [f"{error.message}\n{error.hint}".strip()]), [])
+
+
+def unscored(data: PairData) -> list[EmbedlabError]:
+    """Tells of models that have scored none of the pairs, as those of a user's own file at first."""
+    absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
+    return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
@@ -94,18 +105,18 @@ def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
     empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=State(name="", split="test", rows=0, expected_rows=None, origin="file"))
     table = pair_table(parts or [empty])
     marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
-    return PairData(table=table, gold_ranges=_gold_ranges(table), notes=(*marks, *missing))
+    published = {part.state.name for part in parts if part.state.origin != "file"}
+    return PairData(table=table, gold_ranges=_gold_ranges(table, published), notes=(*marks, *missing))
 
 
 _EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}
 
 
-def _gold_ranges(table: pl.DataFrame) -> dict[str, tuple[float, float]]:
-    """The scale of each dataset: the published one, for a user's own file what it holds."""
-    known = set(dataset_names("sts"))
+def _gold_ranges(table: pl.DataFrame, published: Collection[str]) -> dict[str, tuple[float, float]]:
+    """The scale of each dataset: that of the PUBLISHED ones, for a user's own file what it holds."""
     spans = table.group_by("dataset", maintain_order=True).agg(low=pl.col("gold").min(), high=pl.col("gold").max())
     ranges = {}
     for name, low, high in spans.iter_rows():
         base = name.partition(":")[0]
-        ranges[name] = dataset(base).gold_range if base in known else (min(low, 0.0), high)
+        ranges[name] = dataset(base).gold_range if base in published else (min(low, 0.0), high)
     return ranges

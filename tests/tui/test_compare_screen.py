@@ -162,3 +162,22 @@ async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open, monke
         pairs = screen.data.table.filter(pl.col("dataset") == "sts12")
         expected = spearman(pairs["dice"].to_numpy(), pairs["gold"].to_numpy())
         assert screen.answer.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
+
+
+async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_compared(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_world: Settings
+) -> None:
+    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 20)
+    path = tmp_path / "mine.tsv"
+    rows = [f"a b {number}\ta c {number}\t{number}\n" for number in range(9)]
+    path.write_text("sentence1\tsentence2\tscore\n" + "".join(rows), encoding="utf-8")
+    async with opened(own_world, pair_file=path) as pilot:
+        await pilot.press("2")
+        screen = await on_top(pilot, CompareScreen)
+        await until(pilot, lambda: "has scored these pairs" in str(screen.query_one("#no-models", Static).content))
+        write_scores(pilot.app.data.table, own_world.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.1)
+        await pilot.press("r")
+        await when_tested(pilot)
+        assert screen.answer.comparison.models == ("far",)
+        assert screen.answer.comparison.slices[0].pairs == 9
+        assert "not scored by near, published" in str(screen.query_one("#compare-status", Static).content)

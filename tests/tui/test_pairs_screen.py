@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -259,6 +260,9 @@ async def test_a_wrong_pair_file_is_told_in_two_lines(world: Settings, tmp_path:
         await until(pilot, lambda: notices(app))
         assert "no column 'sentence1'" in notices(app)[0]
         assert "hint: " in notices(app)[0]
+        await until(pilot, lambda: app.data is not None)
+        await pilot.pause()
+        assert "no column 'sentence1'" in str(app.screen.query_one("#no-pairs", Static).content)  # still there when the notice has gone
 
 
 async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
@@ -267,9 +271,12 @@ async def test_without_data_the_screen_says_what_to_do(tmp_path: Path) -> None:
         await until(pilot, lambda: app.data is not None)
         await pilot.pause()
         assert "--sample" in str(app.screen.query_one("#no-pairs", Static).content)
-        await pilot.press("s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
+        app.memory.state = replace(app.memory.state, pairs=replace(app.memory.state.pairs, dataset="sts12", marks=(5, 6)))
+        await pilot.press("r", "s", "space", "m", "n", "Y", "y", "enter", "right_square_bracket", "e", "escape", "c", "escape")
         await pilot.press("3", "1", "4")
         assert app.current_mode == "launch"  # the filter did not take the digit
+        # A start without --data takes nothing away from how the pairs were left.
+        assert (app.memory.state.pairs.dataset, app.memory.state.pairs.marks) == ("sts12", (5, 6))
 
 
 async def test_a_damaged_score_file_is_a_notification_and_the_others_stay(opened: Open, own_world: Settings) -> None:
@@ -342,3 +349,11 @@ async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alon
         assert table.rows.tolist() == shown
         await pilot.press("m")
         assert len(table.rows) == 7
+
+
+async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "sts12:mine.tsv"
+    path.write_text("sentence1\tsentence2\tscore\na red cat\ta cat\t90\na dog\ta cat\t-10\n", encoding="utf-8")
+    async with opened(pair_file=path) as pilot:
+        assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
+        assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))

@@ -27,6 +27,7 @@ from embedlab.tui.comparisons import (
     Answer,
     Question,
     answer,
+    compared_models,
     disagreements,
     slice_columns,
     slice_frame,
@@ -103,11 +104,12 @@ class CompareScreen(DashboardScreen):
         """Compare anew."""
         self.data, self.answer, self._answers = data, None, {}
         empty = self.query_one("#no-models", Static)
-        empty.display = not data.models
+        is_scored = bool(compared_models(data))
+        empty.display = not is_scored
         for part in ("#compare-table", "#compare-panes"):
-            self.query_one(part).display = bool(data.models)
+            self.query_one(part).display = is_scored
         self.settle_focus(self.query_one(FrameTable))
-        if data.models:
+        if is_scored:
             self._ask()
         else:
             empty.update(
@@ -118,7 +120,7 @@ class CompareScreen(DashboardScreen):
         known = self._answers.get(self.question)
         if known is not None and known.is_tested:
             self._show(known)
-        elif self.data is not None and self.data.models:
+        elif self.data is not None and not self.query_one("#no-models").display:
             self._compute(self.data, self.question)
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
@@ -179,6 +181,8 @@ class CompareScreen(DashboardScreen):
         if found is None:
             return
         reference = found.comparison.reference
+        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
+        marks += [f"not scored by {', '.join(absent)}"] if absent else []
         tested = f"{RESAMPLES:,} resamples" if found.is_tested else progress or "testing"
         marks = [note for note in (self.data.notes if self.data else ()) if note in {"sample", "partial"}]
         parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", tested, *marks]
@@ -217,8 +221,8 @@ class CompareScreen(DashboardScreen):
         if self.answer is None or data is None:
             return
         self.query_one(SliceDetail).show(one, self.answer.comparison.reference)
-        names = [model.name for model in data.models]
-        found = disagreements(data, self._rows(one), DISAGREEMENTS) if one is not None else []
+        names = self.answer.comparison.models
+        found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)
         self._show_plot()
 

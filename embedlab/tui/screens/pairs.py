@@ -151,7 +151,7 @@ class PairsScreen(DashboardScreen):
 
     def _remember(self) -> None:
         view, state = self.view, self.dashboard.memory.state
-        if view is None or self.dashboard.pair_file is not None:
+        if view is None or view.data.table.is_empty() or self.dashboard.pair_file is not None:  # nor is it the view that was left
             return
         pairs = replace(
             state.pairs,

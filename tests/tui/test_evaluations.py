@@ -1,0 +1,48 @@
+"""Models that are scored beside the dashboard: what is asked of their processes, and how their ends are told."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.runs import launch
+from embedlab.settings import Settings
+from embedlab.tui.evaluations import Evaluations
+from tests.tui.driving import Open
+
+
+@pytest.mark.parametrize(("does", "told"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("print('no room'); exit(1)", "no room")])
+def test_a_process_that_ends_without_a_word_has_scored_nothing(
+    world: Settings, monkeypatch: pytest.MonkeyPatch, does: str, told: str
+) -> None:
+    def start(arguments: Sequence[str], log: Path) -> int:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as file:
+            return subprocess.Popen([sys.executable, "-c", f"import os; {does}"], stdout=file).pid
+
+    monkeypatch.setattr(launch, "start_detached", start)
+    evaluations = Evaluations(world)
+    evaluations.start("dice", ["sts"])
+    while not (ended := evaluations.poll()):
+        pass
+    ((name, error),) = ended
+    assert name == "dice"
+    assert error is not None
+    assert told in error.message
+
+
+async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings) -> None:
+    asked: list[Sequence[str]] = []
+    monkeypatch.setattr(Evaluations, "start", lambda _, name, tasks: asked.append(tasks))
+    path = tmp_path / "mine.tsv"
+    path.write_text("sentence1\tsentence2\tscore\na cat\ta dog\t3\n", encoding="utf-8")
+    async with opened(pair_file=path) as pilot:
+        pilot.app.score_model("dice")
+    async with opened() as pilot:
+        ranges = dict.fromkeys(("sts12", "sts-benchmark:dev", "sts-benchmark"), (0.0, 5.0))
+        pilot.app.data = replace(pilot.app.data, gold_ranges=ranges)
+        pilot.app.score_model("dice")
+    assert asked == [[str(path)], ["sts12", "sts-benchmark"]]
