@@ -1,5 +1,6 @@
 """The dashboard's application: modes, theme, remembered state, and the pair data that its screens share."""
 
+from asyncio import to_thread
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -159,9 +160,9 @@ class Dashboard(App[None]):
         if chosen is None:
             chosen = best_covering(stored, bare.table["pair_key"], FIRST_MODELS)
         data = with_models(bare, chosen)
-        return data, None if data.troubles else path
         if self.pair_file is not None:
             data = replace(data, troubles=(*data.troubles, *unscored(data)))
+        return data, None if data.troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
         """A model of last time, if its scores are still there."""
@@ -176,6 +177,12 @@ class Dashboard(App[None]):
         self.call_after_refresh(collector.resume)
         self.tell_once(troubles)
 
+    async def look_for_models(self) -> None:
+        """Learn which models have scores by now: runs finish while the dashboard is open."""
+        stored, troubles = await to_thread(stored_models, self.settings)
+        self.stored = tuple(stored)
+        self.tell_once(troubles)
+
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
         state = self.memory.state
@@ -185,7 +192,7 @@ class Dashboard(App[None]):
     # models that are scored on demand
 
     def score_model(self, name: str) -> None:
-        """Score the STS datasets with a model in a detached process."""
+        """Score the pairs at hand with a model in a detached process."""
         try:
             self.evaluations.start(name, self._tasks())
         except EmbedlabError as error:
@@ -194,6 +201,12 @@ class Dashboard(App[None]):
             self.notify(f"scoring {name} in a process of its own", markup=False)
             self.poll_evaluations()
 
+    def _tasks(self) -> list[str]:
+        """What a model is scored on: the user's own file, or the datasets that are at hand, and not their other splits."""
+        if self.pair_file is not None:
+            return [str(self.pair_file.absolute())]
+        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
+
     def poll_evaluations(self) -> None:
         """Show how far the scoring processes are; take in the models of those that ended."""
         ended = self.evaluations.poll()
@@ -201,12 +214,6 @@ class Dashboard(App[None]):
         for name, error in ended:
             if error is not None:
                 self.tell(error)
-    def _tasks(self) -> list[str]:
-        """What a model is scored on: the user's own file, or the datasets that are at hand, and not their other splits."""
-        if self.pair_file is not None:
-            return [str(self.pair_file.absolute())]
-        return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
-
                 continue
             self.notify(f"{name} is scored", markup=False)
             shown = [model.name for model in self.data.models] if self.data is not None else []

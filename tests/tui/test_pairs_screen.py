@@ -357,3 +357,11 @@ async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: O
     async with opened(pair_file=path) as pilot:
         assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
         assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))
+
+
+async def test_the_list_of_models_names_one_that_was_scored_meanwhile(opened: Open, own_world: Settings) -> None:
+    async with opened(own_world) as pilot:
+        write_scores(pilot.app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)
+        await pilot.press("c")
+        await on_top(pilot, Choose)
+        assert "newer" in [model.name for model in pilot.app.stored]

@@ -304,6 +304,7 @@ class CompareScreen(DashboardScreen):
         self.call_after_refresh(self._show_plot)
 
     @work
+        await self.dashboard.look_for_models()
     async def action_columns(self) -> None:
         """Choose the models."""
         shown = [model.name for model in self.data.models] if self.data else []

@@ -277,6 +277,7 @@ class PairsScreen(DashboardScreen):
     @work
     async def action_columns(self) -> None:
         """Choose the models and the columns."""
+        await self.dashboard.look_for_models()
         state = self.dashboard.memory.state.pairs
         shown = [model.name for model in self.view.data.models] if self.view else []
         options = [(f"{model.name}  (model)", f"model:{model.name}", model.name in shown) for model in self.dashboard.stored]
