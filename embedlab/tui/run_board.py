@@ -96,7 +96,7 @@ class RunWatcher:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ended: dict[Path, tuple[object, Status]] = {}
-        self._objectives: dict[Path, str] = {}
+        self._objectives: dict[Path, tuple[object, str]] = {}
 
     def look(self) -> Board:
         """All runs now; never an exception, whatever the folder holds."""
@@ -122,26 +122,29 @@ class RunWatcher:
         return BoardRun(run=run, status=found, objective=self._objective(run))
 
     def _objective(self, run: RunFolder) -> str:
-        if run.path not in self._objectives:
+        stamp = _stamp_of(run.recipe_file)
+        known = self._objectives.get(run.path)
+        if known is None or known[0] != stamp:
             try:
                 stages = tomllib.loads(run.recipe_file.read_text(encoding="utf-8"))["stage"]
-                self._objectives[run.path] = " → ".join(stage["objective"]["name"] for stage in stages)
+                known = stamp, " → ".join(stage["objective"]["name"] for stage in stages)
             except (OSError, ValueError, KeyError, TypeError):  # it may be there later
                 return ""
-        return self._objectives[run.path]
+            self._objectives[run.path] = known
+        return known[1]
 
 
 def _stamp(run: RunFolder) -> object:
     """Changes when the run does: every start rewrites the pid file, every event lengthens its file."""
-    facts: list[object] = []
-    for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file):
-        try:
-            fact = path.stat()
-        except OSError as error:
-            facts.append(error.errno)
-        else:
-            facts.append((fact.st_size, fact.st_mtime_ns))
-    return tuple(facts)
+    return tuple(_stamp_of(path) for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file))
+
+
+def _stamp_of(path: Path) -> object:
+    try:
+        fact = path.stat()
+    except OSError as error:
+        return error.errno
+    return fact.st_size, fact.st_mtime_ns
 
 
 def _row(found: BoardRun, now: float) -> dict[str, object]:

@@ -9,6 +9,7 @@ from embedlab.runs.store import RunFolder
 
 _LOG_BYTES = 65_536
 _LOG_LINES = 400
+_HEAD_BYTES = 128  # the beginning of a run's events holds its process and the time: no two runs share it
 
 
 @dataclass
@@ -20,17 +21,20 @@ class Curve:
     dev_steps: list[int] = field(default_factory=list)
     dev_scores: list[float] = field(default_factory=list)
     offset: int = 0
+    _head: bytes = b""
     _told: int = 1  # losses behind the last point
 
     def read_on(self, path: Path) -> None:
         """Take in the events since the last time; a file that is gone or forbidden leaves the curve as it is."""
         try:
-            found, offset = follow(path, self.offset)
+            with path.open("rb") as file:
+                head = file.read(_HEAD_BYTES)
+            if not head.startswith(self._head):  # another run has taken the name
+                self.__init__()  # type: ignore[misc]
+            self._head = head
+            found, self.offset = follow(path, self.offset)
         except OSError:
             return
-        if offset < self.offset:  # the file was replaced
-            self.__init__()  # type: ignore[misc]
-        self.offset = offset
         for event in found:
             match event:
                 case Started(step=step):

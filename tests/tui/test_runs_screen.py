@@ -250,3 +250,11 @@ def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings
 @pytest.mark.parametrize(("seconds", "text"), [(5, "5s"), (190, "3m10s"), (7500, "2h05m"), (273_600, "3d04h"), (float("nan"), "")])
 def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Settings) -> None:
+    watcher = RunWatcher(settings.runs_folder)
+    assert watcher.look().by_id()["done@1"].objective == "nli_softmax"
+    file = RunFolder.of(settings.runs_folder, "done", 1).recipe_file
+    file.write_text(file.read_text().replace('"nli_softmax"', '"regression"'))
+    assert watcher.look().by_id()["done@1"].objective == "regression"
