@@ -1,5 +1,6 @@
 """What the Launch screen starts: a recipe or a grid with other values, checked by the rules of the command line."""
 
+import hashlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -180,8 +181,10 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
     table = _grid_table(name)
     table["axes"] = {axis: _value(f"axis {axis}", values[f"axis {axis}"]) for axis in table["axes"]}
     table["seeds"] = _value(SEEDS, values[SEEDS])
-    path = folder / f"{name}-edited.toml"
-    write_atomic(path, tomli_w.dumps(table))
+    text = tomli_w.dumps(table)
+    # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
+    path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}-edited.toml"
+    write_atomic(path, text)
     return path
 
 

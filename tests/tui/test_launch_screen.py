@@ -5,9 +5,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+from embedlab.errors import UsageError
 from embedlab.grids.grid_file import load_grid
 from embedlab.runs import launch
-from embedlab.tui.launch_form import NAME, OTHERS, SEEDS
+from embedlab.settings import Settings
+from embedlab.tui.launch_form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.screens.dialogs import Confirm
 from embedlab.tui.screens.launch import LaunchScreen
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
@@ -125,3 +127,11 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
         written = load_grid(arguments[2])
         assert written.seeds == (7,)
         assert [choice.label for choice in written.axes["optim.lr"]] == ["1e-05", "2e-05"]
+
+
+def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_again(world: Settings, tmp_path: Path) -> None:
+    values = {field.key: field.value for field in grid_fields("sbert-lr")}
+    started = grid_launch("sbert-lr", {**values, SEEDS: "[7]"}, world, tmp_path).arguments[2]
+    grid_launch("sbert-lr", {**values, SEEDS: "[8]"}, world, tmp_path)
+    assert load_grid(started).seeds == (7,)
+    assert load_grid(started).name == "sbert-lr-edited"
