@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from embedlab.tui.command_line import shared_flags
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 _VARIANTS_SHOWN = 9
+_MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     """What starting the recipe with these VALUES means; what cannot be is a UsageError."""
     original = {field.key: field.value for field in recipe_fields(name)}
     overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
-    overrides += values[OTHERS].split()
+    overrides += _overrides(values[OTHERS])
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
     recipe = load_recipe(name, overrides)
     check_columns(recipe)
@@ -131,7 +133,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     workers = _count(values[WORKERS], WORKERS)
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
     typed = str(_write_grid(name, values, folder)) if edited else name
-    overrides = values[OTHERS].split()
+    overrides = _overrides(values[OTHERS])
     grid = with_fixed(load_grid(typed), overrides)
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
@@ -196,9 +198,14 @@ def _value(key: str, text: str) -> Any:
 
 
 def _count(text: str, key: str) -> int:
-    if not text.strip().isdigit() or int(text) < 1:
-        raise UsageError(f"{key} is {text!r}: not a number from 1", hint="type for example 3")
+    if not re.fullmatch("[0-9]{1,5}", text.strip()) or not 1 <= int(text) <= _MOST:
+        raise UsageError(f"{key} is {text!r}: not a number from 1 to {_MOST}", hint="type for example 3")
     return int(text)
+
+
+def _overrides(text: str) -> list[str]:
+    """Each KEY=VALUE of a line; a value may hold blanks, as a list does."""
+    return [override for override in re.split(r"\s+(?=[\w.-]+=)", text.strip()) if override]
 
 
 def _text(value: Any) -> str:

@@ -129,6 +129,19 @@ async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, 
         assert [choice.label for choice in written.axes["optim.lr"]] == ["1e-05", "2e-05"]
 
 
+@pytest.mark.parametrize("count", ["²", "0", "1001", "99999999"])
+def test_a_count_that_is_no_number_or_has_no_end_is_refused(world: Settings, count: str) -> None:
+    values = {field.key: field.value for field in recipe_fields("snli-ce")}
+    with pytest.raises(UsageError, match="not a number from 1 to 1000"):
+        recipe_launch("snli-ce", {**values, SEEDS: count}, world)
+
+
+def test_a_value_among_the_other_keys_may_hold_blanks(world: Settings) -> None:
+    values = {field.key: field.value for field in recipe_fields("snli-ce")}
+    found = recipe_launch("snli-ce", {**values, OTHERS: ' data.datasets=["snli", "multinli"]  optim.clip=1.0 '}, world)
+    assert found.arguments[2:6] == ("--set", 'data.datasets=["snli", "multinli"]', "--set", "optim.clip=1.0")
+
+
 def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_again(world: Settings, tmp_path: Path) -> None:
     values = {field.key: field.value for field in grid_fields("sbert-lr")}
     started = grid_launch("sbert-lr", {**values, SEEDS: "[7]"}, world, tmp_path).arguments[2]
