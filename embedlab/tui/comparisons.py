@@ -75,6 +75,15 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame
     return pl.DataFrame(columns, strict=False)
 
 
+def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> Rows:
+    """The rows of that frame sorted by a column of the table: a model's by its numbers, those without one last."""
+    key = by.replace("text:", "value:", 1) if by is not None else None
+    if key not in frame.columns:
+        return np.arange(frame.height)
+    values = frame[key].fill_nan(None) if frame[key].dtype.is_float() else frame[key]
+    return values.arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
+
+
 def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
     """How that frame is shown; the reference model's title is set in brackets."""
     width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH

@@ -10,6 +10,7 @@ from embedlab.analysis.comparison import compare
 from embedlab.analysis.correlations import spearman
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
+from embedlab.tui.comparisons import slice_order
 from embedlab.tui.pair_data import load_pairs
 from embedlab.tui.screens.compare import CompareScreen
 from embedlab.tui.screens.dialogs import AskText
@@ -162,6 +163,12 @@ async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open, monke
         pairs = screen.data.table.filter(pl.col("dataset") == "sts12")
         expected = spearman(pairs["dice"].to_numpy(), pairs["gold"].to_numpy())
         assert screen.answer.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("is_descending", "expected"), [(True, [2, 0, 1]), (False, [0, 2, 1])])
+def test_a_score_that_is_undefined_is_never_the_best(is_descending: bool, expected: list[int]) -> None:
+    frame = pl.DataFrame({"value:far": [0.1, float("nan"), 0.7], "text:far": ["10.0", "·", "70.0"]})
+    assert slice_order(frame, "text:far", is_descending=is_descending).tolist() == expected
 
 
 async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_compared(

@@ -31,6 +31,7 @@ from embedlab.tui.comparisons import (
     disagreements,
     slice_columns,
     slice_frame,
+    slice_order,
     to_table,
 )
 from embedlab.tui.pair_data import PairData
@@ -112,9 +113,8 @@ class CompareScreen(DashboardScreen):
         if is_scored:
             self._ask()
         else:
-            empty.update(
-                "no model with scores is chosen\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one"
-            )
+            what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
+            empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
 
     def _ask(self) -> None:
         known = self._answers.get(self.question)
@@ -156,10 +156,8 @@ class CompareScreen(DashboardScreen):
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
         frame = slice_frame(comparison, with_intervals=with_intervals)
-        rows = np.arange(frame.height)
-        if self._order is not None and (key := self._order[0].replace("text:", "value:")) in frame.columns:
-            rows = frame[key].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
         by, is_descending = self._order or (None, False)
+        rows = slice_order(frame, by, is_descending=is_descending)
         columns = slice_columns(comparison, with_intervals=with_intervals)
         table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
         table.take_height(self.size.height // 2)
@@ -181,10 +179,10 @@ class CompareScreen(DashboardScreen):
         if found is None:
             return
         reference = found.comparison.reference
-        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
-        marks += [f"not scored by {', '.join(absent)}"] if absent else []
         tested = f"{RESAMPLES:,} resamples" if found.is_tested else progress or "testing"
         marks = [note for note in (self.data.notes if self.data else ()) if note in {"sample", "partial"}]
+        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
+        marks += [f"not scored by {', '.join(absent)}"] if absent else []
         parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", tested, *marks]
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 
@@ -304,9 +302,9 @@ class CompareScreen(DashboardScreen):
         self.call_after_refresh(self._show_plot)
 
     @work
-        await self.dashboard.look_for_models()
     async def action_columns(self) -> None:
         """Choose the models."""
+        await self.dashboard.look_for_models()
         shown = [model.name for model in self.data.models] if self.data else []
         options = [(model.name, model.name, model.name in shown) for model in self.dashboard.stored]
         chosen = await self.app.push_screen_wait(Choose("Models to compare", options))

@@ -48,7 +48,7 @@ def _told(one: ComparedSlice, reference: str, width: int) -> Content:
 
 def _numbers(one: ComparedSlice, name: str, reference: str) -> list[Content]:
     score = one.scores[name]
-    parts = [f"{100 * score.value:.2f}"]
+    parts = [f"{100 * score.value:.2f}" if score.value == score.value else "·"]
     if score.low == score.low:
         parts.append(f"[{100 * score.low:.1f}, {100 * score.high:.1f}]")
     if score.sd == score.sd:
