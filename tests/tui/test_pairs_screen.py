@@ -1,14 +1,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 import numpy as np
+import polars as pl
 from textual.widgets import Input, Static
 
 from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
 from embedlab.tui.pair_view import ShownSlice
+from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
 from embedlab.tui.screens.help import HelpScreen
 from embedlab.tui.screens.pairs import PairsScreen
 from embedlab.tui.screens.typed_pair import TypedPairScreen
@@ -308,19 +308,6 @@ async def test_a_narrow_terminal_and_its_resize_keep_the_cursor_in_sight(opened:
             assert top <= table.cursor_row < top + table.scrollable_content_region.height - 1
 
 
-async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(opened: Open) -> None:
-    async with opened() as pilot:
-        for key, name in (("e", "~nobody-at-all/pairs.csv"), ("e", "a" * 300 + ".csv"), ("e", "/tmp"), ("a", "a" * 300)):
-            await pilot.press(key)
-            dialog = await on_top(pilot, AskText)
-            dialog.query_one(Input).value = name
-            await pilot.press("enter")
-            await pilot.pause()
-            assert str(dialog.query_one(".dialog-error", Static).content), name
-            await pilot.press("escape")
-            await on_top(pilot, PairsScreen)
-
-
 async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_says_so(opened: Open) -> None:
     async with opened() as pilot:
         pilot.app.screen.query_one(FilterBar).value = "far>0.5"
@@ -351,17 +338,39 @@ async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alon
         assert len(table.rows) == 7
 
 
-async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: Open, tmp_path: Path) -> None:
-    path = tmp_path / "sts12:mine.tsv"
-    path.write_text("sentence1\tsentence2\tscore\na red cat\ta cat\t90\na dog\ta cat\t-10\n", encoding="utf-8")
-    async with opened(pair_file=path) as pilot:
-        assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
-        assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))
-
-
 async def test_the_list_of_models_names_one_that_was_scored_meanwhile(opened: Open, own_world: Settings) -> None:
     async with opened(own_world) as pilot:
         write_scores(pilot.app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)
         await pilot.press("c")
         await on_top(pilot, Choose)
         assert "newer" in [model.name for model in pilot.app.stored]
+
+
+async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(opened: Open) -> None:
+    async with opened() as pilot:
+        for key, name in (("e", "~nobody-at-all/pairs.csv"), ("e", "a" * 300 + ".csv"), ("e", "/tmp"), ("a", "a" * 300)):
+            await pilot.press(key)
+            dialog = await on_top(pilot, AskText)
+            dialog.query_one(Input).value = name
+            await pilot.press("enter")
+            await pilot.pause()
+            assert str(dialog.query_one(".dialog-error", Static).content), name
+            await pilot.press("escape")
+            await on_top(pilot, PairsScreen)
+
+
+async def test_the_detail_of_no_pair_stays_empty_when_the_terminal_changes(opened: Open) -> None:
+    async with opened() as pilot:
+        detail = pilot.app.screen.query_one(PairDetail)
+        await until(pilot, lambda: "shared words" in told(pilot.app))
+        detail.show(None)
+        detail.on_resize()
+        assert told(pilot.app).strip() == "no pair"
+
+
+async def test_models_that_have_not_scored_a_users_own_pairs_are_named(opened: Open, tmp_path: Path) -> None:
+    path = tmp_path / "sts12:mine.tsv"
+    path.write_text("sentence1\tsentence2\tscore\na red cat\ta cat\t90\na dog\ta cat\t-10\n", encoding="utf-8")
+    async with opened(pair_file=path) as pilot:
+        assert pilot.app.data.gold_ranges == {"sts12:mine.tsv": (-10.0, 90.0)}  # its own scale, whatever it is called
+        assert any("not scored yet by far, near, published" in notice for notice in notices(pilot.app))

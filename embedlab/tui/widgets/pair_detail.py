@@ -38,6 +38,7 @@ class PairDetail(VerticalScroll):
 
     def show(self, pair: ShownPair | None) -> None:
         """Show a pair, or that there is none."""
+        self._pair = pair
         sentences, scores = self.query_one("#pair-sentences", QuickText), self.query_one("#pair-scores", QuickText)
         if pair is None:
             sentences.change("no pair")
@@ -45,7 +46,6 @@ class PairDetail(VerticalScroll):
             return
         sentences.change(_sentences(pair.row))
         scores.change(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
-        self._pair = pair
 
     def on_resize(self) -> None:
         """Bars are as long as there is room."""
