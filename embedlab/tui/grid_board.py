@@ -24,7 +24,6 @@ class GridLook:
 
     lines: tuple[str, ...]
     heat: Heat
-    is_over: bool
 
 
 class GridBoard:
@@ -58,7 +57,7 @@ def _told(progress: GridProgress) -> GridLook:
     lines = [
         f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",
         "  ".join(f"{_SIGNS.get(state, '?')} {count} {state}" for state, count in counts.items()),
-        f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended",
+        f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
     ]
     for cell in progress.running:
         step = _step(cell.step)
@@ -67,7 +66,7 @@ def _told(progress: GridProgress) -> GridLook:
     lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
     if len(progress.failed) > _FAILED_SHOWN:
         lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
-    return GridLook(lines=tuple(lines), heat=heat_map(progress), is_over=done == total)
+    return GridLook(lines=tuple(lines), heat=heat_map(progress))
 
 
 def heat_map(progress: GridProgress) -> Heat:

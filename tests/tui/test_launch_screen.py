@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,9 +7,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from embedlab.errors import UsageError
+from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
+from embedlab.grids.plan import GridFolder, Place
 from embedlab.runs import launch
 from embedlab.settings import Settings
+from embedlab.tui.grid_board import GridBoard
 from embedlab.tui.launch_form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.screens.dialogs import Confirm
 from embedlab.tui.screens.launch import LaunchScreen
@@ -148,3 +152,13 @@ def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_agai
     grid_launch("sbert-lr", {**values, SEEDS: "[8]"}, world, tmp_path)
     assert load_grid(started).seeds == (7,)
     assert load_grid(started).name == "sbert-lr-edited"
+
+
+def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tmp_path: Path) -> None:
+    settings = replace(world, runs=tmp_path / "runs")
+    folder = GridFolder.of(settings.runs_folder, "sbert-lr")
+    expand_grid(load_grid("sbert-lr"), Place.of(settings)).save(folder.plan_file)
+    folder.queue_file.touch()
+    look = GridBoard(settings, "sbert-lr").look()
+    assert look is not None
+    assert look.lines[-1] == "its cells are being queued"
