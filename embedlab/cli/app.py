@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             to_stderr("embedlab: interrupted")
             return ExitCode.INTERRUPTED
         except OSError as error:
-            return _full_disk(error)
+            return _system_error(error)
 
 
 @contextmanager
@@ -108,8 +108,11 @@ def _stop_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _full_disk(error: OSError) -> ExitCode:
-    """Say that the answer could not be written; any other system error is a bug."""
+def _system_error(error: OSError) -> ExitCode:
+    """Say that the answer could not be written, or that what was typed is no file's name; any other system error is a bug."""
+    if error.errno == errno.ENAMETOOLONG:
+        report(UsageError(f"no file can be called {str(error.filename)[:40]!r}…", hint="it is too long a name: was a space left out?"))
+        return ExitCode.USAGE
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         raise error
     report(MissingError("no space left to write the answer", hint="free some space, or send it elsewhere"))

@@ -71,6 +71,7 @@ def test_every_command_ends_its_help_with_examples_of_itself(embedlab: Embedlab)
         (["recipes", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'markdown'", "--help"),
         (["recipes", "snli-cee"], "no recipe named 'snli-cee'", "did you mean 'snli-ce'?"),
         (["runs", "show", "nothing"], "no run named 'nothing'", "embedlab runs ls"),
+        (["score", "a", "b", "--model", "x" * 300], f"no file can be called '{'x' * 40}'…", "too long a name"),
     ],
 )
 def test_what_is_typed_wrong_ends_with_2_and_two_lines(embedlab: Embedlab, arguments: list[str], message: str, hint: str) -> None:
