@@ -7,8 +7,8 @@ from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.folder import weight_files
 from embedlab.errors import MissingError
 
-# No pickled weights and no code: what a tokenizer, a config and safetensors need.
-WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")
+# No pickled weights and no code: what a tokenizer, a config and safetensors need, and what an export of ours says of its training.
+WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
 CONVERTER = "SFconvertbot"  # the hub's own account that offers safetensors of older repositories as a pull request
 
 

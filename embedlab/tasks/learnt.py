@@ -16,7 +16,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.training.stage_data import open_stages
 
-TRAINING = "training"  # the folder in an exported model that keeps what its marks need
+TRAINING = "training"  # the folder in an exported model that keeps what its marks need; the hub's models bring it along
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +67,11 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
 
 
 def _kept(spec: ModelSpec) -> list[RunFolder]:
-    """What an exported folder keeps of all the runs behind it."""
-    return [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))] if spec.kind == "folder" else []
+    """What an exported model keeps of all the runs behind it, in its folder or in what was fetched from the hub."""
+    if spec.kind not in {"folder", "hub"}:
+        return []
+    found = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
+    return [run for run in found if run.environment_file.is_file()]  # others keep things of their own under that name
 
 
 def _own(spec: ModelSpec) -> list[RunFolder]:

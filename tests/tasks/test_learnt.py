@@ -1,5 +1,6 @@
 """What a run has seen of the test sets: counted from its own rows, kept with it, followed to where it started, told beside scores."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,19 +8,21 @@ from typing import Any
 
 import polars as pl
 import pytest
+from huggingface_hub.utils import filter_repo_objects
 
 from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec, resolve
+from embedlab.encoders.hub import WANTED
 from embedlab.recipe import Recipe, from_table
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, marked
-from embedlab.tasks.learnt import keep_lineage, learnt, lineage
+from embedlab.tasks.learnt import TRAINING, keep_lineage, learnt, lineage
 from embedlab.tasks.marks import overlap_mark, overlap_notes, training_marks
 from embedlab.training.stage_data import open_stages
 
@@ -101,6 +104,26 @@ def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> Non
     assert after is not None
     assert (after.pairs == before.pairs).all()
     assert [run.environment().host for run in lineage(exported)] == ["", ""]
+
+
+def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: Path) -> None:
+    run = finished(tmp_path, "mine", recipe("snli", "nli_softmax"), SAMPLE)
+    before = learnt(member(run), SETTINGS).text
+    exported, fetched = tmp_path / "out", tmp_path / "snapshot"
+    keep_lineage(member(run), exported, SETTINGS)
+    (exported / TRAINING / "notebook.parquet").write_text("a stranger's")
+    files = [file.relative_to(exported).as_posix() for file in exported.rglob("*") if file.is_file()]
+    for file in filter_repo_objects(files, allow_patterns=list(WANTED)):
+        (fetched / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(exported / file, fetched / file)
+    (fetched / TRAINING / "theirs" / "own" / "seed-7").mkdir(parents=True)
+    of_hub = ModelSpec(name="me/mine", kind="hub", location=str(fetched))
+    assert training_marks(of_hub) == ("sample",)
+    after = learnt(of_hub, Settings()).text
+    assert before is not None
+    assert after is not None
+    assert (after.sentences == before.sentences).all()
+    assert not (fetched / TRAINING / "notebook.parquet").exists()
 
 
 def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Path) -> None:
