@@ -15,7 +15,7 @@ from annotated_types import Ge, Gt, Le
 
 from embedlab.errors import UsageError
 from embedlab.names import objective_options, recipe_path, task_names, unknown
-from embedlab.schema import Table, build, known_keys, read_toml, table, unbuild
+from embedlab.schema import Table, build, read_toml, table, unbuild
 
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
 Schedule = Literal["linear", "constant"]
@@ -313,12 +313,6 @@ def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
     else:
         return {prefix: values}
     return {key: value for name, item in items for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()}
-
-
-def recipe_keys() -> list[str]:
-    """Every key that `--set` knows on a one-stage recipe, objective options left out."""
-    sections = {"encoder": EncoderSection, "data": DataSection, "optim": OptimSection, "evaluate": EvaluateSection}
-    return [f"{name}.{key}" for name, section in sections.items() for key in known_keys(section)]
 
 
 def recipe_file(path: Path) -> Recipe:

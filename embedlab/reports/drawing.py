@@ -104,7 +104,7 @@ def _draw_dots(plot: Dots, titles: Titles) -> "Figure":
     axes.grid(axis="x")
     if plot.zero:
         axes.axvline(0, color=FAINT, linewidth=1)
-    _add_legend(figure, axes, plot.series)
+    _add_legend(figure, plot.series)
     return figure
 
 
@@ -126,7 +126,7 @@ def _draw_lines(plot: Lines, titles: Titles) -> "Figure":
             axes.plot([place], [value], **look, linestyle="none", gid=mark)
     axes.set(xticks=places, xticklabels=plot.labels, xlabel=plot.along, ylabel=plot.axis)
     axes.grid(axis="y")
-    _add_legend(figure, axes, plot.series)
+    _add_legend(figure, plot.series)
     return figure
 
 
@@ -193,7 +193,7 @@ def _legend_columns(series: Sequence[Series]) -> int:
     return max(1, min(4, int(70 / (6 + max(len(one.name) for one in series)))))
 
 
-def _add_legend(figure: "Figure", axes: "Axes", series: Sequence[Series]) -> None:
+def _add_legend(figure: "Figure", series: Sequence[Series]) -> None:
     if len(series) < 2:
         return
     from matplotlib.lines import Line2D

@@ -175,9 +175,7 @@ def task_features(encoder: Encoder, task: Labelled, watches: Watches | None = No
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
-def evaluation(
-    suite: str, encoder: Encoder, opened: Opened, results: Sequence[Result], setting: SettingName, scores: Sequence[Score]
-) -> Evaluation:
+def evaluation(suite: str, encoder: Encoder, opened: Opened, setting: SettingName, scores: Sequence[Score]) -> Evaluation:
     """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
     task = suite if setting == "literature" else f"{suite}-{setting}"
     skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]

@@ -50,7 +50,7 @@ def evaluate_probing(
     title = f"average of {len(asked)} ({'SentEval probing' if name == SENTEVAL else name})"
     scores = [score for result in results for score in accuracies(result, setting)]
     scores += average(title, asked, results, setting)
-    return Evaluated(evaluation=evaluation(name, encoder, opened, results, setting, scores), results=results)
+    return Evaluated(evaluation=evaluation(name, encoder, opened, setting, scores), results=results)
 
 
 def open_asked(source: Source, names: Sequence[str] = ()) -> Opened:

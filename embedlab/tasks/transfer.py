@@ -75,7 +75,7 @@ def evaluate_transfer(
     for task in opened.tasks:
         if task.name in RELATEDNESS:
             scores += _relatedness_scores(encoder, task, seed=seed, device=device, watches=watches)
-    return Evaluated(evaluation=evaluation("transfer", encoder, opened, results, setting, scores), results=results)
+    return Evaluated(evaluation=evaluation("transfer", encoder, opened, setting, scores), results=results)
 
 
 def f1(result: Result) -> float:
