@@ -70,7 +70,17 @@ def members(package: str) -> list[str]:
 @cache
 def task_names() -> list[str]:
     """Names of the evaluation tasks: the files of embedlab/tasks that state a SUMMARY."""
-    return sorted(path.stem for path in (PACKAGE / "tasks").glob("*.py") if "\nSUMMARY = " in path.read_text(encoding="utf-8"))
+    return _tasks_that_state("SUMMARY = ")
+
+
+@cache
+def has_own_units(task: str) -> bool:
+    """Whether a task's numbers are no shares of 100, nor the better the higher: its file states OWN_UNITS."""
+    return task in _tasks_that_state("OWN_UNITS = True")
+
+
+def _tasks_that_state(line: str) -> list[str]:
+    return sorted(path.stem for path in (PACKAGE / "tasks").glob("*.py") if f"\n{line}" in path.read_text(encoding="utf-8"))
 
 
 def objective_names() -> list[str]:

@@ -1,9 +1,11 @@
 """Names are found by listing, and a wrong one gets the nearest right one."""
 
+import importlib
+
 import pytest
 
 from embedlab.errors import UsageError
-from embedlab.names import nearest, objective_names, objective_options, recipe_names, recipe_path, unknown
+from embedlab.names import has_own_units, nearest, objective_names, objective_options, recipe_names, recipe_path, task_names, unknown
 
 
 def test_recipes_and_objectives_are_found_by_listing_their_folders() -> None:
@@ -17,6 +19,12 @@ def test_every_objective_has_options_needs_and_a_summary(name: str) -> None:
     assert module.SUMMARY
     assert module.needs(module.Options()).columns
     assert module.Options
+
+
+def test_a_task_says_in_its_own_file_that_its_numbers_are_no_shares() -> None:
+    stating = [name for name in task_names() if getattr(importlib.import_module(f"embedlab.tasks.{name}"), "OWN_UNITS", False)]
+    assert stating == [name for name in task_names() if has_own_units(name)] == ["geometry"]
+    assert not has_own_units("no-such-task")
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:

@@ -15,6 +15,7 @@ from embedlab.cli.notes import Facts, data_notes, facts_of, marked, sample_note,
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.errors import ExitCode, MissingError, UsageError
+from embedlab.names import has_own_units
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Evidence, Test
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from embedlab.tasks.classifier_settings import SettingName
 
 RESAMPLES = 10_000
-OWN_UNITS = {"geometry"}  # tasks whose numbers are no shares of 100
 
 
 @dataclass(kw_only=True)
@@ -168,7 +168,7 @@ def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[Mo
     names = [model.name for model in models]
     rows = [
         {
-            **row_of(one, found.shared, scale=1 if one.task in OWN_UNITS else 100),
+            **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
             "task": one.task,
             "slice": Cell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
             "metric": one.metric,

@@ -13,6 +13,7 @@ from embedlab.cli.models import title_of
 from embedlab.cli.notes import facts_of, marked, sample_note, usage_note
 from embedlab.cli.output import Terminal, report
 from embedlab.errors import MissingError, UsageError
+from embedlab.names import has_own_units
 
 if TYPE_CHECKING:
     from embedlab.data.shared_text import Overlap
@@ -107,7 +108,7 @@ def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Kno
             terminal.note(f"{model.name}: {one.task} does not apply: {error.message}")
             continue
         is_whole &= is_complete
-    return (_table(one.evaluation_name(), evaluations) if evaluations else None), is_whole
+    return (_table(one, evaluations) if evaluations else None), is_whole
 
 
 def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "tuple[list[Evaluation], bool]":
@@ -141,12 +142,11 @@ def _named(watch: "Callable[[str], Watch]", member: str) -> "Callable[[str], Wat
     return lambda work: watch(f"{member}: {work}")
 
 
-def _table(task: str, evaluations: Evaluations) -> "Table":
+def _table(asked: "Asked", evaluations: Evaluations) -> "Table":
     """One row a number, one column a model: mean ± standard deviation over its members."""
     from embedlab.reports.tables import Column, Table
 
-    # What geometry measures has units of its own.
-    scale, unit = (1.0, "") if task == "geometry" else (100.0, " x 100")
+    scale, unit = (1.0, "") if has_own_units(asked.task) else (100.0, " x 100")
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
     rows: list[dict[str, Value | Cell]] = []
     for key in keys:
@@ -160,7 +160,9 @@ def _table(task: str, evaluations: Evaluations) -> "Table":
     used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
     columns = [Column(key=key, title=key) for key in _COLUMNS]
     columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
-    return Table(title=marked(f"{task}{unit}", marks), columns=columns, rows=rows, notes=(*sample_note(marks), *told, *used))
+    return Table(
+        title=marked(f"{asked.evaluation_name()}{unit}", marks), columns=columns, rows=rows, notes=(*sample_note(marks), *told, *used)
+    )
 
 
 def _key(score: "TaskScore") -> tuple[str, ...]:

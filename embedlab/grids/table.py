@@ -12,14 +12,13 @@ from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.data.shared_text import Overlap
 from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, Plan
-from embedlab.names import nearest
+from embedlab.names import has_own_units, nearest
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 
 DEV = "dev"  # the last dev score, beside the slices of the evaluation
 ALPHA = 0.05
-OWN_UNITS = {"geometry"}  # tasks whose numbers are no shares of 100, nor the better the higher
 
 Place = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 
@@ -36,7 +35,7 @@ class Measure:
     @property
     def is_share(self) -> bool:
         """Whether the numbers are shown x 100, and the highest is the best."""
-        return self.task not in OWN_UNITS
+        return not has_own_units(self.task)
 
     def is_of(self, score: Mapping[str, Any]) -> bool:
         """Whether a score with these fields is shown."""

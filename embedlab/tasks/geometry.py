@@ -17,6 +17,7 @@ from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.sts import open_parts
 
 SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
+OWN_UNITS = True
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # of the k-occurrence (Radovanović 2010)
