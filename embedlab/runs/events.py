@@ -130,14 +130,11 @@ def from_line(line: bytes | str) -> Event | None:
     """The event in a line, or None where the line is damaged or of a kind this version does not know."""
     try:
         values = json.loads(line)
-    except ValueError:
-        return None
-    cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
-    if cls is None:
-        return None
-    try:
+        cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
+        if cls is None:
+            return None
         return cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 

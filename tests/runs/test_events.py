@@ -57,7 +57,14 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "not json", "[]", "3", '{"event": "future"}', '{"event": "step"}', '{"event": "dev", "step": "x", "score": 1}']
+    "damage",
+    [
+        *("", "not json", "[]", "3", "[" * 100_000),
+        *('{"event": "future"}', '{"event": "step"}', '{"event": ["step"]}'),
+        *(f'{{"event": "dev", "step": {step}, "score": 1}}' for step in ('"x"', "Infinity", "NaN")),
+        f'{{"event": "dev", "step": 1, "score": {"9" * 400}}}',
+    ],
+    ids=lambda damage: damage[:44],
 )
 def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "events.jsonl"
