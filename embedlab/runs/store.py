@@ -226,6 +226,10 @@ class RunFolder:
         return self._told() if _is_locked(self.path / "lock") else None
 
     def _told(self) -> Holder:
+        for patience_s in (0.01, 0.1, 0.3):  # whoever has just taken the lock has yet to say who it is
+            if self.pid_file.exists():
+                break
+            time.sleep(patience_s)
         return Holder(**json.loads(self.pid_file.read_text()))
 
 

@@ -53,6 +53,15 @@ def test_a_damaged_environment_is_a_missing_resource(run: RunFolder, content: by
         run.environment()
 
 
+def test_whoever_has_the_lock_and_not_yet_said_so_is_waited_for(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.runs.store.time.sleep", lambda _: run.hand_over(7))
+    with (run.path / "lock").open("wb") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        holder = run.holder()
+    assert holder is not None
+    assert holder.pid == 7
+
+
 def test_two_processes_never_hold_one_run(run: RunFolder) -> None:
     assert run.holder() is None
     with subprocess.Popen([sys.executable, "-c", HOLD, str(run.path)], stdout=subprocess.PIPE) as other:
