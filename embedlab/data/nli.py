@@ -17,6 +17,7 @@ from embedlab.data.text_file import bad_line, empty_file, read_fields, read_line
 from embedlab.errors import MissingError
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
+_LABELS = (*NLI_LABELS, "-")
 _NO_LABEL = "label '-'"
 
 
@@ -30,9 +31,9 @@ def read_jsonl(paths: Sequence[Path]) -> Rows:
         frame = pl.read_ndjson(read_text(path).encode() if is_marked else path, schema=dict.fromkeys(_FIELDS, pl.String))
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
-    if frame is None or frame.is_empty() or sum(frame.null_count().row(0)):
+    if frame is None or frame.is_empty() or sum(frame.null_count().row(0)) or not frame["gold_label"].is_in(_LABELS).all():
         raise _jsonl_fault(path)
-    return _labelled(path, frame.with_row_index("line", offset=1))
+    return _labelled(frame)
 
 
 def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -44,7 +45,11 @@ def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
 def read_tsv(paths: Sequence[Path]) -> Rows:
     """Pairs of a tab-separated file with the header sentence1, sentence2, gold_label."""
     (path,) = paths
-    return _labelled(path, read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label"))
+    frame = read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label")
+    wrong = frame.filter(~pl.col("gold_label").is_in(_LABELS))
+    if not wrong.is_empty():
+        raise _wrong_label(path, wrong["line"][0], wrong["gold_label"][0])
+    return _labelled(frame)
 
 
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -63,11 +68,8 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     return row
 
 
-def _labelled(path: Path, frame: pl.DataFrame) -> Rows:
-    """The pairs with a label; a label that is none of the three is an error at its line."""
-    wrong = frame.filter(~pl.col("gold_label").is_in([*NLI_LABELS, "-"]))
-    if not wrong.is_empty():
-        raise bad_line(path, wrong["line"][0], f"label {wrong['gold_label'][0]!r} is none of {', '.join(NLI_LABELS)} and '-'")
+def _labelled(frame: pl.DataFrame) -> Rows:
+    """The pairs with a label; the others are counted."""
     labelled = frame.filter(pl.col("gold_label") != "-")
     skipped = len(frame) - len(labelled)
     return Rows(
@@ -77,13 +79,21 @@ def _labelled(path: Path, frame: pl.DataFrame) -> Rows:
 
 
 def _jsonl_fault(path: Path) -> MissingError:
-    """What is wrong with a file that polars could not read, found line by line."""
+    """What is wrong with a file, found line by line: polars names no line, and passes over blank ones without counting them."""
     for number, line in enumerate(read_lines(path), 1):
-        row = json_object(path, number, line) if line.strip() else {}
+        if not line.strip():
+            continue
+        row = json_object(path, number, line)
         absent = [key for key in _FIELDS if not isinstance(row.get(key), str)]
         if absent:
-            return bad_line(path, number, f"no text under {absent[0]!r}" if line.strip() else "blank line")
+            return bad_line(path, number, f"no text under {absent[0]!r}")
+        if row["gold_label"] not in _LABELS:
+            return _wrong_label(path, number, row["gold_label"])
     return empty_file(path)
+
+
+def _wrong_label(path: Path, line: int, label: str) -> MissingError:
+    return bad_line(path, line, f"label {label!r} is none of {', '.join(NLI_LABELS)} and '-'")
 
 
 def _jsonl_split(file: str, folders: Sequence[str], rows: int, classes: Sequence[int], hub: HubSource) -> Split:

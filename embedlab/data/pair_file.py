@@ -3,16 +3,14 @@
 Columns: sentence1, sentence2, score and, if wanted, source. The score may be on any scale; a pair without one is left out and counted.
 """
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Part, State
 from embedlab.data.nli import json_object
-from embedlab.data.text_file import bad_line, read_lines, read_text
+from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 from embedlab.errors import MissingError
 from embedlab.paths import file_hash
 
@@ -73,7 +71,7 @@ def _read(path: Path) -> pl.DataFrame:
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
-                return _table(path, list(_csv_rows(path)))
+                return _table(path, list(read_csv_rows(path)))
             case ".tsv":  # quotes are text here, as in the corpora
                 return _table(path, [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)])
     except pl.exceptions.PolarsError as error:
@@ -96,18 +94,6 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
             json_object(path, number, line)
         raise
     return frame.with_columns(pl.Series(_PLACE, [number for number, _ in lines], dtype=pl.UInt32))
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row and the line it begins at: a quoted field may span several."""
-    reader = csv.reader(io.StringIO(read_text(path), newline="\n"), strict=True)
-    line = 1
-    try:
-        for row in reader:
-            yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise bad_line(path, line, f"not readable as CSV: {error}") from error
 
 
 def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:

@@ -1,6 +1,8 @@
 """Text files read strictly: every fault is told with the file and the line."""
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -40,10 +42,11 @@ def read_lines(path: Path, *, fallback: str | None = None) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str) -> pl.DataFrame:
+def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, allow_more: bool = True) -> pl.DataFrame:
     """Tab-separated columns as text, quotes taken literally, and the number of each `line`.
 
     COLUMNS are positions, or names in a header line. LINE_SHAPE says in errors what a line should hold.
+    Fields after the last of them are left out, or an error at their line where there may not be more.
     """
     lines = read_lines(path)
     header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
@@ -54,7 +57,7 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str) ->
     first_line, last = (2 if header else 1), max(positions)
     rows = [line.split("\t") for line in lines[first_line - 1 :]]
     for number, row in enumerate(rows, first_line):
-        if len(row) <= last:
+        if len(row) <= last or (len(row) > last + 1 and not allow_more):
             raise bad_line(path, number, f"{len(row)} tab-separated fields: expected {line_shape}")
     return pl.DataFrame(
         {
@@ -63,6 +66,18 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str) ->
         },
         schema={"line": pl.UInt32, **{str(name): pl.String for name in columns}},
     )
+
+
+def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row and the line it begins at: a quoted field may span several."""
+    reader = csv.reader(io.StringIO(read_text(path), newline="\n"), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise bad_line(path, line, f"not readable as CSV: {error}") from error
 
 
 def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str) -> pl.Series:

@@ -9,25 +9,30 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
-from embedlab.data.text_file import bad_line, read_text
+from embedlab.data.text_file import bad_line, empty_file, read_csv_rows
 
 _COLUMNS = {"sent0": "anchor", "sent1": "positive", "hard_neg": "negative"}
 
 
 def read_triplets(paths: Sequence[Path]) -> Rows:
-    """The rows of a CSV file with the header sent0, sent1, hard_neg; a row with an empty sentence is an error."""
+    """The rows of a CSV file with the header sent0, sent1, hard_neg; a row with an empty sentence is an error, blank lines are none."""
     (path,) = paths
-    try:
-        frame = pl.read_csv(read_text(path).encode(), infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise bad_line(path, 1, f"no readable CSV: {str(error).splitlines()[0]}") from error
-    if absent := [name for name in _COLUMNS if name not in frame.columns]:
-        raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(frame.columns)}")
-    triplets = frame.select(pl.col(theirs).fill_null("").alias(ours) for theirs, ours in _COLUMNS.items())
-    empty = triplets.with_row_index("row", offset=1).filter(pl.any_horizontal(pl.exclude("row").str.strip_chars() == ""))
-    if len(empty):
-        raise bad_line(path, int(empty["row"][0]) + 1, "an empty sentence")
-    return Rows(frame=triplets)
+    (_, header), *rows = read_csv_rows(path)
+    if absent := [name for name in _COLUMNS if name not in header]:
+        raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(header)}")
+    positions = [header.index(name) for name in _COLUMNS]
+    triplets = []
+    for line, row in rows:
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise bad_line(path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}")
+        triplets.append([row[at] for at in positions])
+        if not all(sentence.strip() for sentence in triplets[-1]):
+            raise bad_line(path, line, "an empty sentence")
+    if not triplets:
+        raise empty_file(path)
+    return Rows(frame=pl.DataFrame(triplets, schema=dict.fromkeys(_COLUMNS.values(), pl.String), orient="row"))
 
 
 _FILES = ("nli_for_simcse/nli_for_simcse.csv", "nli_for_simcse.csv")

@@ -37,6 +37,11 @@ def test_an_empty_definition_is_refused_with_its_line(write: Write) -> None:
         read_definitions([write("d.tsv", "\tan animal\n")])
 
 
+def test_a_third_column_is_refused_rather_than_taken_for_the_definition(write: Write) -> None:
+    with pytest.raises(MissingError, match="line 2: 3 tab-separated fields: expected a word and its definition"):
+        read_definitions([write("d.tsv", "dog\tan animal\ncat\tnoun\tanother animal\n")])
+
+
 def test_sentences_of_a_users_own_file_are_its_lines(write: Write) -> None:
     path = write("s.tsv", "one\ttwo\nthree\n")
     assert Source().open(str(path), kind="sentences").frame["sentence"].to_list() == ["one\ttwo", "three"]

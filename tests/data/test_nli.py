@@ -38,6 +38,8 @@ def test_pairs_without_an_agreed_label_are_skipped_and_counted(write: Write) -> 
         (line("neutral") + "\n[1, 2]\n", "line 2: not a JSON object"),
         (line("neutral") + '\n{"gold_label": "neutral", "sentence1": "a"}\n', "line 2: no text under 'sentence2'"),
         (line("neutral") + "\n" + line("maybe"), "line 2: label 'maybe' is none of entailment"),
+        ("\n\n" + line("neutral") + "\n" + line("maybe"), "line 4: label 'maybe'"),
+        (line("neutral") + "\n\n" + '{"gold_label": null, "sentence1": "a", "sentence2": "b"}', "line 3: no text under 'gold_label'"),
         (line("neutral").encode() + b'\n{"gold_label": "neutral", "sentence1": "\xff"}\n', "line 2: byte 0xff is not UTF-8"),
         ("", "is empty"),
         ("\n\n", "is empty"),
@@ -61,6 +63,12 @@ def test_what_is_written_is_read_back(write: Write) -> None:
 def test_counterfactual_pairs_keep_their_quotes(write: Write) -> None:
     path = write("a.tsv", 'sentence1\tsentence2\tgold_label\n"a" b\tc "d\tneutral\n')
     assert read_tsv([path]).frame.rows() == [('"a" b', 'c "d', "neutral")]
+
+
+def test_a_strange_counterfactual_label_is_told_with_its_line(write: Write) -> None:
+    path = write("a.tsv", "sentence1\tsentence2\tgold_label\na\tb\tneutral\na\tb\tmaybe\n")
+    with pytest.raises(MissingError, match=r"a\.tsv, line 3: label 'maybe' is none of"):
+        read_tsv([path])
 
 
 def test_a_short_counterfactual_line_is_told_with_its_number(write: Write) -> None:

@@ -20,6 +20,22 @@ def test_a_triplet_is_an_anchor_a_positive_and_a_negative(write: Write) -> None:
         read_triplets([write("t.csv", "sent0,sent1,hard_neg\na,b,c\na,,c\n")])
 
 
+def test_a_faulty_triplet_is_told_with_the_line_that_it_begins_at(write: Write) -> None:
+    with pytest.raises(MissingError, match="line 4: an empty sentence"):
+        read_triplets([write("t.csv", 'sent0,sent1,hard_neg\na,"b\nb",c\na,,c\n')])
+    with pytest.raises(MissingError, match="line 3: 2 fields: the header has 3"):
+        read_triplets([write("t.csv", "sent0,sent1,hard_neg\na,b,c\na,b\n")])
+    with pytest.raises(MissingError, match="line 2: not readable as CSV"):
+        read_triplets([write("t.csv", 'sent0,sent1,hard_neg\na,"b,c\n')])
+    with pytest.raises(MissingError, match="is empty"):
+        read_triplets([write("t.csv", "sent0,sent1,hard_neg\n")])
+
+
+def test_blank_lines_are_no_triplets(write: Write) -> None:
+    path = write("t.csv", "sent0,sent1,hard_neg\na,b,c\n\nd,e,f\n\n")
+    assert read_triplets([path]).frame.rows() == [("a", "b", "c"), ("d", "e", "f")]
+
+
 def test_blank_lines_are_no_sentences(write: Write) -> None:
     rows = read_whole_lines([write("s.txt", "one\n\ntwo\twords\n")])
     assert rows.frame["sentence"].to_list() == ["one", "two\twords"]
