@@ -54,6 +54,7 @@ def train(
 
     Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint.
     """
+    from embedlab.encoders.catalog import trainable
     from embedlab.objectives.needs import check_columns
     from embedlab.recipe import load_recipe
     from embedlab.runs.store import RunFolder
@@ -61,8 +62,12 @@ def train(
     if seed is not None and seeds is not None:
         raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
     settings = terminal.settings
-    chosen = load_recipe(recipe, set_ or (), encoder=starting_encoder(encoder, settings, build=not dry_run))
+    is_set = any(one.startswith("encoder.model=") for one in set_ or ())
+    start = None if is_set and encoder is None else starting_encoder(encoder, settings, build=not dry_run)
+    chosen = load_recipe(recipe, set_ or (), encoder=start)
     check_columns(chosen)
+    if start is None and not resume:  # what is resumed may have been begun with another
+        trainable(chosen.encoder.model, settings.runs_folder)
     label = name if name is not None else chosen.name
     numbers = range(1, seeds + 1) if seeds is not None else [seed if seed is not None else 1]
     runs = [RunFolder.of(settings.runs_folder, label, number) for number in numbers]
@@ -177,7 +182,9 @@ def follow(label: str, note: "Callable[[str], None]", tick: Tick) -> "Callable[[
 def starting_encoder(typed: str | None, settings: Settings, *, build: bool = True) -> str | None:
     """Where the encoder to start from lies, folders with their absolute path; with `--sample` a small random one."""
     if typed is not None:
-        return _location(typed, settings)
+        from embedlab.encoders.catalog import starting_location
+
+        return starting_location(typed, settings.runs_folder)
     if not settings.sample:
         return None
     from embedlab.data import sample
@@ -190,19 +197,6 @@ def starting_encoder(typed: str | None, settings: Settings, *, build: bool = Tru
 
         build_random_encoder(folder, seed=0)
     return str(folder)
-
-
-def _location(name: str, settings: Settings) -> str:
-    """The folder or hub id that a model name stands for; what is no single transformer is refused."""
-    from embedlab.encoders.catalog import resolve
-
-    members = resolve(name, settings.runs_folder).members
-    if len(members) > 1:
-        raise UsageError(f"--encoder {name!r} has {len(members)} seeds", hint=f"start from one: --encoder {members[0].name}")
-    if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(f"--encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
-    location = members[0].location
-    return str(Path(location).absolute()) if Path(location).is_dir() else location
 
 
 def _newest_unfinished(folder: Path, name: str) -> "RunFolder":

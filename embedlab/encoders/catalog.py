@@ -116,6 +116,27 @@ def resolve(name: str, runs_folder: Path) -> Model:
     return _resolve(parse_model(name), runs_folder)
 
 
+def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    """The transformers that a training can start from under NAME: one, or one for each finished seed of a run."""
+    members = resolve(name, runs_folder).members
+    if members[0].kind not in {"run", "folder", "hub"}:
+        raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+    if isinstance(parsed := parse_model(name), Single) and parsed.pooling is not None:
+        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.pooling}")
+    return members
+
+
+def starting_location(name: str, runs_folder: Path) -> str:
+    """The absolute folder, or the hub id with its revision, of the one transformer that a training starts from."""
+    members = trainable(name, runs_folder)
+    if len(members) > 1:
+        raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
+    spec = members[0]
+    if Path(spec.location).is_dir():
+        return str(Path(spec.location).absolute())
+    return spec.location if spec.revision is None else f"{spec.location}?revision={spec.revision}"
+
+
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
     if isinstance(parsed, Single):
         return Model(name=parsed.text, members=_resolve_single(parsed, runs_folder))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import resolve
+from embedlab.encoders.catalog import starting_location
 from embedlab.encoders.fingerprint import folder_fingerprint
 from embedlab.encoders.folder import read_usage
 from embedlab.errors import UsageError
@@ -150,7 +150,7 @@ class _Base:
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
-            resolved["model"] = starting_encoder(resolved["model"], self.place.runs_folder)
+            resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
         return _Section(table=resolved, text=json.dumps(self._decisive(name, resolved), sort_keys=True))
 
     def _decisive(self, name: str, section: Table) -> list[Any]:
@@ -207,17 +207,6 @@ def source_of(place: Place) -> Source:
         offline=place.offline,
         allow_partial=place.allow_partial,
     )
-
-
-def starting_encoder(name: str, runs: Path) -> str:
-    """The absolute folder or the hub id of the encoder that a recipe starts from."""
-    members = resolve(name, runs).members
-    if len(members) > 1:
-        raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
-    if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
-    location = members[0].location
-    return str(Path(location).absolute()) if Path(location).is_dir() else location
 
 
 def stage_rows(stage: Table, place: Place) -> float:

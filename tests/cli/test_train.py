@@ -113,6 +113,19 @@ def test_dry_run_is_one_object_in_json(embedlab: Embedlab) -> None:
     assert stage["example"][0]["role"] == "anchor"
 
 
+@pytest.mark.parametrize(("model", "code"), [("./nothing-here", 3), ("nothing-here", 2), ("dice", 2)])
+def test_a_recipe_that_starts_from_no_encoder_is_refused_before_anything_heavy_loads(embedlab: Embedlab, model: str, code: int) -> None:
+    for words in ([], ["--dry-run"], ["--detach"]):
+        answer = embedlab("train", "snli-ce", "--set", f"encoder.model={model}", *words)
+        assert (answer.code, answer.err.startswith("embedlab: error: ")) == (code, True)
+        assert model in answer.err
+
+
+def test_an_encoder_that_is_set_holds_in_the_sample_world_too(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    answer = embedlab("train", "snli-ce", "--sample", "--dry-run", "--set", f"encoder.model={tiny_encoder}")
+    assert tomllib.loads(answer.out)["encoder"]["model"] == str(tiny_encoder)
+
+
 @pytest.mark.parametrize("name", ["a/b", "", "dice"])
 def test_a_dry_run_checks_the_name_too(embedlab: Embedlab, name: str) -> None:
     answer = embedlab("train", "snli-ce", "--sample", "--dry-run", "--name", name)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.encoders.catalog import CATALOG, model_names, resolve
+from embedlab.encoders.catalog import CATALOG, model_names, resolve, starting_location, trainable
 from embedlab.errors import MissingError, UsageError
 
 
@@ -52,6 +52,24 @@ def test_an_unfinished_run_leaves_the_catalog_name_and_says_so(runs: Path) -> No
 def test_a_run_without_a_finished_seed_is_missing(runs: Path) -> None:
     with pytest.raises(MissingError, match="'started' has no finished seed"):
         resolve("started", runs)
+
+
+def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert starting_location("runs", runs) == str(runs)
+    assert starting_location("ours@1", runs) == str(runs / "ours" / "seed-1" / "model")
+    (spec,) = resolve(starting_location("bert-base-uncased?revision=abc", runs), runs).members
+    assert (spec.location, spec.revision) == ("google-bert/bert-base-uncased", "abc")
+    assert len(trainable("ours", runs)) == 3
+    for name, message in (
+        ("ours", "'ours' has 3 seeds"),
+        ("average:ours,other", "no transformer that could be trained"),
+        ("org/model?pooling=cls", "the recipe says how it is pooled"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            starting_location(name, runs)
 
 
 def test_folders_hub_ids_word_vectors_and_dice_resolve(runs: Path, tmp_path: Path) -> None:
