@@ -115,17 +115,29 @@ def cancel(run: RunFolder, *, force: bool = False) -> int:
     """Ask the run's process to save a checkpoint and stop, or with FORCE end it at once; gives its process id."""
     holder = run.holder()
     if holder is None:
-        raise UsageError(f"run {run.id!r} is not running", hint="`embedlab runs ls` shows the state of all runs")
+        raise _not_running(run)
     if holder.host != socket.gethostname():
         raise EmbedlabError(
             f"run {run.id!r} runs on {holder.host!r}, not on this machine", hint=f"type this there: embedlab runs cancel {run.id}"
         )
     with EventLog(run.events_file) as log:
         log.append(Cancelled())
-    number = signal.SIGKILL if force else signal.SIGTERM
-    # A process started by hand shares its group with whoever started it: then it alone is meant.
-    if os.getpgid(holder.pid) == holder.pid:
-        os.killpg(holder.pid, number)
-    else:
-        os.kill(holder.pid, number)
+    try:
+        _signal(holder.pid, signal.SIGKILL if force else signal.SIGTERM)
+    except ProcessLookupError as error:
+        raise _not_running(run) from error
+    except PermissionError as error:
+        raise EmbedlabError(f"run {run.id!r} belongs to another user", hint=f"ask for the end of process {holder.pid} there") from error
     return holder.pid
+
+
+def _not_running(run: RunFolder) -> UsageError:
+    return UsageError(f"run {run.id!r} is not running", hint="`embedlab runs ls` shows the state of all runs")
+
+
+def _signal(pid: int, number: int) -> None:
+    # A process started by hand shares its group with whoever started it: then it alone is meant.
+    if os.getpgid(pid) == pid:
+        os.killpg(pid, number)
+    else:
+        os.kill(pid, number)

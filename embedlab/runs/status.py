@@ -99,5 +99,7 @@ def _state(recent: list[events.Event], *, alive: bool, now: float) -> State:
     if alive:
         return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
     endings = [ENDINGS[type(event)] for event in recent if type(event) in ENDINGS]
+    if "finished" in endings:  # whoever asks for its end in that instant comes too late
+        return "finished"
     # A run that is cancelled saves its checkpoint and says "interrupted"; who asked is the better answer.
     return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"

@@ -46,6 +46,19 @@ def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
         launch.cancel(run)
 
 
+@pytest.mark.parametrize(("error", "message"), [(ProcessLookupError, "is not running"), (PermissionError, "belongs to another user")])
+def test_a_process_that_has_just_ended_or_is_another_users_is_told_in_one_line(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch, error: type[OSError], message: str
+) -> None:
+    def fail(_: int) -> int:
+        raise error
+
+    monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host=socket.gethostname()))
+    monkeypatch.setattr("os.getpgid", fail)
+    with pytest.raises(EmbedlabError, match=message):
+        launch.cancel(run)
+
+
 def test_a_run_of_another_machine_is_left_alone(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
     with pytest.raises(EmbedlabError, match="elsewhere"):

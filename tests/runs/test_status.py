@@ -32,6 +32,7 @@ def say(run: RunFolder, *told: events.Event) -> None:
         ([STARTED, events.Cancelled(), INTERRUPTED], "cancelled"),
         ([STARTED, events.Cancelled()], "cancelled"),
         ([STARTED, events.Cancelled(), events.Finished(step=9)], "finished"),
+        ([STARTED, events.Finished(step=9), events.Cancelled()], "finished"),
         ([STARTED, INTERRUPTED, STARTED, STEP], "crashed"),
     ],
 )
