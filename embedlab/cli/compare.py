@@ -1,6 +1,6 @@
 """`embedlab compare`: models side by side, and whether they differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,11 +12,11 @@ from embedlab.cli.models import ModelNames
 from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
-from embedlab.cli.page_facts import HtmlFile
+from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Comparison
+    from embedlab.analysis.comparison import ComparedSlice, Comparison, PairTest
     from embedlab.reference.published import PublishedRow
     from embedlab.reports.tables import Table
     from embedlab.tasks.sts import ScoredPairs
@@ -65,12 +65,10 @@ def compare(
     with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of several seeds
     are always tested by the bootstrap.
     """
-    _check_models(models, terminal)
-
     from embedlab.tasks.asked import ask
 
-    folder = terminal.settings.data
-    asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), folder)))
+    _check_models(models, terminal)
+    asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), terminal.settings.data)))
     if [one.task for one in asked] != ["sts"]:
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 
@@ -79,18 +77,10 @@ def compare(
         return compare_suites(models, asked, test, setting, terminal)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="take bootstrap, williams or steiger")
-    if html is not None:
-        from embedlab.reports.html import check_page_path
-
-        check_page_path(html)
+    check_page(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
-
-    from embedlab.analysis.comparison import compare as compare_models
-    from embedlab.reference.published import published_row
-
-    with terminal.progress("resampling") as tick:
-        comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test or "bootstrap", watch=tick)
-    printed = [row for name in comparison.models if published and (row := published_row(name)) is not None]
+    comparison = _resampled(scored, by, aggregate, test or "bootstrap", terminal)
+    printed = _published_rows(comparison.models) if published else []
     terminal.show(comparison_table(comparison, scored, printed))
     if html is not None:
         from embedlab.cli.compare_page import View, write_comparison
@@ -99,6 +89,20 @@ def compare(
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
     return None
+
+
+def _resampled(scored: "ScoredPairs", by: By, aggregate: Aggregate, test: "PairTest", terminal: Terminal) -> "Comparison":
+    from embedlab.analysis.comparison import compare as compare_models
+
+    with terminal.progress("resampling") as tick:
+        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, watch=tick)
+
+
+def _published_rows(models: Sequence[str]) -> "list[PublishedRow]":
+    """What papers print for models of these names."""
+    from embedlab.reference.published import published_row
+
+    return [row for name in models if (row := published_row(name)) is not None]
 
 
 def _refuse_for_pairs(**typed: bool) -> None:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.")]
 
 
+def check_page(html: Path | None) -> None:
+    """Refuse a page that could not be written before anything is computed for it."""
+    if html is not None:
+        from embedlab.reports.html import check_page_path
+
+        check_page_path(html)
+
+
 def page_facts(data: str) -> dict[str, str]:
     """The facts block of a page that this process writes; DATA says what its numbers were made from."""
     program = Path(sys.argv[0]).name

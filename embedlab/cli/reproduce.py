@@ -11,7 +11,7 @@ from embedlab.cli import completion
 from embedlab.cli.grid import DryRun
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
-from embedlab.cli.page_facts import HtmlFile
+from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -109,10 +109,8 @@ def _reproduce(chosen: "Sequence[PaperTable]", asked: Asked, html: Path | None, 
     """Show every chosen table beside ours; a table that holds no scores is shown as it is printed."""
     from embedlab.cli import reproduce_tables as tables
     from embedlab.cli.reproduction import reproduce_table
-    from embedlab.reports.html import check_page_path
 
-    if html is not None:
-        check_page_path(html)
+    check_page(html)
     found = [reproduce_table(one, asked, terminal) for one in chosen if one.makings]
     shown = iter(found)
     terminal.show(*(part for one in chosen for part in (next(shown).tables if one.makings else [tables.printed_table(one)])))
