@@ -338,6 +338,19 @@ async def test_a_reload_keeps_the_marked_pairs_and_the_slice_that_are_shown_alon
         assert len(table.rows) == 7
 
 
+async def test_one_of_two_equal_pairs_keeps_its_mark_alone_through_a_reload(opened: Open, world: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "twice.tsv"
+    file.write_text("sentence1\tsentence2\tscore\na b\tc d\t1\ne f\tg h\t2\na b\tc d\t1\n")
+    async with opened(world, pair_file=file) as pilot:
+        app, table = pilot.app, table_of(pilot.app)
+        await pilot.press("space")
+        before = app.data
+        await pilot.press("r")
+        await until(pilot, lambda: app.data is not before)
+        await pilot.pause()
+        assert table.marks == {0}
+
+
 async def test_the_list_of_models_names_one_that_was_scored_meanwhile(opened: Open, own_world: Settings) -> None:
     async with opened(own_world) as pilot:
         write_scores(pilot.app.data.table, own_world.runs_folder / "newer" / "seed-1" / "scores.parquet", noise=0.2)

@@ -74,7 +74,10 @@ class PairsScreen(DashboardScreen):
             only_marked=old.only_marked if old else False,
             within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
         )
-        self.view.mark_keys(old.marked_keys if old else state.marks)
+        if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
+            self.view.marks = old.marks  # by row: a pair that stands in the table twice has one key
+        else:
+            self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
         if old is None and state.filter and not bar.value:
             with self.prevent(FilterBar.Changed):
