@@ -7,6 +7,7 @@ from statistics import fmean
 from embedlab.errors import EmbedlabError
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress, Watcher
+from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import status
 from embedlab.settings import Settings
@@ -14,7 +15,8 @@ from embedlab.tui.launch_form import cost_text
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.heat_map import Heat
 
-_SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖"}
+_SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
+_FIRST_TOLD = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
 _FAILED_SHOWN = 3
 
 
@@ -39,7 +41,7 @@ class GridBoard:
         # A connection belongs to the thread that opened it, and each look may come from another.
         watcher = Watcher(self._folder)
         try:
-            return _told(watcher.look())
+            return shown(watcher.look())
         finally:
             watcher.close()
 
@@ -50,15 +52,18 @@ def started_grids(settings: Settings) -> list[str]:
     return [path.parent.name for path in plans]
 
 
-def _told(progress: GridProgress) -> GridLook:
+def shown(progress: GridProgress) -> GridLook:
+    """The grid in words and as a map."""
     counts = progress.counts
-    done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped"))
+    done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped", "cancelled"))
     total = len(progress.entries)
     lines = [
         f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",
-        "  ".join(f"{_SIGNS.get(state, '?')} {count} {state}" for state, count in counts.items()),
+        "  ".join(f"{_SIGNS[state]} {count} {state}" for state, count in counts.items()),
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
     ]
+    if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
+        lines.append(f"nobody works on it: embedlab grid run {progress.plan.typed} goes on")
     for cell in progress.running:
         step = _step(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
@@ -79,7 +84,7 @@ def heat_map(progress: GridProgress) -> Heat:
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
-        states[place] = _SIGNS.get(entry.state, "?")
+        states[place] = min(states.get(place, entry.state), entry.state, key=_FIRST_TOLD.index)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
             scores.setdefault(place, []).append(dev)
     rest = [axis for axis in plan.axes if axis not in axes]
@@ -89,7 +94,7 @@ def heat_map(progress: GridProgress) -> Heat:
         rows=_labels(plan, down, [place[0] for place in states]),
         columns=_labels(plan, across, [place[1] for place in states]),
         values={place: fmean(values) for place, values in scores.items()},
-        states=states,
+        states={place: _SIGNS[state] for place, state in states.items()},
     )
 
 

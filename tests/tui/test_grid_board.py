@@ -1,0 +1,31 @@
+from dataclasses import replace
+from pathlib import Path
+
+from embedlab.grids.estimate import Cost
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import load_grid
+from embedlab.grids.plan import Place
+from embedlab.grids.progress import GridProgress
+from embedlab.grids.queue import Entry, State
+from embedlab.settings import Settings
+from embedlab.tui.grid_board import GridLook, shown
+
+
+def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_path: Path) -> None:
+    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    plan = expand_grid(load_grid("sbert-lr"), Place.of(settings))
+    entries = [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+    first = [cell.number for cell in plan.cells if cell.variant == plan.variants[0]]
+
+    def board(*states: State) -> GridLook:
+        told = dict(zip(first, states, strict=False))
+        found = tuple(replace(entry, state=told.get(entry.number, entry.state)) for entry in entries)
+        return shown(
+            GridProgress(plan=plan, entries=found, running=(), cost=Cost(cells=18, seconds=None, measured="nothing", disk_bytes=0))
+        )
+
+    look = board("running", "cancelled", "waiting")
+    assert "‖ 1 cancelled" in look.lines[1]
+    assert "1/18" in look.lines[0]
+    assert look.heat.states[look.heat.rows[0], look.heat.columns[0]] == "▶"
+    assert "nobody works on it: embedlab grid run sbert-lr --sample goes on" in look.lines[3]
