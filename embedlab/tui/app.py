@@ -189,6 +189,14 @@ class Dashboard(App[None]):
         self.remember(replace(state, pairs=replace(state.pairs, models=tuple(names))))
         self.load()
 
+    def rename_model(self, old: str, new: str) -> None:
+        """Go on showing a run that has another name now."""
+        state = self.memory.state
+        models = tuple(new if name == old else name for name in state.pairs.models) if state.pairs.models is not None else None
+        reference = new if state.compare.reference == old else state.compare.reference
+        self.remember(replace(state, pairs=replace(state.pairs, models=models), compare=replace(state.compare, reference=reference)))
+        self.load()
+
     # models that are scored on demand
 
     def score_model(self, name: str) -> None:

@@ -96,7 +96,7 @@ COMMANDS: Mapping[Place, tuple[Command, ...]] = MappingProxyType(
             _key("o", "resume", "Resume", "Go on with an unfinished run.", show=True),
             _key("m", "rename", "Rename", "Give the run another name."),
             _key("D,delete", "delete", "Delete", "Delete the run with everything in its folder.", shown="D  delete"),
-            _key("e", "evaluate", "Evaluate", "Score the run's model on the STS datasets."),
+            _key("e", "evaluate", "Evaluate", "Score the pairs at hand with the run's model."),
         ),
         "launch": (
             _key("ctrl+s", "start", "Start", "Start it in a process of its own.", show=True, shown="ctrl+s"),

@@ -13,6 +13,7 @@ from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
+from embedlab.tui.app import Dashboard
 from embedlab.tui.run_board import RunWatcher, duration
 from embedlab.tui.screens.dialogs import AskText, Confirm
 from embedlab.tui.screens.difference import DifferenceScreen
@@ -169,6 +170,44 @@ async def test_resume_starts_a_detached_process(opened: Open, settings: Settings
         await until(pilot, lambda: started)
         assert started[0][:3] == ["runs", "resume", "gone@3"]
         assert "--sample" in started[0]
+
+
+async def test_a_run_that_never_began_tells_why_in_full_and_is_not_resumed(opened: Open, settings: Settings) -> None:
+    log = RunFolder.of(settings.runs_folder, "never", 1).log_file
+    log.parent.mkdir(parents=True)
+    log.write_text("embedlab: error: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367\n")
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        note = screen.query_one("#run-note", Static)
+        assert not note.display
+        await pilot.press("G")
+        await until(pilot, lambda: note.display)
+        assert "never@1: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367" in str(note.content)
+        await pilot.press("o")
+        await noticed(pilot, "ended before it began")
+
+
+async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, settings: Settings) -> None:
+    async with opened(settings) as pilot:
+        screen = await shown(pilot)
+        screen.go_to(RunFolder.of(settings.runs_folder, "zebra", 1))
+        await pilot.pause()
+        make_run(settings, "zebra", 1)
+        await until(pilot, lambda: screen.query_one(FrameTable).cursor_row == 3)
+
+
+async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(opened: Open, own_world: Settings) -> None:
+    make_run(own_world, "far", 1, Finished(step=20))
+    async with opened(own_world) as pilot:
+        app = pilot.app
+        assert isinstance(app, Dashboard)
+        app.choose_models(["far", "dice"])
+        await until(pilot, lambda: [model.name for model in app.data.models] == ["far", "dice"])  # type: ignore[union-attr]
+        await shown(pilot)
+        await pilot.press("m")
+        (await on_top(pilot, AskText)).query_one(Input).value = "further"
+        await pilot.press("enter")
+        await until(pilot, lambda: [model.name for model in app.data.models] == ["further", "dice"])  # type: ignore[union-attr]
 
 
 async def test_rename_and_delete_change_the_folder(opened: Open, settings: Settings) -> None:

@@ -24,6 +24,7 @@ from embedlab.tui.screens.dialogs import AskText, Confirm
 from embedlab.tui.widgets.curve_plot import CurvePlot, Line
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
+from embedlab.tui.widgets.plain import plain
 
 LOOK_EVERY_S = 1.0
 CURVES_SHOWN = 6
@@ -63,10 +64,12 @@ class RunsScreen(DashboardScreen):
         self._followed: str | None = None  # the run whose curves and log are shown
         self._order: tuple[str, bool] | None = None
         self._taken_away: set[str] = set()  # deleted or renamed from here
+        self._goes_to: str | None = None  # the run that the cursor is to stand on once it is there
 
     def compose_body(self) -> ComposeResult:
         yield Static("reading runs", id="runs-status", classes="status", markup=False)
         yield RunTable(id="runs-table")
+        yield Static("", id="run-note", markup=False)
         with Horizontal(id="run-panes"):
             yield CurvePlot("loss", id="loss-curves")
             yield CurvePlot("dev score", id="dev-curves")
@@ -121,12 +124,16 @@ class RunsScreen(DashboardScreen):
             rows = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
         by, is_descending = self._order or (None, False)
         table.marks = frozenset(row for row, name in enumerate(ids) if name in self.marked)
-        stay_on = ids.index(here.run.id) if here is not None and here.run.id in ids else None
+        wanted = [name for name in (self._goes_to, here.run.id if here is not None else None) if name in ids]
+        stay_on = ids.index(wanted[0]) if wanted else None
+        if self._goes_to in ids:
+            self._goes_to = None
         table.show(frame, rows, found.board.columns(), sorted_by=by, is_descending=is_descending, stay_on=stay_on)
         table.take_height(self.size.height // 2)
         self._show_emptiness(is_empty=frame.is_empty())
         frozen = "   frozen: f goes on" if self._is_frozen else ""
         self.query_one("#runs-status", Static).update(f"{self.dashboard.settings.runs_folder}   {states(found.board)}{frozen}")
+        self._show_note()
         self._show_panes(found)
         if self._looks_again:
             self.look()
@@ -153,6 +160,19 @@ class RunsScreen(DashboardScreen):
         self.query_one("#loss-curves", CurvePlot).show([_line(name, curve.steps, curve.losses) for name, curve in curves])
         self.query_one("#dev-curves", CurvePlot).show([_line(name, curve.dev_steps, curve.dev_scores) for name, curve in curves])
 
+    def _show_note(self) -> None:
+        """Why the run under the cursor failed, in full: its column shows the beginning."""
+        here, note = self._run_under_cursor(), self.query_one("#run-note", Static)
+        told = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
+        note.display = bool(told)
+        note.update(plain(told))
+
+    def go_to(self, run: RunFolder) -> None:
+        """Put the cursor on RUN as soon as it stands in the table."""
+        self._goes_to = run.id
+        if self._watcher is not None:
+            self.look()
+
     # which runs are meant
 
     def _run_under_cursor(self) -> BoardRun | None:
@@ -178,6 +198,7 @@ class RunsScreen(DashboardScreen):
     def on_frame_table_row_reached(self) -> None:
         """The panes follow the cursor where nothing is marked."""
         here = self._run_under_cursor()
+        self._show_note()
         if not self.marked and here is not None and here.run.id != self._followed:
             self._followed = here.run.id
             self.look()
@@ -259,6 +280,9 @@ class RunsScreen(DashboardScreen):
             return
         if not found.status.is_unfinished:
             self.dashboard.tell(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
+        elif not found.run.recipe_file.exists():
+            hint = "press l to read why, 4 to start it again, D to delete it"
+            self.dashboard.tell(UsageError(f"run {found.run.id!r} ended before it began: nothing to resume", hint=hint), severity="warning")
         elif await self.app.push_screen_wait(Confirm(f"Go on with {found.run.id}?")):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
             self._do(lambda: launch.start_run(arguments, found.run), f"{found.run.id} goes on")
@@ -273,7 +297,8 @@ class RunsScreen(DashboardScreen):
         question = AskText(f"New name of {old}, with all its seeds?", value=old, check=lambda name: RunFolder.of(folder, name, 0))
         if (name := await self.app.push_screen_wait(question)) and name != old:
             self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
-            self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}")
+            if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
+                self.dashboard.rename_model(old, name)
 
     @work
     async def action_delete(self) -> None:
@@ -306,8 +331,9 @@ class RunsScreen(DashboardScreen):
         if (found := self._one()) is not None:
             self.dashboard.score_model(found.run.name)
 
-    def _do(self, work: Callable[[], object], done: str) -> None:
-        """Do something quick to a run and say so, or say why not."""
+    def _do(self, work: Callable[[], object], done: str) -> bool:
+        """Do something quick to a run and say so, or say why not; gives whether it was done."""
+        is_done = False
         try:
             work()
         except EmbedlabError as error:
@@ -316,7 +342,9 @@ class RunsScreen(DashboardScreen):
             self.dashboard.tell(EmbedlabError(f"that did not work: {error}", hint="press r to see how the runs are now"))
         else:
             self.notify(done, markup=False)
+            is_done = True
         self.look()
+        return is_done
 
 
 def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> Line:
