@@ -3,12 +3,14 @@
 import hashlib
 import json
 import re
+import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from embedlab.encoders.catalog import resolve
 from embedlab.errors import UsageError
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.expand import expand_grid
@@ -27,6 +29,7 @@ from embedlab.tui.command_line import shared_flags
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 _VARIANTS_SHOWN = 9
+_EDITED_KEPT = 50  # files of edited grids; a grid that was started has read its own within seconds
 _MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
 
 
@@ -43,6 +46,7 @@ class Field:
 class Launch:
     """What would be started now."""
 
+    title: str  # the run or grid, as the other screens name it
     arguments: tuple[str, ...]  # of `embedlab`
     log: Path
     told: tuple[str, ...]  # what the user should know before
@@ -88,13 +92,31 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
     recipe = load_recipe(name, overrides)
     check_columns(recipe)
+    _check_encoder(recipe.encoder.model, seeds, settings)
     runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
     told = [note for folder in runs for note in _standing(folder, recipe)]
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
     arguments += ["--name", run] if run != name else []
     arguments += ["--seeds", str(seeds)]
     first = next((folder for folder in runs if status(folder).state != "finished"), None)
-    return Launch(arguments=(*arguments, *shared_flags(settings)), log=(first or runs[0]).log_file, told=tuple(told), run=first)
+    return Launch(
+        title=f"{run} with {seeds} seeds" if seeds > 1 else run,
+        arguments=(*arguments, *shared_flags(settings)),
+        log=(first or runs[0]).log_file,
+        told=tuple(told),
+        run=first,
+    )
+
+
+def _check_encoder(name: str, seeds: int, settings: Settings) -> None:
+    """A name that stands for no encoder is refused here, as it would be by the run; of a run with several seeds each needs its own."""
+    if settings.sample:  # which starts from a small encoder of its own
+        return
+    members = resolve(name, settings.runs_folder).members
+    if members[0].kind not in {"run", "folder", "hub"}:
+        raise UsageError(f"encoder.model {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+    if len(members) > 1 and (absent := next((seed for seed in range(1, seeds + 1) if seed not in {one.seed for one in members}), None)):
+        raise UsageError(f"encoder.model {name!r} has no finished seed {absent}", hint=f"start from one: {members[0].name}")
 
 
 def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
@@ -141,6 +163,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(
+        title=f"{plan.name} with {len(plan)} cells",
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         told=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
@@ -187,6 +210,8 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}-edited.toml"
     write_atomic(path, text)
+    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_KEPT]:  # each change of the form leaves one
+        shutil.rmtree(old, ignore_errors=True)
     return path
 
 

@@ -3,14 +3,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.errors import UsageError
+from embedlab.errors import EmbedlabError, UsageError
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, Place
 from embedlab.runs import launch
+from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tui.grid_board import GridBoard
 from embedlab.tui.launch_form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
@@ -101,6 +103,43 @@ async def test_a_start_waits_for_the_check_of_what_was_typed_last(opened: Open, 
         assert "late" in started[0][0]
 
 
+async def test_what_is_typed_right_behind_the_key_that_leaves_a_line_goes_to_the_next_one(opened: Open) -> None:
+    async with opened(size=NARROW) as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        line(screen, SEEDS).value = ""
+        for key in ("a", "enter", "2", "tab", "b"):  # in one packet, as a slow line brings them
+            pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: line(screen, "encoder.model").value.endswith("b"))
+        assert line(screen, NAME).value == "snli-cea"
+        assert line(screen, SEEDS).value == "2"
+
+
+async def test_a_reload_keeps_what_was_typed(opened: Open) -> None:
+    async with opened() as pilot:
+        screen = await choose(pilot, "recipe snli-ce")
+        line(screen, NAME).value = "mine"
+        before = screen.choices
+        await pilot.press("escape", "r")
+        await until(pilot, lambda: screen.choices is not before)
+        await pilot.pause()
+        assert screen.query_one(OptionList).highlighted_option.id == "recipe snli-ce"  # type: ignore[union-attr]
+        assert line(screen, NAME).value == "mine"
+
+
+async def test_the_list_is_walked_with_the_keys_of_a_table(opened: Open) -> None:
+    async with opened(size=NARROW) as pilot:
+        await pilot.press("4")
+        screen = await on_top(pilot, LaunchScreen)
+        await until(pilot, lambda: screen.choices)
+        options = screen.query_one(OptionList)
+        await pilot.press("j", "j", "k")
+        assert options.highlighted == 2
+        await pilot.press("G")
+        assert options.highlighted == options.option_count - 1
+        await pilot.press("g")
+        assert options.highlighted == 1
+
+
 async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "recipe snli-ce")
@@ -152,6 +191,29 @@ def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_agai
     grid_launch("sbert-lr", {**values, SEEDS: "[8]"}, world, tmp_path)
     assert load_grid(started).seeds == (7,)
     assert load_grid(started).name == "sbert-lr-edited"
+
+
+@pytest.mark.parametrize(
+    ("model", "seeds", "said"),
+    [("nonsense", "1", "no model named 'nonsense'"), ("dice", "1", "no transformer"), ("done", "3", "no finished seed 3")],
+)
+def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
+    world: Settings, tmp_path: Path, model: str, seeds: str, said: str
+) -> None:
+    settings = replace(world, sample=False, runs=tmp_path)
+    for seed in (1, 2):
+        RunFolder.of(tmp_path, "done", seed).model.mkdir(parents=True)
+    values = {field.key: field.value for field in recipe_fields("snli-ce")} | {"encoder.model": model, SEEDS: seeds}
+    with pytest.raises(EmbedlabError, match=said):
+        recipe_launch("snli-ce", values, settings)
+    assert recipe_launch("snli-ce", values | {"encoder.model": "done", SEEDS: "2"}, settings).title == "snli-ce with 2 seeds"
+
+
+def test_files_of_edited_grids_do_not_pile_up(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.tui.launch_form._EDITED_KEPT", 2)
+    values = {field.key: field.value for field in grid_fields("sbert-lr")}
+    written = [Path(grid_launch("sbert-lr", {**values, SEEDS: f"[{seed}]"}, world, tmp_path).arguments[2]) for seed in range(5, 9)]
+    assert [path.exists() for path in written] == [False, False, True, True]
 
 
 def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tmp_path: Path) -> None:

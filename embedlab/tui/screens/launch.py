@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
@@ -18,6 +18,7 @@ from textual.worker import get_current_worker
 from embedlab.errors import EmbedlabError
 from embedlab.paths import state_folder
 from embedlab.runs import launch
+from embedlab.runs.store import RunFolder
 from embedlab.tui.commands import Place, bindings
 from embedlab.tui.grid_board import GridBoard, GridLook, started_grids
 from embedlab.tui.launch_form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
@@ -55,7 +56,7 @@ class LaunchScreen(DashboardScreen):
 
     def compose_body(self) -> ComposeResult:
         with Container(id="launch-body"):
-            yield OptionList(id="launch-choices", classes="pane")
+            yield _ChoiceList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
                 yield Static("reading recipes and grids", id="launch-title", markup=False)
                 yield VerticalScroll(id="launch-form", can_focus=False)
@@ -85,12 +86,14 @@ class LaunchScreen(DashboardScreen):
     def _show_choices(self, found: list[Choice], started: list[str]) -> None:
         self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
         options = self.query_one(OptionList)
+        under = options.highlighted_option
         options.clear_options()
         for kind in ("recipe", "grid"):
             options.add_option(Option(f"{kind}s", disabled=True))
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
             options.add_options([Option(f"  {plain(choice.name)}", id=key) for key, choice in mine.items()])
-        options.highlighted = 1  # line 0 is a title
+        is_there = under is not None and under.id in self.choices
+        options.highlighted = options.get_option_index(under.id) if under is not None and under.id and is_there else 1  # 0 is a title
         if started and self.board is None:
             self._follow(started[-1])
 
@@ -154,11 +157,6 @@ class LaunchScreen(DashboardScreen):
             self._timer.stop()
         self._timer = self.set_timer(CHECK_AFTER_S, self._check)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes to the next line."""
-        event.stop()
-        self.focus_next()
-
     @property
     def values(self) -> dict[str, str]:
         """What the form says."""
@@ -213,8 +211,7 @@ class LaunchScreen(DashboardScreen):
             what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
             self.dashboard.tell(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
             return
-        cells = f" with {len(found.plan)} cells" if found.plan is not None else ""
-        if not await self.app.push_screen_wait(Confirm(f"Start {self.form.choice.name if self.form else ''}{cells}?")):
+        if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
             return
         try:
             if found.run is not None:
@@ -225,10 +222,18 @@ class LaunchScreen(DashboardScreen):
             self.dashboard.tell(error)
             return
         self.notify("started in a process of its own; quitting does not end it")
+        self.set_focus(self.query_one(OptionList))  # the next key is no value
         if found.plan is not None:
             self._follow(found.plan.name)
         else:
-            self.dashboard.action_mode("runs")
+            self._show_run(found.run)
+
+    def _show_run(self, run: RunFolder | None) -> None:
+        from embedlab.tui.screens.runs import RunsScreen
+
+        self.dashboard.action_mode("runs")
+        if run is not None and isinstance(self.app.screen, RunsScreen):
+            self.app.screen.go_to(run)
 
     def action_undo(self) -> None:
         """Take the recipe's own values again."""
@@ -277,8 +282,30 @@ class LaunchScreen(DashboardScreen):
         self.query_one(HeatMap).show(found.heat)
 
 
+class _ChoiceList(OptionList):
+    """Recipes and grids, walked with the keys of a table."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", "Down", show=False),
+        Binding("k", "cursor_up", "Up", show=False),
+        Binding("g", "first", "Top", show=False),
+        Binding("G", "last", "Bottom", show=False),
+        Binding("ctrl+d", "page_down", "Page down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", show=False),
+    ]
+
+
 class _FieldInput(Input):
-    """The value of one key."""
+    """The value of one key.
+
+    The keys that leave it have priority: they act as they come, so that what is typed right behind them, or comes in one packet
+    over a slow line, goes to the next field and not to this one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,tab,down", "app.focus_next", "Next line", show=False, priority=True),
+        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False, priority=True),
+    ]
 
     def __init__(self, field: Field) -> None:
         super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
