@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
@@ -17,7 +18,7 @@ from embedlab.settings import Settings
 from embedlab.tui.grid_board import GridBoard
 from embedlab.tui.launch_form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.screens.dialogs import Confirm
-from embedlab.tui.screens.launch import LaunchScreen
+from embedlab.tui.screens.launch import LaunchList, LaunchScreen
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]
@@ -126,18 +127,20 @@ async def test_a_reload_keeps_what_was_typed(opened: Open) -> None:
         assert line(screen, NAME).value == "mine"
 
 
-async def test_the_list_is_walked_with_the_keys_of_a_table(opened: Open) -> None:
-    async with opened(size=NARROW) as pilot:
-        await pilot.press("4")
-        screen = await on_top(pilot, LaunchScreen)
-        await until(pilot, lambda: screen.choices)
-        options = screen.query_one(OptionList)
+async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:
+    class Listed(App[None]):
+        def compose(self) -> ComposeResult:
+            yield LaunchList("recipes", "a", "b", "c")
+
+    async with Listed().run_test(size=NARROW) as pilot:
+        options = pilot.app.query_one(LaunchList)
+        options.highlighted = 0
         await pilot.press("j", "j", "k")
-        assert options.highlighted == 2
-        await pilot.press("G")
-        assert options.highlighted == options.option_count - 1
-        await pilot.press("g")
         assert options.highlighted == 1
+        await pilot.press("G")
+        assert options.highlighted == 3
+        await pilot.press("g")
+        assert options.highlighted == 0
 
 
 async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:

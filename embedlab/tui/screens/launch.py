@@ -56,7 +56,7 @@ class LaunchScreen(DashboardScreen):
 
     def compose_body(self) -> ComposeResult:
         with Container(id="launch-body"):
-            yield _ChoiceList(id="launch-choices", classes="pane")
+            yield LaunchList(id="launch-choices", classes="pane")
             with Vertical(id="launch-side"):
                 yield Static("reading recipes and grids", id="launch-title", markup=False)
                 yield VerticalScroll(id="launch-form", can_focus=False)
@@ -282,7 +282,7 @@ class LaunchScreen(DashboardScreen):
         self.query_one(HeatMap).show(found.heat)
 
 
-class _ChoiceList(OptionList):
+class LaunchList(OptionList):
     """Recipes and grids, walked with the keys of a table."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
