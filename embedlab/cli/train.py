@@ -54,7 +54,7 @@ def train(
 
     Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint.
     """
-    from embedlab.encoders.catalog import trainable
+    from embedlab.encoders.catalog import starting_members
     from embedlab.objectives.needs import check_columns
     from embedlab.recipe import load_recipe
     from embedlab.runs.store import RunFolder
@@ -66,10 +66,10 @@ def train(
     start = None if is_set and encoder is None else starting_encoder(encoder, settings, build=not dry_run)
     chosen = load_recipe(recipe, set_ or (), encoder=start)
     check_columns(chosen)
-    if start is None and not resume:  # what is resumed may have been begun with another
-        trainable(chosen.encoder.model, settings.runs_folder)
     label = name if name is not None else chosen.name
     numbers = range(1, seeds + 1) if seeds is not None else [seed if seed is not None else 1]
+    if start is None and not resume:  # what is resumed may have been begun with another
+        starting_members(chosen.encoder.model, settings.runs_folder, numbers)
     runs = [RunFolder.of(settings.runs_folder, label, number) for number in numbers]
     if dry_run:
         return _show_plan(chosen, numbers[0], terminal)

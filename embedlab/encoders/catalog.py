@@ -126,6 +126,17 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     return members
 
 
+def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
+    """The transformer that the training with each of SEEDS starts from: of a run with several seeds, that of the same seed."""
+    members = trainable(name, runs_folder)
+    if len(members) == 1:
+        return [members[0] for _ in seeds]
+    own = {member.seed: member for member in members}
+    if absent := [seed for seed in seeds if seed not in own]:
+        raise UsageError(f"encoder {name!r} has no finished seed {absent[0]}", hint=f"start from one of them: {members[0].name}")
+    return [own[seed] for seed in seeds]
+
+
 def starting_location(name: str, runs_folder: Path) -> str:
     """The absolute folder, or the hub id with its revision, of the one transformer that a training starts from."""
     members = trainable(name, runs_folder)

@@ -16,7 +16,7 @@ from torch import nn
 from embedlab.data.dataset import State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import resolve
+from embedlab.encoders.catalog import starting_members
 from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Watch
@@ -270,9 +270,6 @@ def _hashes(environment: Environment) -> list[str]:
 def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: RunFolder) -> TransformerEncoder:
     """The encoder that training starts from; of a run with several seeds, that of the same seed."""
     section = recipe.encoder
-    members = resolve(section.model, run.path.parents[1]).members
-    chosen = members if len(members) == 1 else [member for member in members if member.seed == run.seed]
-    if not chosen:
-        raise UsageError(f"encoder {section.model!r} has no finished seed {run.seed}", hint=f"start from one: --encoder {members[0].name}")
-    spec = replace(chosen[0], pooling=section.pooling)
+    (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
+    spec = replace(member, pooling=section.pooling)
     return load_trainable(spec, machine, max_tokens=section.max_tokens, offline=source.offline)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.encoders.catalog import resolve
+from embedlab.encoders.catalog import starting_members
 from embedlab.errors import UsageError
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.expand import expand_grid
@@ -92,7 +92,9 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
     recipe = load_recipe(name, overrides)
     check_columns(recipe)
-    _check_encoder(recipe.encoder.model, seeds, settings)
+    # The sample world starts from a small encoder of its own, unless told.
+    if not settings.sample or any(one.startswith("encoder.model=") for one in overrides):
+        starting_members(recipe.encoder.model, settings.runs_folder, range(1, seeds + 1))
     runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
     told = [note for folder in runs for note in _standing(folder, recipe)]
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
@@ -106,17 +108,6 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
         told=tuple(told),
         run=first,
     )
-
-
-def _check_encoder(name: str, seeds: int, settings: Settings) -> None:
-    """A name that stands for no encoder is refused here, as it would be by the run; of a run with several seeds each needs its own."""
-    if settings.sample:  # which starts from a small encoder of its own
-        return
-    members = resolve(name, settings.runs_folder).members
-    if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(f"encoder.model {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
-    if len(members) > 1 and (absent := next((seed for seed in range(1, seeds + 1) if seed not in {one.seed for one in members}), None)):
-        raise UsageError(f"encoder.model {name!r} has no finished seed {absent}", hint=f"start from one: {members[0].name}")
 
 
 def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
