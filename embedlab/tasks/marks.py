@@ -1,7 +1,7 @@
 """What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embedlab.data.shared_text import Overlap
 
@@ -26,10 +26,14 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """What the marks mean: which training data was incomplete, and by how much."""
+    """What the marks mean: which training data was incomplete, and by how much; where a run drew fewer rows than there were, how many."""
     parts = [part for one in _environments(spec) for part in one.data if part.get("partial")]
-    told = (f"trained on partial {part['name']} {part['split']}: {part['rows']} of {part['expected_rows']} rows" for part in parts)
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(_incomplete(part) for part in parts))
+
+
+def _incomplete(part: Mapping[str, Any]) -> str:
+    drawn = f"{part['used']} rows of " if "used" in part else ""
+    return f"trained on {drawn}partial {part['name']} {part['split']}: {part['rows']} of {part['expected_rows']} rows"
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":

@@ -23,7 +23,7 @@ from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, marked
 from embedlab.tasks.learnt import TRAINING, keep_lineage, learnt, lineage
-from embedlab.tasks.marks import overlap_mark, overlap_notes, training_marks
+from embedlab.tasks.marks import overlap_mark, overlap_notes, training_marks, training_notes
 from embedlab.training.stage_data import open_stages
 
 
@@ -153,6 +153,18 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
 
 def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
     assert learnt(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
+
+
+def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
+    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
+    run = RunFolder.of(tmp_path, "few", 1)
+    made_on = environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
+    run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
+    run.model.mkdir(parents=True)
+    assert training_notes(member(run)) == (
+        "trained on 20 rows of partial snli train: 90 of 900 rows",
+        "trained on partial snli train: 90 of 900 rows",
+    )
 
 
 def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
