@@ -26,9 +26,12 @@ def model_option(*, several: bool) -> Any:
 
 
 def title_of(name: str) -> str:
-    """What a table's head calls a model: of a folder only its last part, of any other name all."""
-    is_folder = name.startswith((".", "/", "~"))
-    return name.rstrip("/").rpartition("/")[2] if is_folder else name
+    """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
+    from embedlab.encoders.catalog import WORD_VECTORS
+
+    path = name.removeprefix(WORD_VECTORS)
+    is_path = path != name or name.startswith((".", "/", "~"))
+    return path.rstrip("/").rpartition("/")[2] if is_path else name
 
 
 def resolve_model(name: str, terminal: Terminal) -> "Model":

@@ -113,7 +113,8 @@ def train_runs(
     for run in runs:
         computer = machine(_as_before(run, settings, default.threads) if resume else settings, training=True)
         emulated = " (emulated: no bf16 units here)" if computer.precision == "bf16" and not has_bf16_units(computer.device) else ""
-        if (where := f"on {computer.device} in {computer.precision}{emulated}, {computer.threads} threads") != told:
+        threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
+        if (where := f"on {computer.device} in {computer.precision}{emulated}, {threads}") != told:
             terminal.note(told := where)
         with terminal.progress(run.id) as tick:
             report = follow(run.id, logged(run.log_file, terminal), tick)
