@@ -6,7 +6,6 @@ from pathlib import Path
 
 from embedlab.encoders.folder import weight_files
 from embedlab.errors import EmbedlabError
-from embedlab.grids.expand import stage_rows
 from embedlab.grids.plan import Cell, Place, Plan
 from embedlab.grids.queue import Entry
 from embedlab.recipe import to_table
@@ -59,6 +58,8 @@ def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[f
 
 def _speeds(place: Place, encoders: Collection[str]) -> dict[str, float]:
     """Rows a second of the newest finished runs that started from one of ENCODERS, over all that they read."""
+    from embedlab.grids.expand import stage_rows  # with all that reads data, which a grid of finished cells does without
+
     rows: dict[str, float] = {}
     seconds: dict[str, float] = {}
     newest = sorted(find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True)
