@@ -1,7 +1,6 @@
 """The table of a grid's scores."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -54,10 +53,12 @@ def _seeds_notes(found: Pivot) -> Iterator[str]:
 def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
     """What the evaluations behind the numbers say of them: of data, of shared text, and of how each model was used."""
     cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
-    judged_on = Counter(identity for _, evaluation in found.made for identity in {_identity(state) for state in evaluation.data})
+    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were judged on
+    for state in (state for _, evaluation in found.made for state in evaluation.data):
+        versions.setdefault((state["name"], state["split"]), set()).add(_identity(state))
     for labels, evaluation in found.made:
         of_data = [
-            note for state in evaluation.data for note in _data_notes(state, is_shared=judged_on[_identity(state)] == len(found.made))
+            note for state in evaluation.data for note in _data_notes(state, is_one=len(versions[state["name"], state["split"]]) == 1)
         ]
         for note in (*of_data, *evaluation.notes, usage(facts_of(evaluation, "truncated"))):
             cells.setdefault(note, []).append(labels)
@@ -71,11 +72,11 @@ def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
     return state["name"], state["split"], state["rows"], state.get("revision"), *sorted(state.get("sha256", {}).values())
 
 
-def _data_notes(state: Mapping[str, Any], *, is_shared: bool) -> Iterator[str]:
+def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
     """What must be said of a part of the test data: how much of it is missing, and which it is where cells were judged on others."""
     if state.get("partial"):
         yield f"{state['name']} is partial: {state['rows']} of {state['expected_rows']} rows"
-    if not is_shared:
+    if not is_one:
         digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
         yield f"judged on {state['name']} {state['split']} with {state['rows']} rows ({digest})"
 

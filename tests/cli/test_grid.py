@@ -279,12 +279,14 @@ def test_the_table_names_cells_that_were_judged_on_other_data(
         is_short = cell.variant.labels["encoder.pooling"] == "cls"
         short = part | {"name": "sts12", "expected_rows": 9, "rows": 5 if is_short else 9, "partial": is_short}
         path = plan.run(cell).evaluations / "sts.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": [part, short]}))
+        one_cells_own = [part | {"name": "sick-r"}] if cell.number == 1 else []
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": [part, short, *one_cells_own]}))
     notes = "\n".join(json.loads(answer(capsys, "table", "mine", "--sample", "--json"))["notes"])
     assert "encoder.pooling cls: sts12 is partial: 5 of 9 rows" in notes
     assert "encoder.pooling cls: judged on sts12 test with 5 rows" in notes
     assert "encoder.pooling mean: judged on sts12 test with 9 rows" in notes
     assert "sts13" not in notes
+    assert "sick-r" not in notes  # that the others are not judged on it at all is no difference
 
 
 def test_an_unknown_task_is_refused_by_the_table(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
