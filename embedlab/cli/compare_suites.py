@@ -190,5 +190,6 @@ def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[Mo
 def _test_notes(slices: "Sequence[ComparedSlice]") -> list[str]:
     """Which tests the p of the table are of."""
     tests = {difference.test for one in slices for difference in one.differences.values() if difference.p == difference.p}
-    told = {"mcnemar": "p of accuracies: McNemar, of single models", "bootstrap": "p of the others: paired bootstrap, over seeds too"}
+    bootstrapped = "p of the others" if "mcnemar" in tests else "p"
+    told = {"mcnemar": "p of accuracies: McNemar, of single models", "bootstrap": f"{bootstrapped}: paired bootstrap, over seeds too"}
     return [text for test, text in told.items() if test in tests]
