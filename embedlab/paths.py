@@ -1,6 +1,7 @@
 """Where things live on disk, and how a file is written so that a kill never leaves half of it."""
 
 import errno
+import fcntl
 import hashlib
 import os
 import shutil
@@ -109,6 +110,18 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock of the file PATH; one that is not there is free."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def file_hash(path: Path) -> str:

@@ -1,6 +1,5 @@
 """Sentences out of a user's file: plain text, or one column of a TSV, CSV or JSONL file; read as a stream."""
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,9 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
         with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else "\n") as file:
             match kind:
                 case ".csv":
-                    yield from _table(path, _csv_rows(path, file), column)
+                    from embedlab.data.text_file import csv_rows
+
+                    yield from _table(path, csv_rows(path, file), column)
                 case ".tsv":  # quotes are text here, as in the corpora
                     yield from _table(path, ((number, _bare(line).split("\t")) for number, line in enumerate(file, start=1)), column)
                 case ".jsonl":
@@ -43,16 +44,6 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
 def _bare(line: str) -> str:
     """A line without its end."""
     return line.removesuffix("\n").removesuffix("\r")
-
-
-def _csv_rows(path: Path, file: TextIO) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row and the line it ends at; an unclosed quote, which would swallow what follows, is refused."""
-    rows = csv.reader(file, strict=True)
-    try:
-        for row in rows:
-            yield rows.line_num, row
-    except csv.Error as error:
-        raise MissingError(f"{path}, line {rows.line_num}: not readable as CSV: {error}", hint="correct the line") from error
 
 
 def _table(path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None) -> Iterator[str]:

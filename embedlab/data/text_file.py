@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -70,7 +70,12 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, al
 
 def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The fields of each row and the line it begins at: a quoted field may span several."""
-    reader = csv.reader(io.StringIO(read_text(path), newline="\n"), strict=True)
+    return csv_rows(path, io.StringIO(read_text(path), newline="\n"))
+
+
+def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The same of the LINES of a file that is read bit by bit; an unclosed quote, which would swallow what follows, is an error."""
+    reader = csv.reader(lines, strict=True)
     line = 1
     try:
         for row in reader:

@@ -17,7 +17,7 @@ import tomli_w
 from embedlab.errors import ExitCode
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry
-from embedlab.paths import disk_errors, write_atomic
+from embedlab.paths import disk_errors, is_locked, write_atomic
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 
@@ -43,7 +43,7 @@ def has_results(plan: Plan, cell: Cell) -> bool:
 
 def is_in_hand(plan: Plan, cell: Cell) -> bool:
     """Whether a process of this machine trains or evaluates the cell."""
-    return is_locked(_lock_file(plan, cell))
+    return is_held(_lock_file(plan, cell))
 
 
 def _is_trained(run: RunFolder) -> bool:
@@ -148,16 +148,12 @@ def _lock_file(plan: Plan, cell: Cell) -> Path:
     return plan.place.runs_folder / "grids" / ".cells" / f"{cell.id}.lock"
 
 
-def is_locked(path: Path) -> bool:
+def is_held(path: Path) -> bool:
     """Whether a process holds the lock of this file; what cannot be read is taken for free."""
     try:
-        with path.open("rb") as file:
-            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return is_locked(path)
     except OSError:
         return False
-    return False
 
 
 def judge(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:

@@ -65,8 +65,8 @@ def _speeds(place: Place, encoders: Collection[str]) -> dict[str, float]:
     newest = sorted(find_runs(place.runs_folder), key=lambda run: run.path.stat().st_mtime, reverse=True)
     for run in newest[:LOOKS]:
         try:
-            spent, recipe = _seconds_spent(run), run.recipe()
-            if spent > 0 and (encoder := recipe.encoder.model) in encoders:
+            spent = _seconds_spent(run)
+            if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
                 rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in to_table(recipe)["stage"])
                 seconds[encoder] = seconds.get(encoder, 0.0) + spent
         except (EmbedlabError, OSError):  # a damaged run says nothing of the speed, and is no reason to stop

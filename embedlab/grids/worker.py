@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from embedlab.errors import EmbedlabError, ExitCode
 from embedlab.grids import halving
-from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, is_locked, judge, next_command
+from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, is_held, judge, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
 from embedlab.paths import disk_errors
@@ -144,7 +144,7 @@ def worker_name() -> str:
 
 def dead_workers(folder: GridFolder) -> list[str]:
     """Names of workers of this machine that ended without a word; each is told to somebody once."""
-    dead = [path for path in folder.workers.glob("[!.]*") if not is_locked(path)]
+    dead = [path for path in folder.workers.glob("[!.]*") if not is_held(path)]
     for path in dead:
         path.unlink(missing_ok=True)
     return [path.name for path in dead]
@@ -152,7 +152,7 @@ def dead_workers(folder: GridFolder) -> list[str]:
 
 def is_alive(folder: GridFolder) -> bool:
     """Whether a worker of this machine, or what starts the workers, is at the grid."""
-    return any(is_locked(path) for path in folder.workers.glob("[!.]*"))
+    return any(is_held(path) for path in folder.workers.glob("[!.]*"))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.names import unknown
-from embedlab.paths import disk_errors, write_atomic
+from embedlab.paths import disk_errors, is_locked, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
 
@@ -217,13 +217,13 @@ class RunFolder:
 
     def _starter(self) -> Holder | None:
         """The process that was started for the run and has not begun it; None where that is this one or has started this one."""
-        if not _is_locked(self.claim_file):
+        if not is_locked(self.claim_file):
             return None
         holder = replace(self._told(), is_starting=True)
         return None if holder.pid == os.getsid(0) else holder
 
     def _locker(self) -> Holder | None:
-        return self._told() if _is_locked(self.path / "lock") else None
+        return self._told() if is_locked(self.path / "lock") else None
 
     def _told(self) -> Holder:
         for patience_s in (0.01, 0.1, 0.3):  # whoever has just taken the lock has yet to say who it is
@@ -231,17 +231,6 @@ class RunFolder:
                 break
             time.sleep(patience_s)
         return Holder(**json.loads(self.pid_file.read_text()))
-
-
-def _is_locked(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
