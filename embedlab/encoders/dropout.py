@@ -19,15 +19,18 @@ class BitDropout(nn.Dropout):
 
 def drop(states: Tensor, rate: float) -> Tensor:
     """STATES with about a share RATE of them zero and the others scaled up; the mask is drawn from torch's own generator."""
+    return states if round(rate * LEVELS) == 0 else states * dropout_mask(states, rate)
+
+
+def dropout_mask(states: Tensor, rate: float) -> Tensor:
+    """What STATES are multiplied by to drop about a share RATE of them; of their shape and number format."""
     threshold = round(rate * LEVELS)
-    if threshold == 0:
-        return states
     if threshold == LEVELS:
-        return states * 0
+        return torch.zeros_like(states)
     words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[: states.numel()].view(states.shape)
     kept = torch.ge(bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype))
-    return states * kept.mul_(LEVELS / (LEVELS - threshold))
+    return kept.mul_(LEVELS / (LEVELS - threshold))
 
 
 def use_bits(backbone: nn.Module) -> None:

@@ -8,13 +8,12 @@ from itertools import groupby
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from embedlab.encoders.dropout import drop
+from embedlab.encoders.attention import Span, attend
 from embedlab.encoders.folder import POSITIONS_AFTER_PADDING
 
 PACKED = "embedlab_packed"  # as transformers knows our attention
@@ -25,8 +24,6 @@ ARCHITECTURES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "disti
 # BERT's names for its layers and for an attention's projections to keys and values, and those of the one that has its own.
 LAYERS, PROJECTIONS = "encoder.layer", ("key", "value")
 DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_lin")
-
-FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,27 +108,11 @@ def packed_attention(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
         )
         return attended
-    asking = pack.sizes
     if pack.attended is not None:
-        asking = [sentences for sentences, _ in pack.spans]
         projections = DISTILBERT_PROJECTIONS if hasattr(module, "k_lin") else PROJECTIONS
         heads = (query.shape[1], query.shape[3])
         key, value = (module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2) for name in projections)
-    parts = zip(pack.spans, query[0].split(asking, dim=1), *(states[0].split(pack.sizes, dim=1) for states in (key, value)), strict=True)
+    spans = [Span(sentences, tokens if pack.attended is None else 1, tokens) for sentences, tokens in pack.spans]
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    mixed = [_attend(sentences, *states, dropout=dropout, scale=scale) for (sentences, _), *states in parts]
-    return torch.cat(mixed).unsqueeze(0), None
-
-
-def _attend(sentences: int, query: Tensor, key: Tensor, value: Tensor, *, dropout: float, scale: float) -> Tensor:
-    """Attention of so many SENTENCES of one length: (heads, tokens of all, head dim) three times in, (tokens of all, heads, head dim) out.
-
-    Of each sentence as many tokens ask as there are in QUERY.
-    """
-    queries, keys, values = (states.unflatten(1, (sentences, -1)).transpose(0, 1) for states in (query, key, value))
-    if dropout or keys.shape[2] < FUSED_TOKENS:
-        weights = torch.softmax(queries * scale @ keys.transpose(-1, -2), dim=-1)  # (sentences, heads, asking tokens, tokens)
-        mixed: Tensor = drop(weights, dropout) @ values
-    else:
-        mixed = F.scaled_dot_product_attention(queries, keys, values, scale=scale)
-    return mixed.transpose(1, 2).flatten(0, 1)
+    query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
+    return attend(query, key, value, spans, scale=scale, dropout=dropout).unsqueeze(0), None

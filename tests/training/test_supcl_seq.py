@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from embedlab.encoders import dropout, packing
+from embedlab.encoders import attention, dropout
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -59,14 +59,14 @@ def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_en
 def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     """What is dropped from here on, by whom and at which rate: attention has no dropout module that runs."""
     applied: list[tuple[str, float]] = []
-    drop = dropout.drop
+    mask_of = dropout.dropout_mask
 
     def record(kind: str, states: Tensor, rate: float) -> Tensor:
         applied.append((kind, rate))
-        return drop(states, rate)
+        return mask_of(states, rate)
 
-    monkeypatch.setattr(dropout, "drop", partial(record, "layer"))
-    monkeypatch.setattr(packing, "drop", partial(record, "attention"))
+    monkeypatch.setattr(dropout, "dropout_mask", partial(record, "layer"))
+    monkeypatch.setattr(attention, "dropout_mask", partial(record, "attention"))
     return applied
 
 

@@ -1,0 +1,128 @@
+"""Attention within each of many short sentences that lie end to end in one row, with its gradient.
+
+Products and softmax are float32 at least, whatever the states are kept in: sentences are short, so that this costs little,
+while oneDNN, which multiplies bf16, would build a program for each of the hundreds of shapes that batches of sentences have.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from embedlab.encoders.dropout import dropout_mask
+
+FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
+VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
+
+
+class Span(NamedTuple):
+    """Sentences of one length, one after the other."""
+
+    sentences: int
+    asking: int  # tokens of each that attend
+    tokens: int  # of each, to attend to
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
+    """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
+
+    QUERY has the asking tokens alone. DROPOUT falls on the weights.
+    """
+    with torch.autocast(query.device.type, enabled=False):
+        if torch.is_inference_mode_enabled():
+            return _attended(query, key, value, spans, scale, dropout, None)
+        attended: Tensor = _Attention.apply(query, key, value, spans, scale, dropout)  # type: ignore[no-untyped-call]
+        return attended
+
+
+class _Attention(torch.autograd.Function):
+    """One node of the graph for all spans, where each operation of each span would be one."""
+
+    @staticmethod
+    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
+        kept: list[Tensor] = []
+        attended = _attended(query, key, value, spans, scale, dropout, kept)
+        context.save_for_backward(*kept)
+        context.spans, context.scale, context.has_masks = spans, scale, dropout > 0
+        context.tokens = (len(query), len(key))
+        return attended
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        asked, owned = context.tokens
+        of_query, of_key, of_value = (gradient.new_empty(tokens, *gradient.shape[1:]) for tokens in (asked, owned, owned))
+        kept = iter(context.saved_tensors)
+        for span, asking, attended in _parts(context.spans):
+            queries, keys, values, weights = (next(kept) for _ in range(4))
+            given = _heads(gradient[asking], span)
+            of_weights, dropped = given @ values.transpose(1, 2), weights
+            if context.has_masks:
+                mask = next(kept)
+                of_weights, dropped = of_weights.mul_(mask), weights * mask
+            of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+            _put(of_query[asking], _scaled_product(of_scores, keys, context.scale), span)
+            _put(of_key[attended], _scaled_product(of_scores.transpose(1, 2), queries, context.scale), span)
+            _put(of_value[attended], dropped.transpose(1, 2) @ given, span)
+        return of_query, of_key, of_value, None, None, None
+
+
+def _attended(
+    query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float, kept: list[Tensor] | None
+) -> Tensor:
+    """All spans' attention; what the gradient of each needs is added to KEPT."""
+    mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
+    for span, asking, attended in _parts(spans):
+        states = (query[asking], key[attended], value[attended])
+        if kept is None and dropout == 0 and span.tokens >= FUSED_TOKENS:
+            queries, keys, values = (_split(part, span) for part in states)
+            _put(mixed[asking], F.scaled_dot_product_attention(queries, keys, values, scale=scale), span)
+            continue
+        queries, keys, values = (_heads(part, span) for part in states)
+        weights = _weights(queries, keys, scale)
+        mask = dropout_mask(weights, dropout) if dropout > 0 else None
+        if kept is not None:
+            kept += [queries, keys, values, weights] + ([] if mask is None else [mask])
+        if mask is not None:
+            weights = weights * mask
+        _put(mixed[asking], weights @ values, span)
+    return mixed
+
+
+def _parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
+    """Each span, and where its asking tokens and all its tokens lie."""
+    asked = owned = 0
+    for span in spans:
+        asking, tokens = span.sentences * span.asking, span.sentences * span.tokens
+        yield span, slice(asked, asked + asking), slice(owned, owned + tokens)
+        asked, owned = asked + asking, owned + tokens
+
+
+def _split(states: Tensor, span: Span) -> Tensor:
+    """(tokens of all, heads, head dim) to a view of (sentences, heads, tokens, head dim)."""
+    return states.view(span.sentences, -1, *states.shape[1:]).transpose(1, 2)
+
+
+def _heads(states: Tensor, span: Span) -> Tensor:
+    """A copy, float32 at least, of (sentences x heads, tokens, head dim)."""
+    split = _split(states, span)
+    kind = torch.promote_types(states.dtype, torch.float32)
+    copied = torch.empty(split.shape, dtype=kind, device=states.device).copy_(split)
+    return copied.flatten(0, 1)
+
+
+def _put(place: Tensor, states: Tensor, span: Span) -> None:
+    """Write (sentences x heads, tokens, head dim), or its unflattened form, to (tokens of all, heads, head dim)."""
+    _split(place, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
+
+
+def _weights(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
+    """Softmax of the scaled products; (sentences x heads, asking tokens, tokens)."""
+    if queries.shape[1] > 1 and keys.shape[1] < VECTOR:
+        return torch.softmax(_scaled_product(keys, queries.transpose(1, 2), scale), dim=1).transpose(1, 2)
+    return torch.softmax(_scaled_product(queries, keys.transpose(1, 2), scale), dim=2)
+
+
+def _scaled_product(first: Tensor, second: Tensor, scale: float) -> Tensor:
+    return torch.baddbmm(first.new_empty(()), first, second, beta=0, alpha=scale)

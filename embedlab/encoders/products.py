@@ -1,0 +1,146 @@
+"""Linear layers on a processor, multiplied by oneDNN: it takes weights that were laid out for it, GELU within the product, and bf16."""
+
+import platform
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers.activations import GELUActivation
+
+FEW_ROWS = 256  # tokens: of fewer a product costs less than the graph's node for it; an estimate
+SMALL = 128  # width of a layer whose products are over before either library has begun; an estimate
+
+# A layer and the function right after it, as the blocks of BERT and its kin and those of DistilBERT name them.
+FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
+
+
+@dataclass(frozen=True, eq=False)
+class _LaidOut:
+    """A weight as oneDNN reads it fastest, and what it was made of."""
+
+    source: Tensor
+    address: int
+    version: int  # torch counts most changes of a tensor, but not those of a fused optimizer
+    weight: Tensor
+
+    def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
+        """Whether it still is what SOURCE holds, in this number format."""
+        made_of, now = (self.address, self.version, self.weight.dtype), (source.data_ptr(), source._version, kind)
+        return self.source is source and made_of == now
+
+
+class FastLinear(nn.Linear):
+    """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where the products are bf16.
+
+    In training float32 stays torch's own: each step has other numbers of tokens, and oneDNN would build a program for each.
+    """
+
+    takes_gelu = False  # while encoding, what follows is computed within the product
+    _kept: _LaidOut | None = None
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(…, width in) to (…, width out); in bf16 where autocast says so."""
+        kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else states.dtype
+        if not torch.is_inference_mode_enabled():
+            if torch.is_grad_enabled():
+                self.forget()  # the weight is about to be learnt
+            if kind == torch.bfloat16 and can_multiply(kind) and states.numel() >= FEW_ROWS * self.in_features:
+                learnt: Tensor = _Bf16Linear.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
+                return learnt
+            return super().forward(states)
+        if not can_multiply(kind) or not states.numel():
+            product = super().forward(states)
+            return F.gelu(product) if self.takes_gelu else product
+        bias = None if self.bias is None else self.bias.to(kind)
+        return _multiply(states.to(kind), self._laid_out(kind), bias, "gelu" if self.takes_gelu else "none")
+
+    def forget(self) -> None:
+        """Free what encoding keeps of the weight."""
+        if self._kept is not None:
+            self._kept = None
+
+    def _laid_out(self, kind: torch.dtype) -> Tensor:
+        if self._kept is None or not self._kept.is_of(self.weight, kind):
+            self._kept = _LaidOut(
+                source=self.weight,
+                address=self.weight.data_ptr(),
+                version=self.weight._version,
+                weight=torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind)),
+            )
+        return self._kept.weight
+
+
+class _UnlessTaken(nn.Module):
+    """The function after a layer that takes it itself while encoding."""
+
+    def __init__(self, function: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, states: Tensor) -> Tensor:
+        return states if torch.is_inference_mode_enabled() else self.function(states)
+
+
+class _Bf16Linear(torch.autograd.Function):
+    """A product of bf16 states, and its gradients; weight and bias and their gradients are what they are kept in."""
+
+    @staticmethod
+    def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        used = weight.to(states.dtype)
+        context.save_for_backward(states, used)
+        context.kept_in = weight.dtype
+        return _multiply(states, used, None if bias is None else bias.to(states.dtype))
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        states, used = context.saved_tensors
+        of_states, of_weight, of_bias = context.needs_input_grad
+        rows = gradient.flatten(0, -2)
+        return (
+            gradient @ used if of_states else None,
+            (rows.t() @ states.flatten(0, -2)).to(context.kept_in) if of_weight else None,
+            rows.sum(dim=0).to(context.kept_in) if of_bias else None,
+        )
+
+
+def use_fast_products(backbone: nn.Module) -> None:
+    """Let the linear layers of BACKBONE multiply by oneDNN; parameters stay what they are and keep their names."""
+    if not can_multiply(torch.float32):
+        return
+    for module in list(backbone.modules()):
+        for name, child in list(module.named_children()):
+            if type(child) is nn.Linear and min(child.weight.shape) >= SMALL:
+                setattr(module, name, _fast(child))
+        for layer, function in FOLLOWED:
+            before, after = getattr(module, layer, None), getattr(module, function, None)
+            if isinstance(before, FastLinear) and type(after) is GELUActivation and after.act is F.gelu:  # by the error function
+                before.takes_gelu = True
+                setattr(module, function, _UnlessTaken(after))
+
+
+def forget_weights(backbone: nn.Module) -> None:
+    """Free what encoding keeps of the weights, which training is about to change."""
+    for module in backbone.modules():
+        if isinstance(module, FastLinear):
+            module.forget()
+
+
+def can_multiply(kind: torch.dtype) -> bool:
+    """Whether oneDNN multiplies numbers of this format here; on x86 alone, as no other processor was measured."""
+    if platform.machine() not in {"x86_64", "AMD64"} or not torch.backends.mkldnn.is_available():
+        return False
+    return kind == torch.float32 or (kind == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
+
+
+def _fast(layer: nn.Linear) -> FastLinear:
+    made = FastLinear(layer.in_features, layer.out_features, bias=layer.bias is not None, device="meta")
+    made.weight, made.bias = layer.weight, layer.bias
+    return made.train(layer.training)
+
+
+def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
+    """STATES times WEIGHT, laid out or not, and THEN a function of the product by its name in oneDNN."""
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(states.contiguous(), weight, bias, then, [], "none")
+    return product

@@ -1,0 +1,78 @@
+"""Attention within packed sentences: a plain loop over sentences and heads, its gradient, and where masks fall."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from embedlab.encoders import attention
+from embedlab.encoders.attention import FUSED_TOKENS, VECTOR, Span, attend
+
+HEADS, DIM = 3, 4
+LENGTHS = [Span(3, 2, 2), Span(2, VECTOR - 1, VECTOR - 1), Span(1, VECTOR, VECTOR), Span(2, FUSED_TOKENS, FUSED_TOKENS)]
+FIRSTS = [Span(span.sentences, 1, span.tokens) for span in LENGTHS]
+
+
+def states_of(spans: Sequence[Span], kind: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
+    torch.manual_seed(3)
+    asked = sum(span.sentences * span.asking for span in spans)
+    owned = sum(span.sentences * span.tokens for span in spans)
+    return tuple(torch.randn(tokens, HEADS, DIM).to(kind).requires_grad_() for tokens in (asked, owned, owned))  # type: ignore[return-value]
+
+
+def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, masks: Sequence[Tensor] = ()) -> Tensor:
+    """One sentence and one head at a time."""
+    mixed, asked, owned = [], 0, 0
+    for number, span in enumerate(spans):
+        for sentence in range(span.sentences):
+            asking, own = slice(asked, asked + span.asking), slice(owned, owned + span.tokens)
+            heads = []
+            for head in range(HEADS):
+                scores = scale * query[asking, head] @ key[own, head].T
+                weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+                if masks:
+                    weights = weights * masks[number][sentence * HEADS + head]
+                heads.append(weights @ value[own, head])
+            mixed.append(torch.stack(heads, dim=1))
+            asked, owned = asking.stop, own.stop
+    return torch.cat(mixed)
+
+
+@pytest.mark.parametrize("spans", [LENGTHS, FIRSTS], ids=["all-ask", "first-tokens-ask"])
+def test_each_sentence_attends_to_itself_alone(spans: list[Span]) -> None:
+    states = states_of(spans)
+    torch.testing.assert_close(attend(*states, spans, scale=0.3), by_loop(*states, spans, 0.3))
+    with torch.inference_mode():
+        torch.testing.assert_close(attend(*states, spans, scale=0.3), by_loop(*states, spans, 0.3))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.4])
+@pytest.mark.parametrize("spans", [LENGTHS, FIRSTS], ids=["all-ask", "first-tokens-ask"])
+def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    masks: list[Tensor] = []
+    draw = attention.dropout_mask
+
+    def drawn(weights: Tensor, rate: float) -> Tensor:
+        masks.append(draw(weights, rate))
+        return masks[-1]
+
+    monkeypatch.setattr(attention, "dropout_mask", drawn)
+    states = states_of(spans)
+    goal = torch.randn_like(states[0])
+    found = torch.autograd.grad((attend(*states, spans, scale=0.3, dropout=rate) * goal).sum(), states)
+    assert len(masks) == (len(spans) if rate else 0)
+    assert all(bool((mask == 0).any()) for mask in masks)
+    expected = torch.autograd.grad((by_loop(*states, spans, 0.3, masks) * goal).sum(), states)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_bf16_states_are_attended_to_in_float32_under_autocast_too() -> None:
+    states = states_of(LENGTHS, torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = attend(*states, LENGTHS, scale=0.3)
+    assert mixed.dtype == torch.bfloat16
+    torch.testing.assert_close(mixed, by_loop(*(part.float() for part in states), LENGTHS, 0.3).bfloat16(), rtol=2**-7, atol=1e-6)
+    mixed.sum().backward()
+    assert [part.grad.dtype for part in states if part.grad is not None] == [torch.bfloat16] * 3

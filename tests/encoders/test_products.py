@@ -1,0 +1,158 @@
+"""Linear layers by oneDNN: the numbers of torch's own, whatever became of the weight since, and their gradients."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from embedlab.encoders import products
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.products import FastLinear, can_multiply, forget_weights, use_fast_products
+from embedlab.encoders.random_encoder import build_random_encoder
+from tests.training.small_runs import MACHINE
+
+WIDE = 192
+needs_bf16 = pytest.mark.skipif(not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
+pytestmark = pytest.mark.skipif(not can_multiply(torch.float32), reason="oneDNN is used on x86 alone")
+
+
+class Block(nn.Module):
+    """As in BERT: a layer and GELU."""
+
+    def __init__(self, width: int = WIDE, *, function: nn.Module | None = None) -> None:
+        super().__init__()
+        from transformers.activations import GELUActivation
+
+        self.dense = nn.Linear(width, 2 * width)
+        self.intermediate_act_fn = function or GELUActivation()
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        after: torch.Tensor = self.intermediate_act_fn(self.dense(states))
+        return after
+
+
+def both() -> tuple[Block, Block, torch.Tensor]:
+    """A block as it was, the same one with fast products, and states for them."""
+    torch.manual_seed(5)
+    plain, fast = Block(), Block()
+    fast.load_state_dict(plain.state_dict())
+    use_fast_products(fast)
+    assert isinstance(fast.dense, FastLinear)
+    return plain, fast, torch.randn(3, 200, WIDE)
+
+
+def test_float32_is_torchs_own_up_to_its_last_digits() -> None:
+    plain, fast, states = both()
+    with torch.inference_mode():
+        torch.testing.assert_close(fast(states), plain(states), rtol=1e-5, atol=2e-6)
+        torch.testing.assert_close(fast(states.transpose(0, 1)), plain(states.transpose(0, 1)), rtol=1e-5, atol=2e-6)
+        assert fast(states[:0]).shape == plain(states[:0]).shape
+    assert torch.equal(fast(states), plain(states))  # training multiplies float32 by torch
+
+
+@needs_bf16
+def test_bf16_rounds_once_where_torch_rounds_before_gelu_too() -> None:
+    plain, fast, states = both()
+    with torch.inference_mode():
+        exact = plain(states)
+        with torch.autocast("cpu", torch.bfloat16):
+            found, twice = fast(states), plain(states)
+    assert found.dtype == torch.bfloat16
+    assert (found - exact).norm() < (twice - exact).norm()
+    assert (found - exact).norm() / exact.norm() < 4e-3
+
+
+@needs_bf16
+def test_gradients_in_bf16_are_those_of_autocast_kept_in_float32() -> None:
+    plain, fast, states = both()
+    goal, found = torch.randn(3, 200, 2 * WIDE), []
+    for block in (plain, fast):
+        given = states.clone().requires_grad_()
+        with torch.autocast("cpu", torch.bfloat16):
+            out = block(given)
+        (out.float() * goal).sum().backward()
+        found.append((given.grad, *(parameter.grad for parameter in block.parameters())))
+    for expected, gradient in zip(*found, strict=True):
+        assert gradient is not None
+        assert gradient.dtype == torch.float32
+        assert (gradient - expected).norm() / expected.norm() < 4e-3
+
+
+@needs_bf16
+def test_a_frozen_layer_passes_the_gradient_on_and_has_none() -> None:
+    _, fast, states = both()
+    fast.requires_grad_(False)
+    given = states.clone().requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        fast(given).float().sum().backward()
+    assert given.grad is not None
+    assert fast.dense.weight.grad is None
+
+
+def test_a_changed_weight_is_laid_out_anew() -> None:
+    plain, fast, states = both()
+    optimizer = torch.optim.AdamW(fast.parameters(), lr=0.1, fused=True)
+    for change in ("step", "load", "replace", "data"):
+        with torch.inference_mode():
+            before = fast(states)
+        if change == "step":
+            fast(states).sum().backward()
+            optimizer.step()
+        elif change == "load":
+            fast.load_state_dict(plain.state_dict())
+        elif change == "replace":
+            fast.dense.weight = nn.Parameter(torch.randn_like(fast.dense.weight))
+        else:
+            fast.dense.weight.data = torch.randn_like(fast.dense.weight)
+        with torch.inference_mode():
+            after = fast(states)
+            assert not torch.allclose(before, after), change
+            torch.testing.assert_close(after, F.gelu(F.linear(states, fast.dense.weight, fast.dense.bias)), rtol=1e-4, atol=2e-5)
+
+
+def test_an_unchanged_weight_is_laid_out_once_and_freed_on_request() -> None:
+    _, fast, states = both()
+    with torch.inference_mode():
+        fast(states)
+        kept = fast.dense._kept  # type: ignore[union-attr]
+        fast(states)
+    assert fast.dense._kept is kept is not None  # type: ignore[union-attr]
+    forget_weights(fast)
+    assert fast.dense._kept is None  # type: ignore[union-attr]
+
+
+def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
+    approximate, small = Block(function=nn.GELU(approximate="tanh")), Block(width=8)
+    use_fast_products(approximate)
+    use_fast_products(small)
+    assert type(approximate.intermediate_act_fn) is nn.GELU
+    assert type(small.dense) is nn.Linear
+    states = torch.randn(2, WIDE)
+    with torch.inference_mode():
+        torch.testing.assert_close(approximate(states), F.gelu(F.linear(states, *approximate.dense.parameters()), approximate="tanh"))
+
+
+def test_without_onednn_everything_stays_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "can_multiply", lambda kind: False)
+    block = Block()
+    use_fast_products(block)
+    assert type(block.dense) is nn.Linear
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
+    architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"], architecture=architecture)
+    fast = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    monkeypatch.setattr(products, "can_multiply", lambda kind: False)
+    plain = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    taking = [module for module in fast.backbone.modules() if isinstance(module, FastLinear) and module.takes_gelu]
+    assert len(taking) == fast.backbone.config.num_hidden_layers
+    assert fast.backbone.state_dict().keys() == plain.backbone.state_dict().keys()
+    sentences = ["a man", "a man runs runs", "runs"]
+    expected = plain.encode(sentences)
+    monkeypatch.undo()
+    torch.testing.assert_close(torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5)
