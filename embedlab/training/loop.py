@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from embedlab.training.parallel import Team
 from embedlab.training.schedule import rate_factor
 from embedlab.training.signals import StopRequest
 from embedlab.training.stage_data import StageData
+from embedlab.training.word_gradient import WordGradient
 
 DevScore = Callable[[Trained], float]
 
@@ -127,6 +129,14 @@ class _Stepper:
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
         self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled
         self.lr = 0.0  # of the last step
+        words = session.encoder.backbone.get_input_embeddings()
+        is_apart = session.encoder.machine.device.type == "cpu" and captured is None and self._is_simple(objectives.values())
+        self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) else None
+
+    def _is_simple(self, objectives: Iterable[Objective]) -> bool:
+        """Whether one process teaches the whole encoder at every step, by one gradient."""
+        is_one = self._team.size == 1 and self._block.mix.combine not in {"surgery", "surgery-sum"}
+        return is_one and all(objective.frozen == "nothing" for objective in objectives)
 
     def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
         """Take a step of the block whose first TURN brings the settings; the loss of each batch that was READ."""
@@ -135,13 +145,14 @@ class _Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
             group["weight_decay"] = optim.weight_decay if group["decays"] else 0.0
-        losses = joint_backward(
-            [partial(backward, self._learner, batch, self._accelerator, is_cached=batch.stage in self._cached) for batch in read],
-            list(self.parameters.values()),
-            self._block.mix.combine,
-            partial(task_orders, data.seed, data.index, step, len(read)),
-            partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
-        )
+        with nullcontext() if self._words is None else self._words.added_up():
+            losses = joint_backward(
+                [partial(backward, self._learner, batch, self._accelerator, is_cached=batch.stage in self._cached) for batch in read],
+                list(self.parameters.values()),
+                self._block.mix.combine,
+                partial(task_orders, data.seed, data.index, step, len(read)),
+                partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
+            )
         if optim.clip is not None:
             self._accelerator.clip_grad_norm_(self.parameters.values(), optim.clip)
         self.optimizer.step()

@@ -1,0 +1,49 @@
+"""The word vectors' gradient in kept memory: that of torch, for words that come once, twice and never."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.training.word_gradient import WordGradient
+from tests.training.small_runs import MACHINE
+
+IDS, MASK = torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architecture: str, tmp_path: Path) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    encoder.backbone.eval()
+    words = encoder.backbone.get_input_embeddings()
+    assert isinstance(words, nn.Embedding)
+
+    def learn(scale: float) -> None:
+        vectors = encoder.forward_tokens(IDS, MASK)
+        (scale * vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
+
+    learn(1.0)
+    expected, places, kept = words.weight.grad, [], WordGradient(words)
+    for _ in range(2):
+        encoder.backbone.zero_grad()
+        with kept.added_up():
+            learn(1.0)
+        assert words.weight.grad is not None
+        torch.testing.assert_close(words.weight.grad, expected)
+        places.append(words.weight.grad.data_ptr())
+    assert places[0] == places[1]
+
+    encoder.backbone.zero_grad()
+    with kept.added_up():  # as where a batch is encoded a few sentences at a time
+        learn(1.0)
+        learn(0.5)
+    assert expected is not None
+    assert words.weight.grad is not None
+    torch.testing.assert_close(words.weight.grad, 1.5 * expected)
+    encoder.backbone.zero_grad()
+    learn(1.0)
+    assert not words.weight.grad.is_sparse
