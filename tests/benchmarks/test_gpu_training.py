@@ -66,7 +66,8 @@ def test_operations_are_counted_on_the_real_tokens_that_the_loop_reads() -> None
         cut=lambda lengths: chunk_ends(lengths, 4_096),
     )
     read = [batch for batch, _ in zip(collation.batches(0), range(steps + 3), strict=False)]
-    pairs, lengths = taken(collation, steps + 3)
-    assert pairs == sum(batch.rows for batch in read)
-    assert len(lengths) == sum(batch.sentences for batch in read)
-    assert sum(lengths) == sum(int(mask.sum()) for batch in read for _, mask in batch.chunks)
+    for after in (0, 2):
+        pairs, lengths = taken(collation, steps + 3, after=after)
+        assert pairs == sum(batch.rows for batch in read)
+        assert len(lengths) == sum(batch.sentences for batch in read[after:])
+        assert sum(lengths) == sum(int(mask.sum()) for batch in read[after:] for _, mask in batch.chunks)
