@@ -1,7 +1,7 @@
 """Attention within each of many short sentences that lie end to end in one row, with its gradient.
 
-Products and softmax are float32 at least, whatever the states are kept in: sentences are short, so that this costs little,
-while oneDNN, which multiplies bf16, would build a program for each of the hundreds of shapes that batches of sentences have.
+Products and softmax of short sentences are float32 at least, whatever the states are kept in: this costs little, while oneDNN, which
+multiplies bf16, would build a program for each of the hundreds of shapes that batches have. Long ones are left to torch's fused attention.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,13 +28,17 @@ class Span(NamedTuple):
 def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
     """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
 
-    QUERY has the asking tokens alone. DROPOUT falls on the weights.
+    SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights.
     """
     with torch.autocast(query.device.type, enabled=False):
-        if torch.is_inference_mode_enabled():
+        if not torch.is_grad_enabled():
             return _attended(query, key, value, spans, scale, dropout, None)
-        attended: Tensor = _Attention.apply(query, key, value, spans, scale, dropout)  # type: ignore[no-untyped-call]
-        return attended
+        own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
+        asked, owned = sum(span.sentences * span.asking for span in own), sum(span.sentences * span.tokens for span in own)
+        attended: Tensor = _Attention.apply(query[:asked], key[:owned], value[:owned], own, scale, dropout)  # type: ignore[no-untyped-call]
+        rest = (query[asked:], key[owned:], value[owned:])
+        fused = [_fused(rest, *part, scale).transpose(1, 2).flatten(0, 1) for part in _parts(spans[len(own) :])]
+        return torch.cat([attended, *fused]) if fused else attended
 
 
 class _Attention(torch.autograd.Function):
@@ -51,21 +55,27 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        asked, owned = context.tokens
-        of_query, of_key, of_value = (gradient.new_empty(tokens, *gradient.shape[1:]) for tokens in (asked, owned, owned))
-        kept = iter(context.saved_tensors)
-        for span, asking, attended in _parts(context.spans):
-            queries, keys, values, weights = (next(kept) for _ in range(4))
-            given = _heads(gradient[asking], span)
-            of_weights, dropped = given @ values.transpose(1, 2), weights
-            if context.has_masks:
-                mask = next(kept)
-                of_weights, dropped = of_weights.mul_(mask), weights * mask
-            of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
-            _put(of_query[asking], _scaled_product(of_scores, keys, context.scale), span)
-            _put(of_key[attended], _scaled_product(of_scores.transpose(1, 2), queries, context.scale), span)
-            _put(of_value[attended], dropped.transpose(1, 2) @ given, span)
-        return of_query, of_key, of_value, None, None, None
+        with torch.autocast(gradient.device.type, enabled=False):
+            return *_gradients(context, gradient), None, None, None
+
+
+def _gradients(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of query, key and value."""
+    asked, owned = context.tokens
+    of_query, of_key, of_value = (gradient.new_empty(tokens, *gradient.shape[1:]) for tokens in (asked, owned, owned))
+    kept = iter(context.saved_tensors)
+    for span, asking, attended in _parts(context.spans):
+        queries, keys, values, weights = (next(kept) for _ in range(4))
+        given = _heads(gradient[asking], span)
+        of_weights, dropped = given @ values.transpose(1, 2), weights
+        if context.has_masks:
+            mask = next(kept)
+            of_weights, dropped = of_weights.mul_(mask), weights * mask
+        of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+        _put(of_query[asking], _scaled_product(of_scores, keys, context.scale), span)
+        _put(of_key[attended], _scaled_product(of_scores.transpose(1, 2), queries, context.scale), span)
+        _put(of_value[attended], dropped.transpose(1, 2) @ given, span)
+    return of_query, of_key, of_value
 
 
 def _attended(
@@ -74,12 +84,10 @@ def _attended(
     """All spans' attention; what the gradient of each needs is added to KEPT."""
     mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
     for span, asking, attended in _parts(spans):
-        states = (query[asking], key[attended], value[attended])
-        if kept is None and dropout == 0 and span.tokens >= FUSED_TOKENS:
-            queries, keys, values = (_split(part, span) for part in states)
-            _put(mixed[asking], F.scaled_dot_product_attention(queries, keys, values, scale=scale), span)
+        if dropout == 0 and span.tokens >= FUSED_TOKENS:
+            _put(mixed[asking], _fused((query, key, value), span, asking, attended, scale), span)
             continue
-        queries, keys, values = (_heads(part, span) for part in states)
+        queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
         weights = _weights(queries, keys, scale)
         mask = dropout_mask(weights, dropout) if dropout > 0 else None
         if kept is not None:
@@ -88,6 +96,12 @@ def _attended(
             weights = weights * mask
         _put(mixed[asking], weights @ values, span)
     return mixed
+
+
+def _fused(states: tuple[Tensor, Tensor, Tensor], span: Span, asking: slice, attended: slice, scale: float) -> Tensor:
+    """Torch's own attention of one span; (sentences, heads, asking tokens, head dim)."""
+    queries, keys, values = (_split(part[place], span) for part, place in zip(states, (asking, attended, attended), strict=True))
+    return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
 
 
 def _parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:

@@ -62,8 +62,8 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
 def keep_freed_memory() -> None:
     """Let the C library keep what a step frees for the next one; a library that has no such setting is left as it is.
 
-    glibc hands each block of more than 32 MB, as the gradient of the word vectors is, back to the system and takes it anew
-    page by page: measured with a three-layer encoder, an eighth of a training step.
+    glibc hands each block of more than 32 MB back to the system and takes it anew page by page: measured with a three-layer encoder
+    whose word vectors' gradient was such a block, an eighth of a training step.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     # It answers 0 where it refuses. The trim threshold alone would end glibc's own adapting at blocks of 128 kB.

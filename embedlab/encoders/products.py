@@ -22,19 +22,20 @@ class _LaidOut:
 
     source: Tensor
     address: int
-    version: int  # torch counts most changes of a tensor, but not those of a fused optimizer
+    version: int  # torch counts most changes of a tensor, but not those through `.data` and those of a fused optimizer
     weight: Tensor
 
     def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
         """Whether it still is what SOURCE holds, in this number format."""
-        made_of, now = (self.address, self.version, self.weight.dtype), (source.data_ptr(), source._version, kind)
+        made_of, now = (self.address, self.version, self.weight.dtype), (source.data_ptr(), _version(source), kind)
         return self.source is source and made_of == now
 
 
 class FastLinear(nn.Linear):
     """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where the products are bf16.
 
-    In training float32 stays torch's own: each step has other numbers of tokens, and oneDNN would build a program for each.
+    In training float32 stays torch's own: each step has other numbers of tokens, for each of which oneDNN builds a program, and no gain
+    was measured.
     """
 
     takes_gelu = False  # while encoding, what follows is computed within the product
@@ -56,20 +57,25 @@ class FastLinear(nn.Linear):
         bias = None if self.bias is None else self.bias.to(kind)
         return _multiply(states.to(kind), self._laid_out(kind), bias, "gelu" if self.takes_gelu else "none")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what oneDNN alone can read, so that a model that has encoded can be copied."""
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+
     def forget(self) -> None:
         """Free what encoding keeps of the weight."""
         if self._kept is not None:
             self._kept = None
 
     def _laid_out(self, kind: torch.dtype) -> Tensor:
-        if self._kept is None or not self._kept.is_of(self.weight, kind):
-            self._kept = _LaidOut(
+        kept = self._kept
+        if kept is None or not kept.is_of(self.weight, kind):
+            kept = self._kept = _LaidOut(
                 source=self.weight,
                 address=self.weight.data_ptr(),
-                version=self.weight._version,
+                version=_version(self.weight),
                 weight=torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind)),
             )
-        return self._kept.weight
+        return kept.weight
 
 
 class _UnlessTaken(nn.Module):
@@ -88,20 +94,18 @@ class _Bf16Linear(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        used = weight.to(states.dtype)
-        context.save_for_backward(states, used)
-        context.kept_in = weight.dtype
-        return _multiply(states, used, None if bias is None else bias.to(states.dtype))
+        context.save_for_backward(states, weight)  # not its bf16 form: a step of several passes would hold as many
+        return _multiply(states, weight.to(states.dtype), None if bias is None else bias.to(states.dtype))
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-        states, used = context.saved_tensors
+        states, weight = context.saved_tensors
         of_states, of_weight, of_bias = context.needs_input_grad
         rows = gradient.flatten(0, -2)
         return (
-            gradient @ used if of_states else None,
-            (rows.t() @ states.flatten(0, -2)).to(context.kept_in) if of_weight else None,
-            rows.sum(dim=0).to(context.kept_in) if of_bias else None,
+            gradient @ weight.to(gradient.dtype) if of_states else None,
+            (rows.t() @ states.flatten(0, -2)).to(weight.dtype) if of_weight else None,
+            rows.sum(dim=0).to(weight.dtype) if of_bias else None,
         )
 
 
@@ -132,6 +136,10 @@ def can_multiply(kind: torch.dtype) -> bool:
     if platform.machine() not in {"x86_64", "AMD64"} or not torch.backends.mkldnn.is_available():
         return False
     return kind == torch.float32 or (kind == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
+
+
+def _version(weight: Tensor) -> int:
+    return -1 if weight.is_inference() else weight._version  # of what was made in inference mode torch counts nothing
 
 
 def _fast(layer: nn.Linear) -> FastLinear:

@@ -21,9 +21,12 @@ from embedlab.encoders.quantisation import NOTE, quantise
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.recipe import Pooling
 
-# Padded tokens a batch, twice as many in bf16. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with
-# 16,384; all-MiniLM-L6-v2 in bf16 with 4,096 a twentieth less than with 2,048.
+# Padded tokens a batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384;
+# all-MiniLM-L6-v2 in bf16 with 4,096 a twentieth less than with 2,048.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
+BF16_BATCH_TOKENS = BATCH_TOKENS | {"cpu": 4_096}
+
+MANY_SENTENCES = 1_024  # encoded at once take so much longer than laying weights out that these are not kept after them
 SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
@@ -160,7 +163,7 @@ class TransformerEncoder:
         """A vector for each of these distinct sentences, and which of them were cut."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
-        with self._without_dropout():
+        with self._encoding(len(sentences)):
             for start in range(0, len(sentences), SENTENCES_AT_ONCE):
                 part = slice(start, start + SENTENCES_AT_ONCE)
                 rows = self.token_ids(sentences[part])
@@ -171,25 +174,26 @@ class TransformerEncoder:
     def embed_tokens(self, rows: TokenRows, watch: Watch | None = None) -> Vectors:
         """A vector for each row of token ids, without dropout and without gradients."""
         vectors = np.empty((len(rows), self.dim), np.float32)
-        with self._without_dropout():
+        with self._encoding(len(rows)):
             self._embed_rows(rows, vectors, 0, len(rows), watch)
         return vectors
 
     @contextmanager
-    def _without_dropout(self) -> Iterator[None]:
+    def _encoding(self, sentences: int) -> Iterator[None]:
+        """Without dropout within, and without what is only for encoding after it, where that is not worth its memory."""
         was_training = self.backbone.training
         self.backbone.eval()
         try:
             yield
         finally:
             self.backbone.train(was_training)
-            if was_training:
+            if was_training or sentences >= MANY_SENTENCES:
                 forget_weights(self.backbone)
 
     def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, watch: Watch | None) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)
         device = self.machine.device
-        budget = BATCH_TOKENS[device.type] * (2 if self.machine.precision == "bf16" else 1)
+        budget = (BF16_BATCH_TOKENS if self.machine.precision == "bf16" else BATCH_TOKENS)[device.type]
         with torch.inference_mode(), self.machine.autocast():
             for batch in budget_batches(rows.lengths, budget):
                 ids, mask = (torch.from_numpy(array).to(device) for array in rows.padded(batch, pad))

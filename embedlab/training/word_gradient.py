@@ -1,7 +1,7 @@
 """The gradient of the word vectors, on a processor the largest block of a step, in memory that is kept from step to step.
 
-A batch holds some hundred of 30,522 words. Where torch makes a gradient of all of them anew, BERT-base's takes 94 MB at each step,
-which the C library often has to get from the system page by page.
+A batch holds some hundred of 30,522 words. Where torch makes a gradient of all of them anew, BERT-base's takes 94 MB at each step;
+what was freed of the one before has often been cut up for other blocks by then, and the C library gets it from the system page by page.
 """
 
 from collections.abc import Iterator

@@ -68,11 +68,14 @@ def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: 
         torch.testing.assert_close(one, other)
 
 
-def test_bf16_states_are_attended_to_in_float32_under_autocast_too() -> None:
-    states = states_of(LENGTHS, torch.bfloat16)
+@pytest.mark.parametrize(("spans", "rounding"), [(LENGTHS[:-1], 1e-6), (LENGTHS, 4e-3)], ids=["short", "long-too"])
+def test_bf16_states_of_short_sentences_are_attended_to_in_float32_under_autocast_too(spans: list[Span], rounding: float) -> None:
+    states = states_of(spans, torch.bfloat16)
+    expected = by_loop(*(part.float() for part in states), spans, 0.3).bfloat16()
     with torch.autocast("cpu", torch.bfloat16):
-        mixed = attend(*states, LENGTHS, scale=0.3)
-    assert mixed.dtype == torch.bfloat16
-    torch.testing.assert_close(mixed, by_loop(*(part.float() for part in states), LENGTHS, 0.3).bfloat16(), rtol=2**-7, atol=1e-6)
-    mixed.sum().backward()
+        mixed = attend(*states, spans, scale=0.3)
+        torch.testing.assert_close(mixed, expected, rtol=2**-7, atol=rounding)
+        with torch.inference_mode():
+            torch.testing.assert_close(attend(*states, spans, scale=0.3), expected, rtol=2**-7, atol=rounding)
+        mixed.sum().backward()
     assert [part.grad.dtype for part in states if part.grad is not None] == [torch.bfloat16] * 3

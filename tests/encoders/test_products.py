@@ -1,11 +1,16 @@
 """Linear layers by oneDNN: the numbers of torch's own, whatever became of the weight since, and their gradients."""
 
+import pickle
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from transformers.activations import GELUActivation
 
 from embedlab.encoders import products
 from embedlab.encoders.checkpoint import load_transformer
@@ -23,8 +28,6 @@ class Block(nn.Module):
 
     def __init__(self, width: int = WIDE, *, function: nn.Module | None = None) -> None:
         super().__init__()
-        from transformers.activations import GELUActivation
-
         self.dense = nn.Linear(width, 2 * width)
         self.intermediate_act_fn = function or GELUActivation()
 
@@ -121,6 +124,62 @@ def test_an_unchanged_weight_is_laid_out_once_and_freed_on_request() -> None:
     assert fast.dense._kept is kept is not None  # type: ignore[union-attr]
     forget_weights(fast)
     assert fast.dense._kept is None  # type: ignore[union-attr]
+
+
+def test_a_block_that_has_encoded_can_be_copied() -> None:
+    _, fast, states = both()
+    with torch.inference_mode():
+        expected = fast(states)
+        assert torch.equal(deepcopy(fast)(states), expected)
+        assert torch.equal(pickle.loads(pickle.dumps(fast))(states), expected)
+
+
+def test_a_layer_without_bias_multiplies_and_learns() -> None:
+    torch.manual_seed(5)
+    layer, states = nn.Sequential(nn.Linear(WIDE, WIDE, bias=False)), torch.randn(400, WIDE)
+    expected = layer(states)
+    use_fast_products(layer)
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(states), expected, rtol=1e-5, atol=2e-6)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert (layer(states) - expected).norm() / expected.norm() < 1e-2
+    with torch.autocast("cpu", torch.bfloat16):
+        layer(states).float().sum().backward()
+    torch.testing.assert_close(layer[0].weight.grad[0], states.sum(dim=0), rtol=3e-2, atol=0.5)
+
+
+@needs_bf16
+def test_one_layer_serves_both_precisions_in_turn() -> None:
+    _, fast, states = both()
+    with torch.inference_mode():
+        exact = fast(states)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert fast(states).dtype == torch.bfloat16
+        assert torch.equal(fast(states), exact)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_path: Path) -> None:
+    build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"])
+    here = replace(MACHINE, precision=precision)  # type: ignore[arg-type]
+    encoder, fresh = (load_transformer(str(tmp_path / "model"), here, pooling=pooling, max_tokens=32) for _ in range(2))  # type: ignore[arg-type]
+    sentences = ["a man", "a man runs runs", "runs"] * 30
+    rows = encoder.token_ids(sentences)
+    ids, mask = (torch.from_numpy(array) for array in rows.padded(range(len(rows)), 0))
+    optimizer = torch.optim.AdamW(encoder.backbone.parameters(), lr=1e-2, fused=True)
+    for is_training in (True, False, True):
+        before = encoder.encode(sentences)
+        encoder.backbone.train(is_training)
+        with here.autocast():
+            encoder.forward_tokens(ids, mask)[:, 0].sum().backward()
+        optimizer.step()
+        after = encoder.encode(sentences)
+        fresh.backbone.load_state_dict(encoder.backbone.state_dict())
+        assert not np.allclose(before, after, atol=1e-3)
+        np.testing.assert_array_equal(after, fresh.encode(sentences))
+        if is_training:
+            assert all(layer._kept is None for layer in encoder.backbone.modules() if isinstance(layer, FastLinear))
 
 
 def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
