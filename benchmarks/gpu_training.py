@@ -298,7 +298,8 @@ def main() -> None:
         notes += more
         gc.collect()  # modules and what accelerate wraps around them hold each other: the next shape would find them in memory
         torch.cuda.empty_cache()
-    file = f"training-{arguments.device}" if arguments.device != "cuda" else f"training-{name.lower().replace(' ', '-')}"
+    file = f"training-{name.lower().replace(' ', '-')}"
+    file += "-bf16" if arguments.device == "cpu" and here.precision == "bf16" else ""
     file += "-captured" if here.is_capturing else ""
     write(file, "Training at the papers' sizes", measured, packages=("embedlab", "torch", "transformers"), notes=notes)
 
