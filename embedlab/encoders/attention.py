@@ -30,15 +30,14 @@ def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, 
 
     SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights.
     """
+    own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
+    asked, owned = sum(span.sentences * span.asking for span in own), sum(span.sentences * span.tokens for span in own)
     with torch.autocast(query.device.type, enabled=False):
-        if not torch.is_grad_enabled():
-            return _attended(query, key, value, spans, scale, dropout, None)
-        own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
-        asked, owned = sum(span.sentences * span.asking for span in own), sum(span.sentences * span.tokens for span in own)
-        attended: Tensor = _Attention.apply(query[:asked], key[:owned], value[:owned], own, scale, dropout)  # type: ignore[no-untyped-call]
+        near = (query[:asked], key[:owned], value[:owned], own, scale, dropout)
+        attended: Tensor = _Attention.apply(*near) if torch.is_grad_enabled() else _attended(*near)  # type: ignore[no-untyped-call]
         rest = (query[asked:], key[owned:], value[owned:])
-        fused = [_fused(rest, *part, scale).transpose(1, 2).flatten(0, 1) for part in _parts(spans[len(own) :])]
-        return torch.cat([attended, *fused]) if fused else attended
+        fused = [_fused(rest, *part, scale) for part in _parts(spans[len(own) :])]
+    return torch.cat([attended, *fused]) if fused else attended
 
 
 class _Attention(torch.autograd.Function):
@@ -79,14 +78,11 @@ def _gradients(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _attended(
-    query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float, kept: list[Tensor] | None
+    query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float, kept: list[Tensor] | None = None
 ) -> Tensor:
     """All spans' attention; what the gradient of each needs is added to KEPT."""
     mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
     for span, asking, attended in _parts(spans):
-        if dropout == 0 and span.tokens >= FUSED_TOKENS:
-            _put(mixed[asking], _fused((query, key, value), span, asking, attended, scale), span)
-            continue
         queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
         weights = _weights(queries, keys, scale)
         mask = dropout_mask(weights, dropout) if dropout > 0 else None
@@ -99,9 +95,9 @@ def _attended(
 
 
 def _fused(states: tuple[Tensor, Tensor, Tensor], span: Span, asking: slice, attended: slice, scale: float) -> Tensor:
-    """Torch's own attention of one span; (sentences, heads, asking tokens, head dim)."""
+    """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
     queries, keys, values = (_split(part[place], span) for part, place in zip(states, (asking, attended, attended), strict=True))
-    return F.scaled_dot_product_attention(queries, keys, values, scale=scale)
+    return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
 
 
 def _parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
@@ -127,7 +123,7 @@ def _heads(states: Tensor, span: Span) -> Tensor:
 
 
 def _put(place: Tensor, states: Tensor, span: Span) -> None:
-    """Write (sentences x heads, tokens, head dim), or its unflattened form, to (tokens of all, heads, head dim)."""
+    """Write (sentences x heads, tokens, head dim) to (tokens of all, heads, head dim)."""
     _split(place, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
 
 
