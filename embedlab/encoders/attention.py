@@ -28,16 +28,31 @@ class Span(NamedTuple):
 def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
     """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
 
-    SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights.
+    SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights. What comes after the
+    tokens of all spans belongs to no sentence: it is zero.
     """
     own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
-    asked, owned = sum(span.sentences * span.asking for span in own), sum(span.sentences * span.tokens for span in own)
     with torch.autocast(query.device.type, enabled=False):
-        near = (query[:asked], key[:owned], value[:owned], own, scale, dropout)
-        attended: Tensor = _Attention.apply(*near) if torch.is_grad_enabled() else _attended(*near)  # type: ignore[no-untyped-call]
-        rest = (query[asked:], key[owned:], value[owned:])
-        fused = [_fused(rest, *part, scale) for part in _parts(spans[len(own) :])]
-    return torch.cat([attended, *fused]) if fused else attended
+        if len(own) == len(spans):
+            return _plain(query, key, value, own, scale, dropout)
+        asking, tokens = _asking(spans), _tokens(spans)
+        parts = (_cut(query, asking, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
+        first, *long, rest = zip(*parts, strict=True)
+        fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(own) :], strict=True)]
+        return torch.cat([_plain(*first, own, scale, dropout), *fused, torch.zeros_like(rest[0])])
+
+
+def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...]:
+    """The STATES of the first so many spans together, of each other one, and what comes after them."""
+    parts: tuple[Tensor, ...] = states.split([sum(sizes[:joined]), *sizes[joined:], len(states) - sum(sizes)])
+    return parts
+
+
+def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
+    """Attention by products and softmax, zero after the tokens of SPANS."""
+    given = (query, key, value, spans, scale, dropout)
+    attended: Tensor = _Attention.apply(*given) if torch.is_grad_enabled() else _attended(*given)  # type: ignore[no-untyped-call]
+    return attended
 
 
 class _Attention(torch.autograd.Function):
@@ -49,7 +64,7 @@ class _Attention(torch.autograd.Function):
         attended = _attended(query, key, value, spans, scale, dropout, kept)
         context.save_for_backward(*kept)
         context.spans, context.scale, context.has_masks = spans, scale, dropout > 0
-        context.tokens = (len(query), len(key))
+        context.queries, context.keys = len(query), len(key)
         return attended
 
     @staticmethod
@@ -60,8 +75,8 @@ class _Attention(torch.autograd.Function):
 
 def _gradients(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Of query, key and value."""
-    asked, owned = context.tokens
-    of_query, of_key, of_value = (gradient.new_empty(tokens, *gradient.shape[1:]) for tokens in (asked, owned, owned))
+    asked, owned = sum(_asking(context.spans)), sum(_tokens(context.spans))
+    of_query, of_key, of_value = (_room(gradient, *of) for of in ((context.queries, asked), (context.keys, owned), (context.keys, owned)))
     kept = iter(context.saved_tensors)
     for span, asking, attended in _parts(context.spans):
         queries, keys, values, weights = (next(kept) for _ in range(4))
@@ -81,7 +96,7 @@ def _attended(
     query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float, kept: list[Tensor] | None = None
 ) -> Tensor:
     """All spans' attention; what the gradient of each needs is added to KEPT."""
-    mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
+    mixed = _room(query, len(query), sum(_asking(spans)))
     for span, asking, attended in _parts(spans):
         queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
         weights = _weights(queries, keys, scale)
@@ -94,17 +109,33 @@ def _attended(
     return mixed
 
 
-def _fused(states: tuple[Tensor, Tensor, Tensor], span: Span, asking: slice, attended: slice, scale: float) -> Tensor:
+def _room(states: Tensor, tokens: int, filled: int) -> Tensor:
+    """Memory for so many TOKENS like those of STATES, zero after the ones that will be FILLED."""
+    made = states.new_empty(tokens, *states.shape[1:])
+    made[filled:] = 0
+    return made
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, span: Span, scale: float) -> Tensor:
     """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
-    queries, keys, values = (_split(part[place], span) for part, place in zip(states, (asking, attended, attended), strict=True))
+    queries, keys, values = (_split(states, span) for states in (query, key, value))
     return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
+
+
+def _asking(spans: Sequence[Span]) -> list[int]:
+    """Tokens of each span that attend."""
+    return [span.sentences * span.asking for span in spans]
+
+
+def _tokens(spans: Sequence[Span]) -> list[int]:
+    """Tokens of each span."""
+    return [span.sentences * span.tokens for span in spans]
 
 
 def _parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
     """Each span, and where its asking tokens and all its tokens lie."""
     asked = owned = 0
-    for span in spans:
-        asking, tokens = span.sentences * span.asking, span.sentences * span.tokens
+    for span, asking, tokens in zip(spans, _asking(spans), _tokens(spans), strict=True):
         yield span, slice(asked, asked + asking), slice(owned, owned + tokens)
         asked, owned = asked + asking, owned + tokens
 

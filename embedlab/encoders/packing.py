@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -15,6 +16,7 @@ from transformers.masking_utils import sdpa_mask
 
 from embedlab.encoders.attention import Span, attend
 from embedlab.encoders.folder import POSITIONS_AFTER_PADDING
+from embedlab.encoders.products import rows_to_multiply
 
 PACKED = "embedlab_packed"  # as transformers knows our attention
 
@@ -30,7 +32,7 @@ DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_li
 class Pack:
     """The tokens of many sentences in one row, sentences of one length together."""
 
-    places: Tensor  # (tokens,) of each token in the flattened padded batch
+    places: Tensor  # (tokens,) of each token in the flattened padded batch; after those of the sentences some that stand in for none
     columns: Tensor  # (tokens,) place of each token in its sentence
     order: Tensor  # (sentences,) the packed sentences' places in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
@@ -52,6 +54,7 @@ def pack(mask: Tensor, *, is_first_only: bool = False) -> Pack:
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
     places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
+    places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
     lengths = lengths[order]
     spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
     firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None

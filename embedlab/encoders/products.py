@@ -138,6 +138,18 @@ def can_multiply(kind: torch.dtype) -> bool:
     return kind == torch.float32 or (kind == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
 
 
+def rows_to_multiply(rows: int) -> int:
+    """How many rows to multiply where there are so many: up to a sixteenth more where oneDNN multiplies.
+
+    For each number of them it builds programs, in a millisecond each, and keeps a thousand of them with the memory that they work in.
+    """
+    kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
+    if not can_multiply(kind) or (kind == torch.float32 and not torch.is_inference_mode_enabled()):
+        return rows
+    step = 1 << max(0, rows.bit_length() - 5)  # sixteen numbers between one power of two and the next
+    return -(-rows // step) * step
+
+
 def _version(weight: Tensor) -> int:
     return -1 if weight.is_inference() else weight._version  # of what was made in inference mode torch counts nothing
 

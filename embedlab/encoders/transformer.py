@@ -107,7 +107,7 @@ class TransformerEncoder:
         vectors: Tensor = tokens.float()
         if self.pooling != "cls":
             pool = POOLINGS[self.pooling]
-            parts = zip(packed.spans, vectors.split(packed.sizes), strict=True)
+            parts = zip(packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), strict=True)
             vectors = torch.cat([pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
         return vectors[torch.argsort(packed.order)]
 

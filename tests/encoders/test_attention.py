@@ -79,3 +79,18 @@ def test_bf16_states_of_short_sentences_are_attended_to_in_float32_under_autocas
             torch.testing.assert_close(attend(*states, spans, scale=0.3), expected, rtol=2**-7, atol=rounding)
         mixed.sum().backward()
     assert [part.grad.dtype for part in states if part.grad is not None] == [torch.bfloat16] * 3
+
+
+@pytest.mark.parametrize("spans", [LENGTHS[:-1], LENGTHS, FIRSTS], ids=["short", "long-too", "first-tokens-ask"])
+def test_tokens_of_no_sentence_attend_to_nothing_and_learn_nothing(spans: list[Span]) -> None:
+    states = states_of(spans)
+    more = tuple(torch.cat([part.detach(), torch.full((3, HEADS, DIM), 9.0)]).requires_grad_() for part in states)
+    goal = torch.randn_like(more[0])
+    found = attend(more[0], more[1], more[2], spans, scale=0.3)
+    expected = attend(*states, spans, scale=0.3)
+    torch.testing.assert_close(found[:-3], expected)
+    assert not found[-3:].any()
+    gradients = torch.autograd.grad((found * goal).sum(), more)
+    for one, other in zip(gradients, torch.autograd.grad((expected * goal[:-3]).sum(), states), strict=True):
+        torch.testing.assert_close(one[:-3], other)
+        assert not one[-3:].any()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from embedlab.encoders import packing
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.packing import ARCHITECTURES, pack
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -28,9 +29,13 @@ def vectors_and_gradients(encoder: TransformerEncoder, *, is_packing: bool) -> t
     return vectors, {name: weight.grad.clone() for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
 
 
+@pytest.mark.parametrize("more", [0, 5])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
-def test_packed_vectors_and_gradients_are_those_of_padded_sentences(architecture: str, pooling: str, tmp_path: Path) -> None:
+def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
+    architecture: str, pooling: str, more: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + more)
     encoder = encoder_of(tmp_path / "model", architecture, pooling)
     assert encoder.is_packing
     encoder.backbone.eval()
@@ -58,6 +63,13 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
     assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
     assert packed.order.tolist() == [4, 1, 2, 3, 0]
     assert packed.columns.tolist() == [0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4]
+
+
+def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
+    packed = pack(MASK)
+    assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
+    assert sum(packed.sizes) == MASK.sum()
 
 
 @pytest.mark.parametrize(

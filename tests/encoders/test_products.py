@@ -14,7 +14,7 @@ from transformers.activations import GELUActivation
 
 from embedlab.encoders import products
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.products import FastLinear, can_multiply, forget_weights, use_fast_products
+from embedlab.encoders.products import FastLinear, can_multiply, forget_weights, rows_to_multiply, use_fast_products
 from embedlab.encoders.random_encoder import build_random_encoder
 from tests.training.small_runs import MACHINE
 
@@ -215,3 +215,21 @@ def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
     expected = plain.encode(sentences)
     monkeypatch.undo()
     torch.testing.assert_close(torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5)
+
+
+def test_onednn_meets_sixteen_numbers_of_rows_between_two_powers_of_two_and_torch_each_number_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(products, "can_multiply", lambda kind: True)
+    numbers = range(1024, 2048)
+    with torch.inference_mode():
+        rounded = [rows_to_multiply(rows) for rows in numbers]
+        assert [rows_to_multiply(rows) for rows in range(40)] == [*range(33), 34, 34, 36, 36, 38, 38, 40]
+    assert len(set(rounded)) == 17  # the last of them are as many as 2,048
+    assert all(rows <= more < rows * 17 / 16 for rows, more in zip(numbers, rounded, strict=True))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert [rows_to_multiply(rows) for rows in numbers] == rounded
+    assert [rows_to_multiply(rows) for rows in numbers] == list(numbers)
+    monkeypatch.setattr(products, "can_multiply", lambda kind: kind == torch.float32)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert [rows_to_multiply(rows) for rows in numbers] == list(numbers)
