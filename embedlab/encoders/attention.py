@@ -4,25 +4,18 @@ Products and softmax of short sentences are float32 at least, whatever the state
 multiplies bf16, would build a program for each of the hundreds of shapes that batches have. Long ones are left to torch's fused attention.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from embedlab.encoders.dropout import dropout_mask
+from embedlab.encoders.spans import Layout, Span, asking_counts, filled_up, parts, room, token_counts
 
 FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
 VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
-
-
-class Span(NamedTuple):
-    """Sentences of one length, one after the other."""
-
-    sentences: int
-    asking: int  # tokens of each that attend
-    tokens: int  # of each, to attend to
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
@@ -35,71 +28,69 @@ def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, 
     with torch.autocast(query.device.type, enabled=False):
         if len(own) == len(spans):
             return _plain(query, key, value, own, scale, dropout)
-        asking, tokens = _asking(spans), _tokens(spans)
-        parts = (_cut(query, asking, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
-        first, *long, rest = zip(*parts, strict=True)
+        asking, tokens = asking_counts(spans), token_counts(spans)
+        cut = (_cut(query, asking, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
+        first, *long, rest = zip(*cut, strict=True)
+        plain = [_plain(*first, own, scale, dropout)] if own else []
         fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(own) :], strict=True)]
-        return torch.cat([_plain(*first, own, scale, dropout), *fused, torch.zeros_like(rest[0])])
+        return torch.cat([*plain, *fused, torch.zeros_like(rest[0])])
 
 
 def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...]:
     """The STATES of the first so many spans together, of each other one, and what comes after them."""
-    parts: tuple[Tensor, ...] = states.split([sum(sizes[:joined]), *sizes[joined:], len(states) - sum(sizes)])
-    return parts
+    cut: tuple[Tensor, ...] = states.split([sum(sizes[:joined]), *sizes[joined:], len(states) - sum(sizes)])
+    return cut
 
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
     """Attention by products and softmax, zero after the tokens of SPANS."""
-    given = (query, key, value, spans, scale, dropout)
-    attended: Tensor = _Attention.apply(*given) if torch.is_grad_enabled() else _attended(*given)  # type: ignore[no-untyped-call]
+    # Encoding, where a batch has sentences of a few lengths. A pass without gradients whose dropout will be drawn again is as with them.
+    if not torch.is_grad_enabled() and dropout == 0:
+        return _attended(query, key, value, spans, scale, dropout)
+    attended: Tensor = _Attention.apply(query, key, value, filled_up(tuple(spans)), scale, dropout)  # type: ignore[no-untyped-call]
     return attended
 
 
 class _Attention(torch.autograd.Function):
-    """One node of the graph for all spans, where each operation of each span would be one."""
+    """One node of the graph for all sentences, where each operation of each span would be one."""
 
     @staticmethod
-    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
+    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float, dropout: float) -> Tensor:
         kept: list[Tensor] = []
-        attended = _attended(query, key, value, spans, scale, dropout, kept)
+        queries = layout.spread(query) if layout.asks_all else query
+        keys, values = layout.spread(key), layout.spread(value)
+        attended = _attended(queries, keys, values, layout.spans, scale, dropout, layout.fillings, kept)
         context.save_for_backward(*kept)
-        context.spans, context.scale, context.has_masks = spans, scale, dropout > 0
-        context.queries, context.keys = len(query), len(key)
-        return attended
+        context.layout, context.scale, context.has_masks = layout, scale, dropout > 0
+        context.tokens = len(key)
+        return layout.gathered(attended, len(query)) if layout.asks_all else attended
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        layout: Layout = context.layout
         with torch.autocast(gradient.device.type, enabled=False):
-            return *_gradients(context, gradient), None, None, None
-
-
-def _gradients(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of query, key and value."""
-    asked, owned = sum(_asking(context.spans)), sum(_tokens(context.spans))
-    of_query, of_key, of_value = (_room(gradient, *of) for of in ((context.queries, asked), (context.keys, owned), (context.keys, owned)))
-    kept = iter(context.saved_tensors)
-    for span, asking, attended in _parts(context.spans):
-        queries, keys, values, weights = (next(kept) for _ in range(4))
-        given = _heads(gradient[asking], span)
-        of_weights, dropped = given @ values.transpose(1, 2), weights
-        if context.has_masks:
-            mask = next(kept)
-            of_weights, dropped = of_weights.mul_(mask), weights * mask
-        of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
-        _put(of_query[asking], _scaled_product(of_scores, keys, context.scale), span)
-        _put(of_key[attended], _scaled_product(of_scores.transpose(1, 2), queries, context.scale), span)
-        _put(of_value[attended], dropped.transpose(1, 2) @ given, span)
-    return of_query, of_key, of_value
+            given = layout.spread_over_zero(gradient) if layout.asks_all else gradient
+            of_query, of_key, of_value = _gradients(given, layout.spans, context.saved_tensors, context.scale, has_masks=context.has_masks)
+            if layout.asks_all:
+                of_query = layout.gathered(of_query, len(gradient))
+            return of_query, layout.gathered(of_key, context.tokens), layout.gathered(of_value, context.tokens), None, None, None
 
 
 def _attended(
-    query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float, kept: list[Tensor] | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    spans: Sequence[Span],
+    scale: float,
+    dropout: float,
+    fillings: Sequence[Tensor | None] | None = None,
+    kept: list[Tensor] | None = None,
 ) -> Tensor:
-    """All spans' attention; what the gradient of each needs is added to KEPT."""
-    mixed = _room(query, len(query), sum(_asking(spans)))
-    for span, asking, attended in _parts(spans):
+    """All spans' attention, to no token of FILLINGS; what the gradient of each span needs is added to KEPT."""
+    mixed = room(query, len(query), sum(asking_counts(spans)))
+    for (span, asking, attended), filling in zip(parts(spans), fillings or [None] * len(spans), strict=True):
         queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
-        weights = _weights(queries, keys, scale)
+        weights = _weights(queries, keys, scale, filling)
         mask = dropout_mask(weights, dropout) if dropout > 0 else None
         if kept is not None:
             kept += [queries, keys, values, weights] + ([] if mask is None else [mask])
@@ -109,35 +100,32 @@ def _attended(
     return mixed
 
 
-def _room(states: Tensor, tokens: int, filled: int) -> Tensor:
-    """Memory for so many TOKENS like those of STATES, zero after the ones that will be FILLED."""
-    made = states.new_empty(tokens, *states.shape[1:])
-    made[filled:] = 0
-    return made
+def _gradients(
+    gradient: Tensor, spans: Sequence[Span], kept: Sequence[Tensor], scale: float, *, has_masks: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Of query, key and value, by what was KEPT of each span."""
+    tokens = sum(token_counts(spans))
+    of_query = room(gradient, len(gradient), sum(asking_counts(spans)))
+    of_key, of_value = (room(gradient, tokens, tokens) for _ in range(2))
+    left = iter(kept)
+    for span, asking, attended in parts(spans):
+        queries, keys, values, weights = (next(left) for _ in range(4))
+        given = _heads(gradient[asking], span)
+        of_weights, dropped = given @ values.transpose(1, 2), weights
+        if has_masks:
+            mask = next(left)
+            of_weights, dropped = of_weights.mul_(mask), weights * mask
+        of_scores = torch._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+        _put(of_query[asking], _scaled_product(of_scores, keys, scale), span)
+        _put(of_key[attended], _scaled_product(of_scores.transpose(1, 2), queries, scale), span)
+        _put(of_value[attended], dropped.transpose(1, 2) @ given, span)
+    return of_query, of_key, of_value
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, span: Span, scale: float) -> Tensor:
     """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
     queries, keys, values = (_split(states, span) for states in (query, key, value))
     return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
-
-
-def _asking(spans: Sequence[Span]) -> list[int]:
-    """Tokens of each span that attend."""
-    return [span.sentences * span.asking for span in spans]
-
-
-def _tokens(spans: Sequence[Span]) -> list[int]:
-    """Tokens of each span."""
-    return [span.sentences * span.tokens for span in spans]
-
-
-def _parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
-    """Each span, and where its asking tokens and all its tokens lie."""
-    asked = owned = 0
-    for span, asking, tokens in zip(spans, _asking(spans), _tokens(spans), strict=True):
-        yield span, slice(asked, asked + asking), slice(owned, owned + tokens)
-        asked, owned = asked + asking, owned + tokens
 
 
 def _split(states: Tensor, span: Span) -> Tensor:
@@ -158,11 +146,16 @@ def _put(place: Tensor, states: Tensor, span: Span) -> None:
     _split(place, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
 
 
-def _weights(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
-    """Softmax of the scaled products; (sentences x heads, asking tokens, tokens)."""
-    if queries.shape[1] > 1 and keys.shape[1] < VECTOR:
-        return torch.softmax(_scaled_product(keys, queries.transpose(1, 2), scale), dim=1).transpose(1, 2)
-    return torch.softmax(_scaled_product(queries, keys.transpose(1, 2), scale), dim=2)
+def _weights(queries: Tensor, keys: Tensor, scale: float, filling: Tensor | None) -> Tensor:
+    """Softmax of the scaled products, 0 where FILLING says so; (sentences x heads, asking tokens, tokens)."""
+    is_turned = queries.shape[1] > 1 and keys.shape[1] < VECTOR
+    first, second = (keys, queries) if is_turned else (queries, keys)
+    scores = _scaled_product(first, second.transpose(1, 2), scale)
+    if filling is not None:
+        closed = filling[:, None, :, None] if is_turned else filling[:, None, None, :]
+        scores.unflatten(0, (len(filling), -1)).masked_fill_(closed, -torch.inf)
+    weights = torch.softmax(scores, dim=1 if is_turned else 2)
+    return weights.transpose(1, 2) if is_turned else weights
 
 
 def _scaled_product(first: Tensor, second: Tensor, scale: float) -> Tensor:

@@ -14,9 +14,10 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from embedlab.encoders.attention import Span, attend
+from embedlab.encoders.attention import attend
 from embedlab.encoders.folder import POSITIONS_AFTER_PADDING
 from embedlab.encoders.products import rows_to_multiply
+from embedlab.encoders.spans import Span
 
 PACKED = "embedlab_packed"  # as transformers knows our attention
 

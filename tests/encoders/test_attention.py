@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from embedlab.encoders import attention
-from embedlab.encoders.attention import FUSED_TOKENS, VECTOR, Span, attend
+from embedlab.encoders.attention import FUSED_TOKENS, VECTOR, attend
+from embedlab.encoders.spans import Span
 
 HEADS, DIM = 3, 4
 LENGTHS = [Span(3, 2, 2), Span(2, VECTOR - 1, VECTOR - 1), Span(1, VECTOR, VECTOR), Span(2, FUSED_TOKENS, FUSED_TOKENS)]
@@ -22,17 +23,18 @@ def states_of(spans: Sequence[Span], kind: torch.dtype = torch.float64) -> tuple
 
 
 def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, masks: Sequence[Tensor] = ()) -> Tensor:
-    """One sentence and one head at a time."""
+    """One sentence and one head at a time; MASKS have those of one after the other, and may be for more tokens."""
     mixed, asked, owned = [], 0, 0
-    for number, span in enumerate(spans):
-        for sentence in range(span.sentences):
+    left = iter([mask for part in masks for mask in part])
+    for span in spans:
+        for _ in range(span.sentences):
             asking, own = slice(asked, asked + span.asking), slice(owned, owned + span.tokens)
             heads = []
             for head in range(HEADS):
                 scores = scale * query[asking, head] @ key[own, head].T
                 weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
                 if masks:
-                    weights = weights * masks[number][sentence * HEADS + head]
+                    weights = weights * next(left)[: span.asking, : span.tokens]
                 heads.append(weights @ value[own, head])
             mixed.append(torch.stack(heads, dim=1))
             asked, owned = asking.stop, own.stop
@@ -61,7 +63,7 @@ def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: 
     states = states_of(spans)
     goal = torch.randn_like(states[0])
     found = torch.autograd.grad((attend(*states, spans, scale=0.3, dropout=rate) * goal).sum(), states)
-    assert len(masks) == (len(spans) if rate else 0)
+    assert sum(map(len, masks)) == (HEADS * sum(span.sentences for span in spans) if rate else 0)
     assert all(bool((mask == 0).any()) for mask in masks)
     expected = torch.autograd.grad((by_loop(*states, spans, 0.3, masks) * goal).sum(), states)
     for one, other in zip(found, expected, strict=True):
