@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from embedlab.encoders import products
 from embedlab.recipe import Recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints, Snapshot
@@ -33,12 +34,8 @@ def record_products(monkeypatch: pytest.MonkeyPatch) -> dict[torch.dtype, int]:
     return counts
 
 
-@pytest.mark.parametrize(
-    "recipe_for", [joint_stages, mixed_stages], ids=["several tasks a step", "turns, one of them with cached gradients"]
-)
-def test_loss_weights_and_optimizer_stay_float32_in_bf16(
-    recipe_for: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def record_losses(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """The loss of each step from here on."""
     losses: list[Tensor] = []
     add = Meter.add
 
@@ -47,9 +44,19 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
         add(meter, loss, rows)
 
     monkeypatch.setattr(Meter, "add", record)
-    products = record_products(monkeypatch)
+    return losses
+
+
+@pytest.mark.parametrize(
+    "recipe_for", [joint_stages, mixed_stages], ids=["several tasks a step", "turns, one of them with cached gradients"]
+)
+def test_loss_weights_and_optimizer_stay_float32_in_bf16(
+    recipe_for: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = record_losses(monkeypatch)
+    kinds = record_products(monkeypatch)
     run = train(recipe_for(tiny_encoder), machine=BF16)
-    assert products.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
+    assert kinds.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
     assert {loss.dtype for loss in losses} == {torch.float32}
     kept = Checkpoints(run.checkpoints)
     snapshot = Snapshot.read(kept.path(kept.steps()[-1]))
@@ -58,8 +65,32 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
 
 
 def test_runs_of_one_process_may_differ_in_precision(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe, products = recipe_of(tiny_encoder, stage(rows=16)), record_products(monkeypatch)
+    recipe, kinds = recipe_of(tiny_encoder, stage(rows=16)), record_products(monkeypatch)
     for number, (machine, is_bf16) in enumerate([(MACHINE, False), (BF16, True), (MACHINE, False)], start=1):
-        products.clear()
+        kinds.clear()
         train(recipe, seed=number, machine=machine)
-        assert (torch.bfloat16 in products) is is_bf16
+        assert (torch.bfloat16 in kinds) is is_bf16
+
+
+@pytest.mark.skipif(not products.can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
+def test_a_run_learns_by_onednns_products_what_it_learns_by_torchs(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses, multiplied = record_losses(monkeypatch), 0
+    recipe, multiply = mixed_stages(tiny_encoder), products._multiply
+
+    def count(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
+        nonlocal multiplied
+        multiplied += not torch.is_inference_mode_enabled()
+        return multiply(states, weight, bias, then)
+
+    monkeypatch.setattr(products, "_multiply", count)
+    train(recipe, machine=BF16)
+    assert multiplied == 0  # this encoder is too small
+    expected = torch.stack(losses)
+    losses.clear()
+    monkeypatch.setattr(products, "SMALL", 1)
+    monkeypatch.setattr(products, "FEW_ROWS", 1)
+    train(recipe, name="fast", machine=BF16)
+    assert multiplied > len(losses)
+    torch.testing.assert_close(torch.stack(losses), expected, rtol=0.02, atol=0.02)

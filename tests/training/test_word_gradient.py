@@ -1,5 +1,7 @@
 """The word vectors' gradient in kept memory: that of torch, for words that come once, twice and never."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,10 @@ from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.runs.store import RunFolder
+from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.word_gradient import WordGradient
-from tests.training.small_runs import MACHINE
+from tests.training.small_runs import MACHINE, joint_stages
 
 IDS, MASK = torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
 
@@ -47,3 +51,19 @@ def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architectu
     encoder.backbone.zero_grad()
     learn(1.0)
     assert not words.weight.grad.is_sparse
+
+
+@pytest.mark.parametrize(("combine", "is_kept"), [("average", True), ("surgery", False)])
+def test_a_run_keeps_the_gradient_where_each_step_has_one(
+    combine: str, is_kept: bool, train: Callable[..., RunFolder], tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, added_up = 0, WordGradient.added_up
+
+    def count(kept: WordGradient) -> AbstractContextManager[None]:
+        nonlocal steps
+        steps += 1
+        return added_up(kept)
+
+    monkeypatch.setattr(WordGradient, "added_up", count)
+    run = train(joint_stages(tiny_encoder, combine))
+    assert steps == (Checkpoints(run.checkpoints).steps()[-1] if is_kept else 0)
