@@ -2,6 +2,7 @@
 
 import platform
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -131,6 +132,7 @@ def forget_weights(backbone: nn.Module) -> None:
             module.forget()
 
 
+@cache  # each product asks
 def can_multiply(kind: torch.dtype) -> bool:
     """Whether oneDNN multiplies numbers of this format here; on x86 alone, as no other processor was measured."""
     if platform.machine() not in {"x86_64", "AMD64"} or not torch.backends.mkldnn.is_available():

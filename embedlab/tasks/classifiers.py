@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
+from embedlab.encoders.side_by_side import run_side_by_side
 from embedlab.tasks.classifier_settings import Schedule
 from embedlab.tasks.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.tasks.folds import Rows
-from embedlab.tasks.side_by_side import run_side_by_side
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from embedlab.encoders.encoder import Watch
+from embedlab.encoders.side_by_side import run_side_by_side
 from embedlab.tasks.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.tasks.folds import Rows
-from embedlab.tasks.side_by_side import run_side_by_side
 
 TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
 MAX_STEPS = 2_000

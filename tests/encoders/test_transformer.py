@@ -1,4 +1,6 @@
+from dataclasses import replace
 from pathlib import Path
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -23,6 +25,29 @@ def test_a_vector_does_not_depend_on_batch_order_or_padding(
         monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", budget)
         shuffled = encoder.encode([sentences[place] for place in order])
         np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "modernbert"])
+def test_many_batches_are_encoded_side_by_side_to_the_same_vectors(
+    architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = load_transformer(str(architectures[architecture]), replace(cpu, precision=precision))
+    many = [f"{sentence} {number}" for number in range(20) for sentence in sentences]
+    monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", 64)
+    workers = set()
+    forward = encoder.forward_tokens
+    monkeypatch.setattr(encoder, "forward_tokens", lambda ids, mask: workers.add(get_ident()) or forward(ids, mask))
+    vectors = {}
+    before = torch.get_num_threads()
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        try:
+            vectors[threads] = encoder.encode(many)
+        finally:
+            torch.set_num_threads(before)
+        assert len(workers) == threads
+    np.testing.assert_allclose(vectors[2], vectors[1], atol=1e-5 if precision == "float32" else 1e-2)
 
 
 def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:

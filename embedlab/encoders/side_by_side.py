@@ -1,0 +1,98 @@
+"""Pieces of CPU work in threads of their own, among which the processor is divided."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import chain
+from queue import Empty, SimpleQueue
+from threading import Event
+from typing import Generic, TypeVar
+
+import torch
+
+Piece = TypeVar("Piece")
+
+
+def run_side_by_side(
+    work: Callable[[Piece], Iterator[int]],
+    pieces: Sequence[Piece],
+    tell: Callable[[int], None],
+    device: torch.device | None = None,
+    most: int | None = None,
+) -> None:
+    """Do WORK on all PIECES, as many at once as torch has threads, or MOST; TELL is called, in the caller's thread, with what it yields.
+
+    Many small matrix products are faster apart than by threads that wait for one another at each of them. An interrupt or an
+    error stops the other pieces the next time they yield. On another DEVICE than a CPU one piece follows the other.
+    """
+    threads = torch.get_num_threads()
+    at_once = min(threads, threads if most is None else most)
+    if at_once <= 1 or (device is not None and device.type != "cpu"):
+        for piece in pieces:
+            for done in work(piece):
+                tell(done)
+        return
+    try:
+        with closing(_Crew(work, pieces, threads // at_once).run(at_once)) as news:
+            for done in news:
+                tell(done)
+    finally:
+        torch.set_num_threads(threads)
+
+
+class _Crew(Generic[Piece]):
+    """Workers that take one piece after the other until none is left, each with so many of torch's THREADS."""
+
+    def __init__(self, work: Callable[[Piece], Iterator[int]], pieces: Sequence[Piece], threads: int) -> None:
+        self.work = work
+        self.threads = threads
+        self.left: SimpleQueue[Piece] = SimpleQueue()
+        for piece in pieces:
+            self.left.put(piece)
+        self.heard: SimpleQueue[int | None] = SimpleQueue()  # from the helpers; None from each that has ended
+        self.stop = Event()
+
+    def run(self, workers: int) -> Generator[int, None, None]:
+        """What the work of all yields; the caller is one of the WORKERS, as the C library holds memory back for each further one."""
+        with ThreadPoolExecutor(workers - 1) as pool:
+            try:
+                helpers = [pool.submit(self._help) for _ in range(workers - 1)]
+                yield from self._news(len(helpers))
+                for helper in helpers:
+                    helper.result()
+            finally:
+                self.stop.set()
+
+    def _steps(self) -> Iterator[int]:
+        torch.set_num_threads(self.threads)  # of this one; new ones start with what was set last, so that it must be set back
+        while not self.stop.is_set():
+            try:
+                piece = self.left.get_nowait()
+            except Empty:
+                return
+            for done in self.work(piece):
+                yield done
+                if self.stop.is_set():
+                    return
+
+    def _help(self) -> None:
+        try:
+            for done in self._steps():
+                self.heard.put(done)
+        except BaseException:
+            self.stop.set()
+            raise
+        finally:
+            self.heard.put(None)
+
+    def _news(self, helpers: int) -> Iterator[int]:
+        """What the caller's own steps yield and, between and after them, what the helpers' do until each has ended."""
+        for done in chain(self._steps(), [None]):
+            if done is not None:
+                yield done
+            while helpers and (done is None or not self.heard.empty()):
+                told = self.heard.get()
+                if told is None:
+                    helpers -= 1
+                else:
+                    yield told
