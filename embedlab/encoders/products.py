@@ -1,4 +1,4 @@
-"""Linear layers on a processor, multiplied by oneDNN: it takes weights that were laid out for it, GELU within the product, and bf16."""
+"""Linear layers on a processor, multiplied by oneDNN: it takes weights laid out for it, GELU within the product, bf16 and AVX-512."""
 
 import platform
 from dataclasses import dataclass
@@ -33,11 +33,7 @@ class _LaidOut:
 
 
 class FastLinear(nn.Linear):
-    """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where the products are bf16.
-
-    In training float32 stays torch's own: each step has other numbers of tokens, for each of which oneDNN builds a program, and no gain
-    was measured.
-    """
+    """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where that is faster."""
 
     takes_gelu = False  # while encoding, what follows is computed within the product
     _kept: _LaidOut | None = None
@@ -48,11 +44,11 @@ class FastLinear(nn.Linear):
         if not torch.is_inference_mode_enabled():
             if torch.is_grad_enabled():
                 self.forget()  # the weight is about to be learnt
-            if kind == torch.bfloat16 and can_multiply(kind) and states.numel() >= FEW_ROWS * self.in_features:
-                learnt: Tensor = _Bf16Linear.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
+            if is_multiplying(kind) and states.numel() >= FEW_ROWS * self.in_features:
+                learnt: Tensor = _Learnt.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
                 return learnt
             return super().forward(states)
-        if not can_multiply(kind) or not states.numel():
+        if not is_multiplying(kind) or not states.numel():
             product = super().forward(states)
             return F.gelu(product) if self.takes_gelu else product
         bias = None if self.bias is None else self.bias.to(kind)
@@ -90,8 +86,8 @@ class _UnlessTaken(nn.Module):
         return states if torch.is_inference_mode_enabled() else self.function(states)
 
 
-class _Bf16Linear(torch.autograd.Function):
-    """A product of bf16 states, and its gradients; weight and bias and their gradients are what they are kept in."""
+class _Learnt(torch.autograd.Function):
+    """A product and its gradients in the number format of the states; weight and bias and their gradients are what they are kept in."""
 
     @staticmethod
     def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -104,8 +100,8 @@ class _Bf16Linear(torch.autograd.Function):
         of_states, of_weight, of_bias = context.needs_input_grad
         rows = gradient.flatten(0, -2)
         return (
-            gradient @ weight.to(gradient.dtype) if of_states else None,
-            (rows.t() @ states.flatten(0, -2)).to(weight.dtype) if of_weight else None,
+            _product(gradient, weight.to(gradient.dtype)) if of_states else None,
+            _product(rows.t(), states.flatten(0, -2)).to(weight.dtype) if of_weight else None,
             rows.sum(dim=0).to(weight.dtype) if of_bias else None,
         )
 
@@ -140,16 +136,29 @@ def can_multiply(kind: torch.dtype) -> bool:
     return kind == torch.float32 or (kind == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
 
 
+def is_multiplying(kind: torch.dtype) -> bool:
+    """Whether oneDNN is who multiplies numbers of this format now.
+
+    In training float32 is torch's own library's but where there is AVX-512, which that does not use on processors of all makes: on one
+    of AMD's oneDNN was twice as fast; without AVX-512 no gain was measured.
+    """
+    return can_multiply(kind) and (torch.is_inference_mode_enabled() or kind == torch.bfloat16 or _has_avx512())
+
+
 def rows_to_multiply(rows: int) -> int:
     """How many rows to multiply where there are so many: up to a sixteenth more where oneDNN multiplies.
 
     For each number of them it builds programs, in a millisecond each, and keeps a thousand of them with the memory that they work in.
     """
-    kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
-    if not can_multiply(kind) or (kind == torch.float32 and not torch.is_inference_mode_enabled()):
+    if not is_multiplying(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32):
         return rows
     step = 1 << max(0, rows.bit_length() - 5)  # sixteen numbers between one power of two and the next
     return -(-rows // step) * step
+
+
+@cache
+def _has_avx512() -> bool:
+    return torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
 def _version(weight: Tensor) -> int:
@@ -166,3 +175,8 @@ def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "
     """STATES times WEIGHT, laid out or not, and THEN a function of the product by its name in oneDNN."""
     product: Tensor = torch.ops.mkldnn._linear_pointwise(states.contiguous(), weight, bias, then, [], "none")
     return product
+
+
+def _product(first: Tensor, second: Tensor) -> Tensor:
+    """FIRST times SECOND as they lie; in bf16 torch itself leaves it to oneDNN."""
+    return first @ second if first.dtype == torch.bfloat16 else _multiply(first, second.t(), None)

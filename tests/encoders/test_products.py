@@ -52,7 +52,23 @@ def test_float32_is_torchs_own_up_to_its_last_digits() -> None:
         torch.testing.assert_close(fast(states), plain(states), rtol=1e-5, atol=2e-6)
         torch.testing.assert_close(fast(states.transpose(0, 1)), plain(states.transpose(0, 1)), rtol=1e-5, atol=2e-6)
         assert fast(states[:0]).shape == plain(states[:0]).shape
-    assert torch.equal(fast(states), plain(states))  # training multiplies float32 by torch
+
+
+@pytest.mark.parametrize("has_avx512", [True, False])
+def test_training_multiplies_float32_by_onednn_where_there_is_avx512(has_avx512: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "_has_avx512", lambda: has_avx512)
+    multiply, multiplied = products._multiply, []
+    monkeypatch.setattr(products, "_multiply", lambda *given: multiplied.append(given) or multiply(*given))
+    plain, fast, states = both()
+    goal, found = torch.randn(3, 200, 2 * WIDE), []
+    for block in (plain, fast):
+        given = states.clone().requires_grad_()
+        out = block(given)
+        (out * goal).sum().backward()
+        found.append((out, given.grad, *(parameter.grad for parameter in block.parameters())))
+    assert len(multiplied) == (3 if has_avx512 else 0)  # forward, and the gradients of states and weight
+    for expected, gradient in zip(*found, strict=True):
+        assert (gradient - expected).norm() / expected.norm() < 1e-6
 
 
 @needs_bf16
@@ -227,9 +243,11 @@ def test_onednn_meets_sixteen_numbers_of_rows_between_two_powers_of_two_and_torc
         assert [rows_to_multiply(rows) for rows in range(40)] == [*range(33), 34, 34, 36, 36, 38, 38, 40]
     assert len(set(rounded)) == 17  # the last of them are as many as 2,048
     assert all(rows <= more < rows * 17 / 16 for rows, more in zip(numbers, rounded, strict=True))
-    with torch.autocast("cpu", torch.bfloat16):
-        assert [rows_to_multiply(rows) for rows in numbers] == rounded
-    assert [rows_to_multiply(rows) for rows in numbers] == list(numbers)
+    for has_avx512, in_float32 in ((False, list(numbers)), (True, rounded)):
+        monkeypatch.setattr(products, "_has_avx512", lambda has=has_avx512: has)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert [rows_to_multiply(rows) for rows in numbers] == rounded
+        assert [rows_to_multiply(rows) for rows in numbers] == in_float32
     monkeypatch.setattr(products, "can_multiply", lambda kind: kind == torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
         assert [rows_to_multiply(rows) for rows in numbers] == list(numbers)

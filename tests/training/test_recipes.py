@@ -41,8 +41,11 @@ def test_every_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_step
     stages = recipe.stages
     # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every batch is the same one.
     is_signed = any(stage.objective.name == "duplicate_contrastive" for stage in stages)
-    size = {"rows": 4, "batch_size": 4, "epochs": 60} if is_signed or recipe.mix else {"rows": 160, "batch_size": 16, "epochs": 3}
-    run = train(shortened(name, tiny_encoder, lr=2e-3, warmup=0.1, **size), name)
+    if is_signed or recipe.mix:  # at twice this rate it is the seed's luck whether what comes after a signed loss learns anything
+        size = {"rows": 4, "batch_size": 4, "epochs": 60, "lr": 1e-3}
+    else:
+        size = {"rows": 160, "batch_size": 16, "epochs": 3, "lr": 2e-3}
+    run = train(shortened(name, tiny_encoder, warmup=0.1, **size), name)
     assert status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(stages)))
     for group in groups_of(stages):
