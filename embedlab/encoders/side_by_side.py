@@ -26,7 +26,7 @@ def run_side_by_side(
     error stops the other pieces the next time they yield. On another DEVICE than a CPU one piece follows the other.
     """
     threads = torch.get_num_threads()
-    at_once = min(threads, threads if most is None else most)
+    at_once = threads if most is None else min(threads, most)
     if at_once <= 1 or (device is not None and device.type != "cpu"):
         for piece in pieces:
             for done in work(piece):
