@@ -46,16 +46,18 @@ class Pack:
         return [sentences * length for sentences, length in self.spans]
 
 
-def pack(mask: Tensor, *, is_first_only: bool = False) -> Pack:
+def pack(mask: Tensor, *, is_first_only: bool = False, is_filled_up: bool = False) -> Pack:
     """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
 
-    With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim).
+    With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim). With IS_FILLED_UP there are as many
+    tokens as oneDNN should multiply.
     """
     lengths = mask.sum(dim=1)
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
     places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
-    places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
+    if is_filled_up:
+        places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
     lengths = lengths[order]
     spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
     firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None

@@ -91,25 +91,27 @@ class _Learnt(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        context.save_for_backward(states, weight)  # not its bf16 form: a step of several passes would hold as many
-        return _multiply(states, weight.to(states.dtype), None if bias is None else bias.to(states.dtype))
+        multiplied = weight.to(states.dtype)
+        context.save_for_backward(states, multiplied)
+        context.kept_in = weight.dtype
+        return _multiply(states, multiplied, None if bias is None else bias.to(states.dtype))
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-        states, weight = context.saved_tensors
+        states, multiplied = context.saved_tensors
         of_states, of_weight, of_bias = context.needs_input_grad
         rows = gradient.flatten(0, -2)
         return (
-            _product(gradient, weight.to(gradient.dtype)) if of_states else None,
-            _product(rows.t(), states.flatten(0, -2)).to(weight.dtype) if of_weight else None,
-            rows.sum(dim=0).to(weight.dtype) if of_bias else None,
+            _product(gradient, multiplied) if of_states else None,
+            _product(rows.t(), states.flatten(0, -2)).to(context.kept_in) if of_weight else None,
+            rows.sum(dim=0).to(context.kept_in) if of_bias else None,
         )
 
 
-def use_fast_products(backbone: nn.Module) -> None:
-    """Let the linear layers of BACKBONE multiply by oneDNN; parameters stay what they are and keep their names."""
+def use_fast_products(backbone: nn.Module) -> bool:
+    """Let the linear layers of BACKBONE multiply by oneDNN, and whether one does; parameters stay what they are and keep their names."""
     if not can_multiply(torch.float32):
-        return
+        return False
     for module in list(backbone.modules()):
         for name, child in list(module.named_children()):
             if type(child) is nn.Linear and min(child.weight.shape) >= SMALL:
@@ -119,6 +121,7 @@ def use_fast_products(backbone: nn.Module) -> None:
             if isinstance(before, FastLinear) and type(after) is GELUActivation and after.act is F.gelu:  # by the error function
                 before.takes_gelu = True
                 setattr(module, function, _UnlessTaken(after))
+    return any(isinstance(module, FastLinear) for module in backbone.modules())
 
 
 def forget_weights(backbone: nn.Module) -> None:
@@ -146,13 +149,13 @@ def is_multiplying(kind: torch.dtype) -> bool:
 
 
 def rows_to_multiply(rows: int) -> int:
-    """How many rows to multiply where there are so many: up to a sixteenth more where oneDNN multiplies.
+    """How many rows to multiply where there are so many: up to a thirty-second more where oneDNN multiplies.
 
     For each number of them it builds programs, in a millisecond each, and keeps a thousand of them with the memory that they work in.
     """
     if not is_multiplying(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32):
         return rows
-    step = 1 << max(0, rows.bit_length() - 5)  # sixteen numbers between one power of two and the next
+    step = 1 << max(0, rows.bit_length() - 6)  # thirty-two numbers between one power of two and the next
     return -(-rows // step) * step
 
 

@@ -55,7 +55,7 @@ class TransformerEncoder:
             notes = (*notes, NOTE)
         if machine.device.type == "cpu":
             use_bits(backbone)
-            use_fast_products(backbone)
+        self.has_fast_products = machine.device.type == "cpu" and use_fast_products(backbone)
         # An accelerator computes one large padded batch faster than attention of many small groups.
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:
@@ -101,7 +101,7 @@ class TransformerEncoder:
 
     def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
         """The same vectors, computing nothing for padding; where only first tokens are pooled, only they go through the last layer."""
-        packed = pack(attention_mask, is_first_only=self.pooling == "cls")
+        packed = pack(attention_mask, is_first_only=self.pooling == "cls", is_filled_up=self.has_fast_products)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in (segments | {"input_ids": input_ids}).items()}
         positions = (packed.columns + first_position(self.backbone)).unsqueeze(0)
         tokens = self.backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)

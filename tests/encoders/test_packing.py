@@ -37,6 +37,7 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
 ) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + more)
     encoder = encoder_of(tmp_path / "model", architecture, pooling)
+    encoder.has_fast_products = more > 0
     assert encoder.is_packing
     encoder.backbone.eval()
     padded, expected = vectors_and_gradients(encoder, is_packing=False)
@@ -67,9 +68,14 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
 
 def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
-    packed = pack(MASK)
+    packed = pack(MASK, is_filled_up=True)
     assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
+
+
+def test_packs_of_an_encoder_too_narrow_for_onednn_are_not_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: pytest.fail("nothing is multiplied by it"))
+    encoder_of(tmp_path / "model", "bert").forward_tokens(IDS, MASK)
 
 
 @pytest.mark.parametrize(

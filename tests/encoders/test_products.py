@@ -41,7 +41,7 @@ def both() -> tuple[Block, Block, torch.Tensor]:
     torch.manual_seed(5)
     plain, fast = Block(), Block()
     fast.load_state_dict(plain.state_dict())
-    use_fast_products(fast)
+    assert use_fast_products(fast)
     assert isinstance(fast.dense, FastLinear)
     return plain, fast, torch.randn(3, 200, WIDE)
 
@@ -201,7 +201,7 @@ def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_pat
 def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
     approximate, small = Block(function=nn.GELU(approximate="tanh")), Block(width=8)
     use_fast_products(approximate)
-    use_fast_products(small)
+    assert not use_fast_products(small)
     assert type(approximate.intermediate_act_fn) is nn.GELU
     assert type(small.dense) is nn.Linear
     states = torch.randn(2, WIDE)
@@ -212,7 +212,7 @@ def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
 def test_without_onednn_everything_stays_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "can_multiply", lambda kind: False)
     block = Block()
-    use_fast_products(block)
+    assert not use_fast_products(block)
     assert type(block.dense) is nn.Linear
 
 
@@ -233,16 +233,16 @@ def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
     torch.testing.assert_close(torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5)
 
 
-def test_onednn_meets_sixteen_numbers_of_rows_between_two_powers_of_two_and_torch_each_number_there_is(
+def test_onednn_meets_thirty_two_numbers_of_rows_between_two_powers_of_two_and_torch_each_number_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(products, "can_multiply", lambda kind: True)
     numbers = range(1024, 2048)
     with torch.inference_mode():
         rounded = [rows_to_multiply(rows) for rows in numbers]
-        assert [rows_to_multiply(rows) for rows in range(40)] == [*range(33), 34, 34, 36, 36, 38, 38, 40]
-    assert len(set(rounded)) == 17  # the last of them are as many as 2,048
-    assert all(rows <= more < rows * 17 / 16 for rows, more in zip(numbers, rounded, strict=True))
+        assert [rows_to_multiply(rows) for rows in range(63, 71)] == [63, 64, 66, 66, 68, 68, 70, 70]
+    assert len(set(rounded)) == 33  # the last of them are as many as 2,048
+    assert all(rows <= more < rows * 33 / 32 for rows, more in zip(numbers, rounded, strict=True))
     for has_avx512, in_float32 in ((False, list(numbers)), (True, rounded)):
         monkeypatch.setattr(products, "_has_avx512", lambda has=has_avx512: has)
         with torch.autocast("cpu", torch.bfloat16):
