@@ -3,6 +3,7 @@
     python benchmarks/gpu_training.py [--seconds 150]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
     python benchmarks/gpu_training.py --capture                                  the same with passes as CUDA graphs
     python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the best matrix product on a CPU
+    python benchmarks/gpu_training.py --device cpu --precision float32 …         the same in float32 on a processor that has bf16
 
 Each shape trains one epoch of its pairs in batches of 64, or as much of it as fits into --seconds; what was not trained is
 extrapolated and said so. It is the training loop of a run that does so, timed from its start: captures and the loss that is read every
@@ -289,9 +290,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=150.0, help="of training a shape, at most")
     parser.add_argument("--pairs", type=int, help="of each shape, instead of the paper's")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--precision", default="auto", choices=("auto", "float32", "bf16"))
     parser.add_argument("--capture", action="store_true", help="run passes as CUDA graphs")
     arguments = parser.parse_args()
-    here = machine(Settings(device=arguments.device, threads=arguments.threads, capture=arguments.capture), training=True)
+    settings = Settings(device=arguments.device, threads=arguments.threads, precision=arguments.precision, capture=arguments.capture)
+    here = machine(settings, training=True)
     best = best_product(here)
     name = torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
     measured, notes = [], [f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s."]

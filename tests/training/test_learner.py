@@ -8,7 +8,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
-from embedlab.encoders import attention, dropout
+from embedlab.encoders import dropout, filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
@@ -116,7 +116,7 @@ def test_a_rate_reaches_every_dropout_and_is_taken_back(architecture: str, tmp_p
         return mask_of(states, rate)
 
     monkeypatch.setattr(dropout, "dropout_mask", record)
-    monkeypatch.setattr(attention, "dropout_mask", record)
+    monkeypatch.setattr(filled_attention, "dropout_mask", record)
     ids, mask = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
     for rate in (0.2, 0.1):
         with dropout_rate(dropout_places(encoder.backbone), rate):

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from embedlab.encoders import attention, dropout
+from embedlab.encoders import dropout, filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -66,7 +66,7 @@ def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
         return mask_of(states, rate)
 
     monkeypatch.setattr(dropout, "dropout_mask", partial(record, "layer"))
-    monkeypatch.setattr(attention, "dropout_mask", partial(record, "attention"))
+    monkeypatch.setattr(filled_attention, "dropout_mask", partial(record, "attention"))
     return applied
 
 
