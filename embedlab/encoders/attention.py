@@ -13,6 +13,7 @@ from torch import Tensor
 
 from embedlab.encoders.filled_attention import FilledAttention
 from embedlab.encoders.filling import filled_up
+from embedlab.encoders.products import can_multiply
 from embedlab.encoders.spans import Span, asking_counts, parts, room, token_counts
 
 FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
@@ -46,12 +47,15 @@ def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
     """Attention by products and softmax, zero after the tokens of SPANS."""
-    # Encoding, where a batch has sentences of a few lengths. A pass without gradients whose dropout will be drawn again is as with them.
-    if not torch.is_grad_enabled() and dropout == 0:
+    # A batch of encoding has sentences of a few lengths. A training's pass without gradients is as the one with them that will follow.
+    if torch.is_inference_mode_enabled() and dropout == 0:
         return _attended(query, key, value, spans, scale)
-    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if key.dtype == torch.bfloat16 else 1)
+    kind, is_bf16 = query.dtype, query.dtype == torch.bfloat16
+    if is_bf16 and not can_multiply(kind):  # torch's own products in bf16 are far slower than in float32
+        query, key, value = query.float(), key.float(), value.float()
+    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if is_bf16 else 1)
     attended: Tensor = FilledAttention.apply(query, key, value, layout, scale, dropout)  # type: ignore[no-untyped-call]
-    return attended
+    return attended.to(kind)
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float) -> Tensor:
@@ -91,9 +95,6 @@ def _softmax(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
     """Of the scaled products; (sentences x heads, asking tokens, tokens)."""
     is_turned = queries.shape[1] > 1 and keys.shape[1] < VECTOR
     first, second = (keys, queries) if is_turned else (queries, keys)
-    weights = torch.softmax(_scaled_product(first, second.transpose(1, 2), scale), dim=1 if is_turned else 2)
+    scores = torch.baddbmm(first.new_empty(()), first, second.transpose(1, 2), beta=0, alpha=scale)
+    weights = torch.softmax(scores, dim=1 if is_turned else 2)
     return weights.transpose(1, 2) if is_turned else weights
-
-
-def _scaled_product(first: Tensor, second: Tensor, scale: float) -> Tensor:
-    return torch.baddbmm(first.new_empty(()), first, second, beta=0, alpha=scale)

@@ -10,7 +10,10 @@ LEVELS = 2**16
 
 
 class BitDropout(nn.Dropout):
-    """As torch's dropout, the rate rounded to 1/65,536 and what is kept scaled by the rounded rate, so that the mean stays."""
+    """As torch's dropout, the rate rounded to 1/65,536 and what is kept scaled by the rounded rate, so that the mean stays.
+
+    In bf16 the scale itself is rounded, as torch's is.
+    """
 
     def forward(self, states: Tensor) -> Tensor:
         """The states with about a share `p` of them zero while training, all of them otherwise."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from embedlab.encoders.spans import Span, room
 
 FILL = 8  # lengths are filled up to a multiple of it
+LONG = 48  # tokens: of sentences as long a batch has so few that as many more would multiply the work
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,22 +24,22 @@ class Places:
 
     heads: int
     shapes: tuple[tuple[int, int], ...]  # (sentences x heads, tokens) of each block
-    places: Tensor  # (tokens x heads,) of each head of each token
+    targets: Tensor  # (tokens x heads,) the place of each head of each token
     sources: Tensor  # (places,) what lies there; where nothing does, anything
 
     @classmethod
     def of(cls, blocks: Sequence[Tensor], heads: int) -> Self:
         """Those of blocks that say of each place of (sentences, tokens) whether there is a token."""
-        shapes, places, filled = [], [], 0
+        shapes, targets, filled = [], [], 0
         for is_token in blocks:
             sentences, width = is_token.shape
             grid = torch.arange(filled, filled + sentences * heads * width).view(sentences, heads, width)
-            places.append(grid.transpose(1, 2)[is_token].flatten())
+            targets.append(grid.transpose(1, 2)[is_token].flatten())
             shapes.append((sentences * heads, width))
             filled += grid.numel()
-        joined = torch.cat(places)
+        joined = torch.cat(targets)
         sources = joined.new_zeros(filled).index_copy_(0, joined, torch.arange(len(joined)))
-        return cls(heads=heads, shapes=tuple(shapes), places=joined, sources=sources)
+        return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
     def spread(self, states: Tensor) -> Tensor:
         """(tokens or more, heads, dim) to (places, dim); what fills up has the states of some token."""
@@ -47,12 +48,12 @@ class Places:
     def spread_over_zero(self, states: Tensor) -> Tensor:
         """The same with zero states in what fills up."""
         spread = states.new_zeros(len(self.sources), states.shape[2])
-        return spread.index_copy_(0, self.places, states.flatten(0, 1)[: len(self.places)])
+        return spread.index_copy_(0, self.targets, states.flatten(0, 1)[: len(self.targets)])
 
     def gathered(self, states: Tensor, tokens: int) -> Tensor:
         """(places, dim) to (TOKENS, heads, dim); those after the ones of the sentences are zero."""
-        made = room(states, tokens * self.heads, len(self.places))
-        torch.index_select(states, 0, self.places, out=made[: len(self.places)])
+        made = room(states, tokens * self.heads, len(self.targets))
+        torch.index_select(states, 0, self.targets, out=made[: len(self.targets)])
         return made.view(tokens, self.heads, -1)
 
     def blocks(self, states: Tensor) -> list[Tensor]:
@@ -67,33 +68,36 @@ class Layout:
 
     asking: Places  # of the tokens that attend
     owned: Places  # of all
-    closed: Tensor  # (weights,) whether one is for what fills a sentence up
+    fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether a sentence is filled up there
+
+    @property
+    def shapes(self) -> list[tuple[int, int, int]]:
+        """(sentences x heads, asking tokens, tokens) of each block."""
+        return [(rows, asking, tokens) for (rows, asking), (_, tokens) in zip(self.asking.shapes, self.owned.shapes, strict=True)]
 
     def squares(self, weights: Tensor) -> list[Tensor]:
         """(weights,) as (sentences x heads, asking tokens, tokens) of each block."""
-        shapes = [(rows, asking, tokens) for (rows, asking), (_, tokens) in zip(self.asking.shapes, self.owned.shapes, strict=True)]
-        parts = weights.split([rows * asking * tokens for rows, asking, tokens in shapes])
-        return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+        parts = weights.split([rows * asking * tokens for rows, asking, tokens in self.shapes])
+        return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder asks for that of the batch
 def filled_up(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Layout:
-    """The layout in which sentences of SPANS that differ by a few tokens are one block, filled up to a MULTIPLE of sentences.
+    """The layout in which sentences of SPANS that differ by a few tokens are one block, short ones in whole MULTIPLEs of sentences.
 
-    Of sentences that fill a block up nothing is closed: softmax of nothing would be no number.
+    Of sentences that fill a block up nothing counts as filling, so that there is a softmax of something.
     """
     asks_all = all(span.asking == span.tokens for span in spans)
-    asking, owned, closed = [], [], []
+    asking, owned, fillings = [], [], []
     for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
         sentences, asking_tokens, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
-        most = width if asks_all else 1
-        asking.append(_is_token(asking_tokens.repeat_interleave(sentences), most, multiple))
-        is_token = _is_token(tokens.repeat_interleave(sentences), width, multiple)
+        whole = multiple if width < LONG else 1
+        asking.append(_is_token(asking_tokens.repeat_interleave(sentences), width if asks_all else 1, whole))
+        is_token = _is_token(tokens.repeat_interleave(sentences), width, whole)
         owned.append(is_token)
-        is_closed = is_token.any(dim=1, keepdim=True) & ~is_token
-        closed.append(is_closed[:, None, None, :].expand(-1, heads, most, -1).flatten())
+        fillings.append(is_token.any(dim=1, keepdim=True) & ~is_token)
     places = Places.of(owned, heads)
-    return Layout(asking=places if asks_all else Places.of(asking, heads), owned=places, closed=torch.cat(closed))
+    return Layout(asking=places if asks_all else Places.of(asking, heads), owned=places, fillings=tuple(fillings))
 
 
 def _is_token(lengths: Tensor, width: int, multiple: int) -> Tensor:

@@ -53,9 +53,10 @@ class TransformerEncoder:
         if machine.precision == "int8":
             quantise(backbone)
             notes = (*notes, NOTE)
+        self.has_fast_products = False
         if machine.device.type == "cpu":
             use_bits(backbone)
-        self.has_fast_products = machine.device.type == "cpu" and use_fast_products(backbone)
+            self.has_fast_products = use_fast_products(backbone)
         # An accelerator computes one large padded batch faster than attention of many small groups.
         self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
         if self.is_packing:

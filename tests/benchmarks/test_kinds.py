@@ -5,6 +5,8 @@ from kinds import kind_of, shares_by_kind
 from torch.autograd import DeviceType
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
+from embedlab.encoders.filled_attention import FilledAttention
+
 GEMM = "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT"
 ADAMW = "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4, (ADAM_MODE)1, false>>(int)"
 COPY = "Memcpy HtoD (Pinned -> Device)"
@@ -83,3 +85,19 @@ def test_nothing_recorded_has_no_shares() -> None:
 )
 def test_a_kernel_is_known_by_its_name(kernel: str, kind: str) -> None:
     assert kind_of(kernel, is_kernel=True) == kind
+
+
+@pytest.mark.parametrize(
+    ("operator", "kind"),
+    [
+        (FilledAttention.__name__, "attention"),
+        (f"{FilledAttention.__name__}Backward", "attention"),
+        ("aten::_scaled_dot_product_flash_attention_for_cpu", "attention"),
+        ("aten::bmm", "attention"),
+        ("aten::mm", "matrix products"),
+        ("mkldnn::_linear_pointwise", "matrix products"),
+        ("aten::fill_", "memory"),
+    ],
+)
+def test_an_operator_is_known_by_its_name(operator: str, kind: str) -> None:
+    assert kind_of(operator, is_kernel=False) == kind

@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from embedlab.encoders import filled_attention
-from embedlab.encoders.attention import FUSED_TOKENS, VECTOR, attend
+from embedlab.encoders import attention, filled_attention
+from embedlab.encoders.attention import BF16_SENTENCES, FUSED_TOKENS, VECTOR, attend
 from embedlab.encoders.filling import filled_up
+from embedlab.encoders.products import can_multiply
 from embedlab.encoders.spans import Span
 
 HEADS, DIM = 3, 4
@@ -94,10 +95,35 @@ def test_bf16_states_learn_in_bf16_what_they_learn_in_float32_to_half_a_percent(
         assert (one - other).norm() < 5e-3 * other.norm()
 
 
+def test_where_onednn_does_not_multiply_bf16_states_learn_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = LENGTHS[:-1]
+    monkeypatch.setattr(attention, "can_multiply", lambda kind: kind != torch.bfloat16)
+    states = states_of(short, torch.bfloat16)
+    wide = tuple(part.detach().float().requires_grad_() for part in states)
+    mixed, expected = attend(*states, short, scale=0.3), attend(wide[0], wide[1], wide[2], short, scale=0.3)
+    goal = torch.randn_like(expected).bfloat16()
+    found = torch.autograd.grad((mixed * goal).sum(), states)
+    for one, other in zip([mixed, *found], [expected, *torch.autograd.grad((expected.bfloat16() * goal).sum(), wide)], strict=True):
+        assert one.dtype == torch.bfloat16
+        torch.testing.assert_close(one, other.bfloat16())
+
+
+@pytest.mark.skipif(not can_multiply(torch.bfloat16), reason="this processor's oneDNN has no bf16 products")
+@pytest.mark.parametrize(("kind", "multiple"), [(torch.float32, 1), (torch.bfloat16, BF16_SENTENCES)])
+def test_only_bf16_whose_products_onednn_builds_programs_for_has_whole_multiples_of_sentences(
+    kind: torch.dtype, multiple: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(attention, "filled_up", lambda spans, heads, multiple: asked.append(multiple) or filled_up(spans, heads, multiple))
+    attend(*states_of(LENGTHS, kind), LENGTHS, scale=0.3, dropout=0.1)
+    assert asked == [multiple]
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("spans", [LENGTHS[:-1], LENGTHS, FIRSTS], ids=["short", "long-too", "first-tokens-ask"])
-def test_tokens_of_no_sentence_attend_to_nothing_and_learn_nothing(spans: list[Span]) -> None:
-    states = states_of(spans)
-    more = tuple(torch.cat([part.detach(), torch.full((3, HEADS, DIM), 9.0)]).requires_grad_() for part in states)
+def test_tokens_of_no_sentence_attend_to_nothing_and_learn_nothing(spans: list[Span], kind: torch.dtype) -> None:
+    states = states_of(spans, kind)
+    more = tuple(torch.cat([part.detach(), torch.full((3, HEADS, DIM), 9.0, dtype=kind)]).requires_grad_() for part in states)
     goal = torch.randn_like(more[0])
     found = attend(more[0], more[1], more[2], spans, scale=0.3)
     expected = attend(*states, spans, scale=0.3)

@@ -2,7 +2,7 @@
 
 import torch
 
-from embedlab.encoders.filling import FILL, filled_up
+from embedlab.encoders.filling import FILL, LONG, filled_up
 from embedlab.encoders.spans import Span
 
 HEADS = 2
@@ -29,14 +29,14 @@ def test_sentences_of_about_one_length_lie_in_one_block_by_sentence_head_and_tok
             assert not heads[:, len(sentence) :].any()
 
 
-def test_only_what_fills_a_sentence_up_is_closed() -> None:
+def test_only_what_fills_a_sentence_up_is_filling() -> None:
     layout = filled_up(SPANS, HEADS)
     lengths = iter(LENGTHS)
-    for square in layout.squares(layout.closed):
-        for of_heads in square.unflatten(0, (-1, HEADS)):
+    for filling in layout.fillings:
+        for of_sentence in filling:
             tokens = next(lengths)
-            assert not of_heads[..., :tokens].any()
-            assert of_heads[..., tokens:].all()
+            assert not of_sentence[:tokens].any()
+            assert of_sentence[tokens:].all()
 
 
 def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() -> None:
@@ -50,11 +50,10 @@ def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() 
                 assert not back[-2:].any()
 
 
-def test_blocks_are_filled_up_to_a_multiple_of_sentences_to_which_nothing_is_closed() -> None:
+def test_blocks_of_short_sentences_are_filled_up_to_a_multiple_of_them_which_attend_to_something() -> None:
     layout = filled_up(SPANS, HEADS, 4)
     assert layout.owned.shapes == ((4 * HEADS, FILL), (4 * HEADS, 2 * FILL))
-    for square in layout.squares(layout.closed):
-        assert not square[3 * HEADS :].any()
+    assert not any(filling[3:].any() for filling in layout.fillings)
     states = numbered(sum(LENGTHS))
     assert layout.owned.spread_over_zero(states).sum() == states.sum()
 
@@ -63,4 +62,9 @@ def test_where_one_token_of_each_sentence_asks_it_still_does() -> None:
     layout = filled_up(FIRSTS, HEADS)
     assert layout.asking.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
     assert layout.owned.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
-    assert [square.shape for square in layout.squares(layout.closed)] == [(3 * HEADS, 1, FILL), (3 * HEADS, 1, 2 * FILL)]
+    assert layout.shapes == [(3 * HEADS, 1, FILL), (3 * HEADS, 1, 2 * FILL)]
+
+
+def test_blocks_of_long_sentences_are_not_multiplied() -> None:
+    layout = filled_up((Span(1, LONG - FILL, LONG - FILL), Span(1, LONG, LONG), Span(1, 10 * LONG, 10 * LONG)), HEADS, 4)
+    assert layout.owned.shapes == ((4 * HEADS, LONG - FILL), (HEADS, LONG), (HEADS, 10 * LONG))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from embedlab.encoders import packing
+from embedlab.encoders import packing, products
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.packing import ARCHITECTURES, pack
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -16,8 +16,8 @@ IDS = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0], [2, 7, 3, 0, 0], [2, 5, 6,
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 0, 0, 0]])
 
 
-def encoder_of(folder: Path, architecture: str, pooling: str = "mean") -> TransformerEncoder:
-    build_random_encoder(folder, seed=0, hidden=16, vocabulary=["a", "man", "runs", "sleeps"], architecture=architecture)
+def encoder_of(folder: Path, architecture: str, pooling: str = "mean", *, hidden: int = 16) -> TransformerEncoder:
+    build_random_encoder(folder, seed=0, hidden=hidden, vocabulary=["a", "man", "runs", "sleeps"], architecture=architecture)
     return load_transformer(str(folder), MACHINE, pooling=pooling, max_tokens=32)  # type: ignore[arg-type]
 
 
@@ -71,6 +71,16 @@ def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.Monk
     packed = pack(MASK, is_filled_up=True)
     assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
+
+
+def test_packs_of_an_encoder_that_onednn_multiplies_are_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "can_multiply", lambda kind: True)
+    monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
+    encoder = encoder_of(tmp_path / "model", "bert", hidden=products.SMALL)
+    tokens: list[int] = []
+    encoder.backbone.get_submodule("embeddings").register_forward_hook(lambda module, states, out: tokens.append(out.shape[1]))
+    encoder.forward_tokens(IDS, MASK)
+    assert tokens == [MASK.sum() + 3]
 
 
 def test_packs_of_an_encoder_too_narrow_for_onednn_are_not_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
