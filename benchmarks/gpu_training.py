@@ -15,6 +15,7 @@ values, so that nothing has to be downloaded.
 import argparse
 import gc
 import signal
+import statistics
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -97,9 +98,31 @@ class Found:
     pairs: int = 0  # in those steps
     is_whole: bool = False  # an epoch, not a part of it
     gflop: float = 0.0  # the operations on real tokens of the steps after the first ones
+    products: list[float] = field(default_factory=list)  # TFLOP/s of a matrix product after each step but the first ones
     memory_gib: float = 0.0  # of the GPU, at most
     by_phase: Mapping[str, float] = field(default_factory=dict)  # milliseconds a step
     by_kind: Mapping[str, float] = field(default_factory=dict)
+
+
+class Product:
+    """Two square matrices in the precision that training multiplies in: 8192 wide on a GPU, 2048 on a CPU."""
+
+    def __init__(self, here: Machine) -> None:
+        self.here = here
+        size = 8192 if here.device.type == "cuda" else 2048
+        kind = torch.bfloat16 if here.precision == "bf16" else torch.float32
+        self.first, self.second = (torch.randn(size, size, device=here.device, dtype=kind) for _ in range(2))
+
+    def tflops(self, times: int) -> float:
+        """TFLOP/s of the best of so many products."""
+        is_on_cpu = self.here.device.type == "cpu"
+        seconds = product_seconds(self.first, self.second, times) if is_on_cpu else best_of(times, self._multiply)
+        return float(2 * len(self.first) ** 3 / seconds / 1e12)
+
+    def _multiply(self) -> Any:
+        product = self.first @ self.second
+        wait(self.here)
+        return product
 
 
 def made_stage(stage: Stage, pairs: int) -> tuple[StageData, int]:
@@ -126,8 +149,8 @@ def random_encoder(shape: Shape, recipe: Recipe, here: Machine) -> TransformerEn
     )
 
 
-def train(shape: Shape, here: Machine, pairs: int, seconds: float) -> Found:
-    """Train an epoch of so many pairs, or as much of it as fits into SECONDS."""
+def train(shape: Shape, here: Machine, pairs: int, seconds: float, product: Product | None = None) -> Found:
+    """Train an epoch of so many pairs, or as much of it as fits into SECONDS; PRODUCT is measured between the steps, which it is not in."""
     if here.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
     torch.manual_seed(SEED)
@@ -158,7 +181,7 @@ def train(shape: Shape, here: Machine, pairs: int, seconds: float) -> Found:
             steps=block.end,
             captured=CapturedPasses(encoder) if here.is_capturing else None,
         )
-        watching = watch(session, found, steps, seconds)
+        watching = watch(session, found, steps, seconds, product)
         next(watching)
         with suppress(Interrupted):
             train_block(session, block, [collation])
@@ -176,7 +199,7 @@ def taken(collation: Collation, steps: int, after: int) -> tuple[int, list[int]]
     return sum(map(len, batches)), collation.tokens.lengths[np.concatenate(distinct)].tolist()
 
 
-def watch(session: Session, found: Found, steps: int, seconds: float) -> Generator[None, events.Step, None]:
+def watch(session: Session, found: Found, steps: int, seconds: float, product: Product | None) -> Generator[None, events.Step, None]:
     """Time a training until it has taken STEPS or SECONDS, take a few more steps apart, then stop it; each event of it is sent here."""
     here = session.encoder.machine
     is_on_gpu = here.device.type == "cuda"
@@ -184,6 +207,10 @@ def watch(session: Session, found: Found, steps: int, seconds: float) -> Generat
     while event.step < steps and time.perf_counter() - started < seconds:
         if not found.warm_steps and event.step >= WARM_STEPS:
             found.warm_s, found.warm_steps = wait(here) - started, event.step
+        elif product is not None and found.warm_steps:
+            paused = wait(here)
+            found.products.append(product.tflops(1))
+            started += wait(here) - paused
         session.saved_at = time.perf_counter()  # so that no checkpoint falls due
         event = yield
     found.seconds, found.steps = wait(here) - started, event.step
@@ -241,21 +268,6 @@ def wait(here: Machine) -> float:
     return time.perf_counter()
 
 
-def best_product(here: Machine) -> float:
-    """TFLOP/s of the best product of two matrices in the precision that training multiplies in: 8192 wide on a GPU, 2048 on a CPU."""
-    size, kind = (8192 if here.device.type == "cuda" else 2048), torch.bfloat16 if here.precision == "bf16" else torch.float32
-    first, second = (torch.randn(size, size, device=here.device, dtype=kind) for _ in range(2))
-    if here.device.type == "cpu":
-        return 2 * size**3 / product_seconds(first, second, 10) / 1e12
-
-    def multiply() -> Any:
-        product = first @ second
-        wait(here)
-        return product
-
-    return 2 * size**3 / best_of(50, multiply) / 1e12
-
-
 def told_of(title: str, found: Found, pairs: int, best: float) -> tuple[list[Measured], list[str]]:
     """The table's lines and notes for a shape; BEST is the best matrix product in TFLOP/s."""
     whole = "measured" if found.is_whole else f"extrapolated from {found.pairs:,} pairs"
@@ -277,6 +289,12 @@ def told_of(title: str, found: Found, pairs: int, best: float) -> tuple[list[Mea
         f"which alone count for the share; by phase, each waited for: {by_phase}.",
         f"{title}, own time by kind: {by_kind or 'none was recorded'}.",
     ]
+    if found.products:
+        usual = statistics.median(found.products)
+        notes.append(
+            f"{title}: the same product between its steps reaches {usual:.3g} TFLOP/s in the median, which is how fast the machine was "
+            f"meanwhile; a step reaches {share * best / usual:.2f} of that."
+        )
     if found.memory_gib:
         notes.append(f"{title}: {found.memory_gib:.1f} GiB at most.")
     return lines, notes
@@ -295,16 +313,20 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = Settings(device=arguments.device, threads=arguments.threads, precision=arguments.precision, capture=arguments.capture)
     here = machine(settings, training=True)
-    best = best_product(here)
+    product = Product(here)
+    best = product.tflops(10 if arguments.device == "cpu" else 50)
     name = torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
-    measured, notes = [], [f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s."]
+    measured, notes = [], []
     for title in arguments.shapes:
         pairs = arguments.pairs or SHAPES[title].pairs
-        lines, more = told_of(title, train(SHAPES[title], here, pairs, arguments.seconds), pairs, best)
+        found = train(SHAPES[title], here, pairs, arguments.seconds, product if arguments.device == "cpu" else None)
+        best = max(best, *found.products) if found.products else best
+        lines, more = told_of(title, found, pairs, best)
         measured += lines
         notes += more
         gc.collect()  # modules and what accelerate wraps around them hold each other: the next shape would find them in memory
         torch.cuda.empty_cache()
+    notes.insert(0, f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s.")
     file = f"training-{name.lower().replace(' ', '-')}"
     file += "-bf16" if arguments.device == "cpu" and here.precision == "bf16" else ""
     file += "-captured" if here.is_capturing else ""

@@ -2,11 +2,12 @@
 
 import gc
 import math
+import time
 from dataclasses import replace
 
 import gpu_training
 import pytest
-from gpu_training import BATCH, Shape, made_stage, taken, told_of, train
+from gpu_training import BATCH, Product, Shape, made_stage, taken, told_of, train
 from made_pairs import WORDS, random_tokens
 from transformers import BertConfig, BertModel
 
@@ -24,13 +25,29 @@ TINY = Shape(
 )
 
 
+class SlowProduct(Product):
+    """One that takes so long that a timed step would show it."""
+
+    PAUSE_S = 0.2
+    times = 0
+
+    def tflops(self, times: int) -> float:
+        self.times += times
+        time.sleep(times * self.PAUSE_S)
+        return 1.0
+
+
 def encoders_in_memory() -> int:
     gc.collect()
     return sum(type(one) is BertModel for one in gc.get_objects())
 
 
 def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
-    found = train(TINY, MACHINE, pairs=1_000, seconds=600.0)
+    product = SlowProduct(MACHINE)
+    started = time.perf_counter()
+    found = train(TINY, MACHINE, pairs=1_000, seconds=600.0, product=product)
+    assert product.times == len(found.products) > 0
+    assert found.seconds < time.perf_counter() - started - product.times * product.PAUSE_S
     assert found.is_whole
     assert found.pairs >= 1_000
     assert list(found.by_phase) == ["batch", "forward", "backward", "optimizer"]
