@@ -63,6 +63,7 @@ SHARE_LIMIT = "≥ 0.6 in bf16 on a CPU"
 PROFILED_STEPS = 5  # at least; on a GPU the loop tells of every tenth step
 PROFILED_TIMES = 4  # on a CPU, the last one counts: what a profile keeps cuts up the memory that steps reuse, until there is enough of it
 SPARE_STEPS = 50  # after the epoch, for what is profiled
+PRODUCTS = 5  # each time that the loop tells of its steps
 WARM_STEPS = 10  # at least, before the share of the best product counts: in them memory is taken and programs for shapes are built
 
 
@@ -98,7 +99,7 @@ class Found:
     pairs: int = 0  # in those steps
     is_whole: bool = False  # an epoch, not a part of it
     gflop: float = 0.0  # the operations on real tokens of the steps after the first ones
-    products: list[float] = field(default_factory=list)  # TFLOP/s of a matrix product after each step but the first ones
+    products: list[float] = field(default_factory=list)  # TFLOP/s of matrix products after some of the steps
     memory_gib: float = 0.0  # of the GPU, at most
     by_phase: Mapping[str, float] = field(default_factory=dict)  # milliseconds a step
     by_kind: Mapping[str, float] = field(default_factory=dict)
@@ -209,7 +210,7 @@ def watch(session: Session, found: Found, steps: int, seconds: float, product: P
             found.warm_s, found.warm_steps = wait(here) - started, event.step
         elif product is not None and found.warm_steps:
             paused = wait(here)
-            found.products.append(product.tflops(1))
+            found.products += [product.tflops(1) for _ in range(PRODUCTS)]
             started += wait(here) - paused
         session.saved_at = time.perf_counter()  # so that no checkpoint falls due
         event = yield
