@@ -60,7 +60,7 @@ from embedlab.training.tracking import accelerator
 BATCH = 64
 SEED = 1
 SHARE_LIMIT = "≥ 0.6 in bf16 on a CPU"
-PROFILED_STEPS = 5  # at least; on a GPU the loop tells of every tenth step
+PROFILED_STEPS = 5  # at least: the loop tells of every tenth step
 PROFILED_TIMES = 4  # on a CPU, the last one counts: what a profile keeps cuts up the memory that steps reuse, until there is enough of it
 SPARE_STEPS = 50  # after the epoch, for what is profiled
 PRODUCTS = 5  # each time that the loop tells of its steps
@@ -317,17 +317,18 @@ def main() -> None:
     product = Product(here)
     best = product.tflops(10 if arguments.device == "cpu" else 50)
     name = torch.cuda.get_device_name(here.device) if here.device.type == "cuda" else arguments.device
-    measured, notes = [], []
+    pairs = {title: arguments.pairs or SHAPES[title].pairs for title in arguments.shapes}
+    found = {}
     for title in arguments.shapes:
-        pairs = arguments.pairs or SHAPES[title].pairs
-        found = train(SHAPES[title], here, pairs, arguments.seconds, product if arguments.device == "cpu" else None)
-        best = max(best, *found.products) if found.products else best
-        lines, more = told_of(title, found, pairs, best)
-        measured += lines
-        notes += more
+        found[title] = train(SHAPES[title], here, pairs[title], arguments.seconds, product if arguments.device == "cpu" else None)
         gc.collect()  # modules and what accelerate wraps around them hold each other: the next shape would find them in memory
         torch.cuda.empty_cache()
-    notes.insert(0, f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s.")
+    best = max([best, *(reached for one in found.values() for reached in one.products)])
+    measured, notes = [], [f"{name} in {here.precision}, {here.threads} threads; best matrix product in this run {best:.3g} TFLOP/s."]
+    for title, one in found.items():
+        lines, more = told_of(title, one, pairs[title], best)
+        measured += lines
+        notes += more
     file = f"training-{name.lower().replace(' ', '-')}"
     file += "-bf16" if arguments.device == "cpu" and here.precision == "bf16" else ""
     file += "-captured" if here.is_capturing else ""

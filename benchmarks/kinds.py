@@ -7,7 +7,7 @@ from torch.autograd.profiler_util import FunctionEventAvg
 
 # What an operator's name says of its kind, in small letters; the first that fits.
 OPERATORS = {
-    "attention": ("attention", "scaled_dot_product", "_softmax", "bmm", "flash", "efficient_attention"),
+    "attention": ("attention", "_softmax", "bmm"),
     "matrix products": ("mm", "linear"),
     "dropout": ("bernoulli", "dropout", "random_"),
     "activation": ("gelu",),

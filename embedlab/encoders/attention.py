@@ -50,10 +50,10 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], sca
     # A batch of encoding has sentences of a few lengths. A training's pass without gradients is as the one with them that will follow.
     if torch.is_inference_mode_enabled() and dropout == 0:
         return _attended(query, key, value, spans, scale)
-    kind, is_bf16 = query.dtype, query.dtype == torch.bfloat16
-    if is_bf16 and not can_multiply(kind):  # torch's own products in bf16 are far slower than in float32
+    kind = query.dtype
+    if kind == torch.bfloat16 and not can_multiply(kind):  # torch's own products in bf16 are far slower than in float32
         query, key, value = query.float(), key.float(), value.float()
-    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if is_bf16 else 1)
+    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if key.dtype == torch.bfloat16 else 1)
     attended: Tensor = FilledAttention.apply(query, key, value, layout, scale, dropout)  # type: ignore[no-untyped-call]
     return attended.to(kind)
 

@@ -5,7 +5,7 @@ A batch of 128 short sentences has some twenty lengths. What is computed for eac
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Self
 
@@ -70,7 +70,7 @@ class Layout:
     owned: Places  # of all
     fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether a sentence is filled up there
 
-    @property
+    @cached_property  # each layer asks several times
     def shapes(self) -> list[tuple[int, int, int]]:
         """(sentences x heads, asking tokens, tokens) of each block."""
         return [(rows, asking, tokens) for (rows, asking), (_, tokens) in zip(self.asking.shapes, self.owned.shapes, strict=True)]
@@ -88,16 +88,16 @@ def filled_up(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Layout:
     Of sentences that fill a block up nothing counts as filling, so that there is a softmax of something.
     """
     asks_all = all(span.asking == span.tokens for span in spans)
-    asking, owned, fillings = [], [], []
+    blocks = []
     for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
-        sentences, asking_tokens, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
-        whole = multiple if width < LONG else 1
-        asking.append(_is_token(asking_tokens.repeat_interleave(sentences), width if asks_all else 1, whole))
-        is_token = _is_token(tokens.repeat_interleave(sentences), width, whole)
-        owned.append(is_token)
-        fillings.append(is_token.any(dim=1, keepdim=True) & ~is_token)
-    places = Places.of(owned, heads)
-    return Layout(asking=places if asks_all else Places.of(asking, heads), owned=places, fillings=tuple(fillings))
+        sentences, _, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
+        blocks.append(_is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1))
+    owned = Places.of(blocks, heads)
+    return Layout(
+        asking=owned if asks_all else Places.of([is_token[:, :1] for is_token in blocks], heads),
+        owned=owned,
+        fillings=tuple(is_token.any(dim=1, keepdim=True) & ~is_token for is_token in blocks),
+    )
 
 
 def _is_token(lengths: Tensor, width: int, multiple: int) -> Tensor:
