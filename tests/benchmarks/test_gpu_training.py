@@ -20,7 +20,7 @@ from tests.training.small_runs import MACHINE
 TINY = Shape(
     recipe="snli-supcl",
     config=BertConfig(vocab_size=WORDS, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32),
-    pairs=1_000,
+    pairs={"snli": 600, "multinli": 400},
     limit="< 1 s",
 )
 
@@ -45,7 +45,7 @@ def encoders_in_memory() -> int:
 def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
     product = SlowProduct(MACHINE)
     started = time.perf_counter()
-    found = train(TINY, MACHINE, pairs=2_000, seconds=600.0, product=product)
+    found = train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, product=product)
     assert product.times == len(found.products) > 0
     assert found.seconds < time.perf_counter() - started - product.times * product.PAUSE_S
     assert found.is_whole
@@ -60,20 +60,32 @@ def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
 def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(gpu_training.SHAPES, "tiny", TINY)
     before = encoders_in_memory()
-    found = train(TINY, MACHINE, pairs=10_000, seconds=0.0)
+    found = train(TINY, MACHINE, pairs=TINY.scaled(10_000), seconds=0.0)
     assert encoders_in_memory() == before
     assert not found.is_whole
-    lines, notes = told_of("tiny", found, 10_000, best=1.0)
+    lines, notes = told_of("tiny", found, 10_000, best=1.0, here=MACHINE)
     assert lines[0].ours == pytest.approx(found.seconds * 10_000 / found.pairs)
     assert f"extrapolated from {found.pairs:,} pairs" in lines[0].what
+    assert [line.limit for line in lines] == ["", ""]  # float32 on a CPU: nothing was promised of it
     assert "forward" in notes[0]
     assert "matrix products" in notes[1]
+
+
+def test_fewer_pairs_are_of_the_same_corpora_in_proportion() -> None:
+    assert TINY.scaled(10) == {"snli": 6, "multinli": 4}
+    assert TINY.scaled(None) == TINY.pairs
+
+
+@pytest.mark.slow
+def test_a_batch_has_as_many_pairs_as_it_is_told() -> None:
+    once, twice = (train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, batch=size) for size in (BATCH, 2 * BATCH))
+    assert once.steps == pytest.approx(2 * twice.steps, abs=2)
 
 
 def test_operations_are_counted_on_the_real_tokens_that_the_loop_reads() -> None:
     stage = load_recipe("snli-supcl").stages[0]
     stage = replace(stage, optim=replace(stage.optim, batch_size=BATCH))
-    data, steps = made_stage(stage, 640)
+    data, steps = made_stage(stage, {"snli": 640})
     collation = Collation(
         data=data,
         needs=objective_needs(stage.objective),
