@@ -83,6 +83,14 @@ def make_packable(backbone: PreTrainedModel) -> None:
     layers = DISTILBERT_LAYERS if backbone.config.model_type == "distilbert" else LAYERS
     last = list(backbone.get_submodule(layers).children())[-1]
     last.register_forward_pre_hook(_take_firsts, with_kwargs=True)
+    for module in backbone.modules():
+        if any(hasattr(module, names[0]) for names in (PROJECTIONS, DISTILBERT_PROJECTIONS)):
+            module.register_forward_pre_hook(_narrow_once)
+
+
+def _narrow_once(attention: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The states in bf16 where autocast wants them so: made once, not in each projection; these architectures add them up elsewhere."""
+    return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
 
 
 def _take_firsts(layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:

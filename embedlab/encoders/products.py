@@ -17,9 +17,6 @@ SMALL = 128  # width of a layer whose products are over before either library ha
 # A layer and the function right after it, as the blocks of BERT and its kin and those of DistilBERT name them.
 FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
 
-# Layers that a module hands its states to, as attention of these architectures names them.
-SHARING = (("query", "key", "value"), ("q_lin", "k_lin", "v_lin"))
-
 
 @dataclass(frozen=True, eq=False)
 class _LaidOut:
@@ -127,8 +124,6 @@ def use_fast_products(backbone: nn.Module) -> bool:
             if isinstance(before, FastLinear) and type(after) is GELUActivation and after.act is F.gelu:  # by the error function
                 before.takes_gelu = True
                 setattr(module, function, _UnlessTaken(after))
-        if any(all(isinstance(getattr(module, name, None), FastLinear) for name in names) for names in SHARING):
-            module.register_forward_pre_hook(_narrow_once)
     return any(isinstance(module, FastLinear) for module in backbone.modules())
 
 
@@ -174,11 +169,6 @@ def _has_avx512() -> bool:
 
 def _version(weight: Tensor) -> int:
     return -1 if weight.is_inference() else weight._version  # of what was made in inference mode torch counts nothing
-
-
-def _narrow_once(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The states in bf16 where autocast wants them so: made once, not in each of the layers that MODULE hands them to."""
-    return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
 
 
 def _fast(layer: nn.Linear) -> FastLinear:

@@ -29,6 +29,28 @@ def vectors_and_gradients(encoder: TransformerEncoder, *, is_packing: bool) -> t
     return vectors, {name: weight.grad.clone() for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
 
 
+def states_of_projections(encoder: TransformerEncoder) -> list[list[torch.Tensor]]:
+    """What queries, keys and values are made of under autocast, one entry a layer."""
+    met: dict[str, list[torch.Tensor]] = {}
+    for place, module in encoder.backbone.named_modules():
+        attention, _, name = place.rpartition(".")
+        if name in {"query", "key", "value", "q_lin", "k_lin", "v_lin"}:
+            module.register_forward_pre_hook(lambda _, given, attention=attention: met.setdefault(attention, []).append(given[0]))
+    with torch.autocast("cpu", torch.bfloat16):
+        encoder.forward_tokens(IDS, MASK)
+    return list(met.values())
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_queries_keys_and_values_are_made_of_states_that_autocast_narrows_once(architecture: str, tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path / "model", architecture)
+    layers = states_of_projections(encoder)
+    assert len(layers) == encoder.backbone.config.num_hidden_layers
+    for query, key, value in layers:
+        assert query is key is value
+        assert query.dtype == torch.bfloat16
+
+
 @pytest.mark.parametrize("more", [0, 5])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))

@@ -233,27 +233,6 @@ def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
     torch.testing.assert_close(torch.from_numpy(fast.encode(sentences)), torch.from_numpy(expected), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
-def test_queries_keys_and_values_are_made_of_states_that_autocast_narrows_once(architecture: str, tmp_path: Path) -> None:
-    build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
-    names = {name for names in products.SHARING for name in names}
-    met: dict[str, list[torch.Tensor]] = {}
-    for place, module in encoder.backbone.named_modules():
-        attention, _, name = place.rpartition(".")
-        if name in names:
-            module.register_forward_pre_hook(lambda _, given, attention=attention: met.setdefault(attention, []).append(given[0]))
-    ids = torch.from_numpy(encoder.token_ids(["a man runs"]).padded(np.array([0]), 0)[0])
-    for is_narrow, kind in ((False, torch.float32), (True, torch.bfloat16)):
-        met.clear()
-        with torch.autocast("cpu", torch.bfloat16, enabled=is_narrow):
-            encoder.forward_tokens(ids, torch.ones_like(ids))
-        assert len(met) == encoder.backbone.config.num_hidden_layers
-        for query, key, value in met.values():
-            assert query is key is value
-            assert query.dtype == kind
-
-
 def test_onednn_meets_thirty_two_numbers_of_rows_between_two_powers_of_two_and_torch_each_number_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
