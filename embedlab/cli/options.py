@@ -3,7 +3,7 @@
 import functools
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -57,12 +57,14 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
 
         @functools.wraps(command)
         def with_settings(**arguments: Any) -> None:
-            settings = load_settings(_typed(arguments, added))[0]
+            typed = _typed(arguments, added)
+            settings = load_settings(typed)[0]
             # Of several processes that train together the first one talks.
-            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True))
+            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed))
             try:
                 command(**arguments, terminal=terminal)
-            except EmbedlabError:
+            except EmbedlabError as error:
+                error.hint = terminal.placed(error.hint)
                 if terminal.settings.debug:
                     terminal.error(traceback.format_exc())
                 raise
@@ -84,6 +86,11 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     if flags.pop("json", False):
         flags["format"] = "json"
     return flags
+
+
+def _place(typed: Mapping[str, Any]) -> list[str]:
+    """What was TYPED of where runs lie."""
+    return [*(["--sample"] if typed.get("sample") else []), *(["--runs", str(typed["runs"])] if "runs" in typed else [])]
 
 
 def examples(*lines: str) -> str:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from embedlab.reports.tables import Table
 
 PLAIN_EVERY_S = 10.0
+RUN_COMMAND = re.compile(r"\bembedlab runs [a-z]+")
 
 
 class Tick(Protocol):
@@ -25,10 +28,14 @@ class Tick(Protocol):
 
 
 class Terminal:
-    """Where one command writes, in the format and with the quietness its settings ask for."""
+    """Where one command writes, in the format and with the quietness its settings ask for.
 
-    def __init__(self, settings: Settings) -> None:
+    PLACE are the options that said where its runs lie, as they would be typed again.
+    """
+
+    def __init__(self, settings: Settings, place: Sequence[str] = ()) -> None:
         self.settings = settings
+        self._place = place
 
     def show(self, *tables: "Table") -> None:
         """Write tables as the answer, in the chosen format."""
@@ -72,15 +79,19 @@ class Terminal:
     def note(self, text: str) -> None:
         """Say something beside the answer, unless `--quiet`."""
         if not self.settings.quiet:
-            self.error(text)
+            self.error(self.placed(text))
 
     def warn(self, text: str) -> None:
         """Say what the user should know even with `--quiet`."""
-        self.error(f"embedlab: warning: {text}")
+        self.error(f"embedlab: warning: {self.placed(text)}")
 
     def error(self, text: str) -> None:
         """Write a line to stderr as it is."""
         to_stderr(text)
+
+    def placed(self, text: str) -> str:
+        """TEXT with each `embedlab runs …` in it as it is typed for the runs of this command."""
+        return RUN_COMMAND.sub(lambda command: shlex.join([*command[0].split(), *self._place]), text)
 
     def confirm(self, question: str) -> bool:
         """Ask before something is lost; without a terminal to ask on, the answer is no."""

@@ -130,10 +130,10 @@ class _Stepper:
         self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
-        is_apart = session.encoder.machine.device.type == "cpu" and captured is None and self._is_simple(objectives.values())
+        is_apart = session.encoder.machine.device.type == "cpu" and captured is None and self._teaches_whole(objectives.values())
         self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) else None
 
-    def _is_simple(self, objectives: Iterable[Objective]) -> bool:
+    def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
         """Whether one process teaches the whole encoder at every step, by one gradient."""
         is_one = self._team.size == 1 and self._block.mix.combine not in {"surgery", "surgery-sum"}
         return is_one and all(objective.frozen == "nothing" for objective in objectives)

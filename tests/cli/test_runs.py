@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,15 @@ def test_sample_runs_are_kept_apart(embedlab: Embedlab, finished_run: RunFolder)
     assert embedlab("runs", "ls", "--sample", "--json").rows == []
     finished_run.path.parents[1].rename("runs-sample")
     assert len(embedlab("runs", "ls", "--sample", "--json").rows) == 1
+
+
+def test_a_hint_names_the_place_that_was_typed(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    assert "`embedlab runs ls` " in embedlab("runs", "resume", "mine").err
+    finished_run.path.parents[1].rename("my runs-sample")
+    answer = embedlab("runs", "resume", "mine", "--sample", "--runs", "my runs")
+    command = "embedlab runs ls --sample --runs 'my runs'"
+    assert f"`{command}` shows" in answer.err
+    assert "mine@1" in embedlab(*shlex.split(command)[1:]).out
 
 
 def test_show_tells_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
