@@ -1,32 +1,39 @@
 """How fast sentences become vectors, beside sentence-transformers' encode.
 
-    python benchmarks/encoding.py --data DIR [--encoder MODEL] [--sentences 50000] [--threads 2] [--repeats 1]
+    python benchmarks/encoding.py --data DIR [--encoder MODEL] [--sentences 50000] [--at-once 5000] [--threads 2] [--repeats 1]
     python benchmarks/encoding.py --data DIR --precision bf16 [--peer-precision bf16]    where the processor has bf16 units
     python benchmarks/encoding.py --data DIR --precision int8
 
 Three mixtures of real sentences: distinct ones, the same with every second one a repetition, and with one in fifty a long paragraph.
-Each side is a process of its own that loads the model, encodes 64 sentences and then is timed. With --precision int8 the
+Each side is a process of its own that loads the model and encodes 64 sentences. Then they are timed in turns, so many sentences at
+once of each mixture: a machine that others use too is as fast for the one as for the other, and for one mixture as for the next.
+What repetitions and length do to the ratio has an interval over these turns (Student's t of its logarithm). With --precision int8 the
 float32 model is compared with its own int8 form instead: the time, and what it costs in Spearman x 100 on STS Benchmark test.
 The model is all-MiniLM-L6-v2 from the package registry unless told.
 """
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import measure
 import numpy as np
+from numpy.typing import NDArray
 from record import Measured, write
 
 # How many times the peer's time, by the precision of both sides.
 LIMITS = {("bf16", "float32"): "≥ 2.7 x", ("bf16", "bf16"): "≥ 1.6 x"}
+MIXTURES = ("distinct", "every second a repetition", "one in fifty long")
 SOURCES = (("snli", "premise"), ("snli", "hypothesis"), ("wiki-split", "sentence"), ("definitions", "definition"))  # their train splits
+
+Seconds = Mapping[str, NDArray[np.float64]]  # of each mixture (rounds, sides)
 
 
 def distinct_sentences(data: Path, count: int) -> list[str]:
@@ -49,7 +56,7 @@ def mixtures(data: Path, count: int) -> dict[str, list[str]]:
         raise SystemExit(f"{str(data)!r} has {len(texts)} distinct sentences: --sentences {len(texts)} is the most")
     half = texts[: count // 2]
     skewed = [" ".join(texts[place : place + 12]) if place % 50 == 0 else text for place, text in enumerate(texts)]
-    return {"distinct": texts, "every second a repetition": [text for text in half for _ in range(2)], "one in fifty long": skewed}
+    return dict(zip(MIXTURES, (texts, [text for text in half for _ in range(2)], skewed), strict=True))
 
 
 def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
@@ -80,19 +87,25 @@ def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     return lambda sentences: model.encode(list(sentences), show_progress_bar=False)
 
 
-def side(what: str, data: Path, encoder: str, count: int, threads: int, out: Path) -> dict[str, Any]:
-    """One process: the seconds of each mixture; the vectors of the first go to OUT."""
+def side(what: str, data: Path, encoder: str, count: int, threads: int) -> None:
+    """One process: the seconds of each part of a mixture that a line asks for; a file's name asks for the vectors and all else."""
     whose, _, precision = what.partition(":")
     encode = (encode_peer if whose == "peer" else encode_ours)(encoder, threads, precision)
-    found: dict[str, Any] = {}
-    for title, texts in mixtures(data, count).items():
-        encode(texts[:64])
-        started = time.perf_counter()
-        vectors = encode(texts)
-        found[title] = time.perf_counter() - started
-        if title == "distinct":
-            np.save(out, vectors)
-    return {"seconds": found, "memory_mib": measure.peak_mib(), "sts": sts_score(data, encode)}
+    mixed = mixtures(data, count)
+    encode(mixed["distinct"][:64])
+    vectors: list[Any] = []
+    for question in map(json.loads, sys.stdin):
+        if "out" in question:
+            np.save(question["out"], np.concatenate(vectors))
+            answer = {"memory_mib": measure.peak_mib(), "sts": sts_score(data, encode)}
+        else:
+            texts = mixed[question["mixture"]][slice(*question["part"])]
+            started = time.perf_counter()
+            made = encode(texts)
+            answer = {"seconds": time.perf_counter() - started}
+            if question["is_kept"]:
+                vectors.append(made)
+        print(json.dumps(answer), flush=True)
 
 
 def sts_score(data: Path, encode: Callable[[Sequence[str]], Any]) -> float:
@@ -129,6 +142,35 @@ def relative_error(first: Path, second: Path) -> float:
     return float((np.linalg.norm(one - other, axis=1) / np.linalg.norm(other, axis=1)).max())
 
 
+def take_turns(sides: Sequence[measure.Side], count: int, at_once: int, repeats: int) -> Seconds:
+    """The seconds of each mixture's parts, (rounds, sides): each part of each mixture by one side after the other.
+
+    Each mixture is the first of a round as often as the others: a process's first call of a kind is its slowest.
+    """
+    found: dict[str, list[list[float]]] = {title: [] for title in MIXTURES}
+    for turn, (repeat, begin) in enumerate(product(range(repeats), range(0, count, at_once))):
+        first = turn % len(MIXTURES)
+        for title in MIXTURES[first:] + MIXTURES[:first]:
+            question = {"mixture": title, "part": [begin, begin + at_once], "is_kept": title == "distinct" and repeat == 0}
+            found[title].append([side.ask(question)["seconds"] for side in sides])
+    return {title: np.array(rounds) for title, rounds in found.items()}
+
+
+def told_of(seconds: Seconds, floors: Mapping[str, float], count: int, repeats: int, limit: str) -> tuple[list[Measured], list[str]]:
+    """The table's lines of the mixtures, and what each does to the ratio beside distinct sentences."""
+    measured, notes = [], []
+    ratios = {title: np.log(rounds[:, 1] / rounds[:, 0]) for title, rounds in seconds.items()}
+    for title, rounds in seconds.items():
+        one, other = rounds.sum(axis=0) / repeats
+        what = f"{count:,} sentences, {title}"
+        measured.append(Measured(what=what, ours=one, peer=other, unit="s", limit=limit, runs=repeats))
+        measured.append(Measured(what="the floor of it", ours=floors[title], unit="s"))
+        if title != "distinct":
+            low, middle, high = np.exp(measure.bounds(ratios[title] - ratios["distinct"]))
+            notes.append(f"{title.capitalize()}: {middle:.2f} times the ratio of distinct sentences (95%: {low:.2f} to {high:.2f}).")
+    return measured, notes
+
+
 def main() -> None:
     """Let the sides take turns and write the table."""
     parser = argparse.ArgumentParser()
@@ -137,6 +179,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=("float32", "bf16", "int8"), default="float32")
     parser.add_argument("--peer-precision", choices=("float32", "bf16"), default="float32", help="float32 is the peer's default")
     parser.add_argument("--sentences", type=int, default=50_000)
+    parser.add_argument("--at-once", type=int, default=5_000, help="sentences in a call")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=1)
     arguments = parser.parse_args()
@@ -144,31 +187,27 @@ def main() -> None:
     for one in (precision, other_precision):
         measure.check_precision(one)
     encoder = arguments.encoder or measure.default_model()
-    ours, peer = f"ours:{precision}", "ours:float32" if precision == "int8" else f"peer:{other_precision}"
     ceilings = measure.ceilings(arguments.threads, precision)
-    found: dict[str, list[dict[str, Any]]] = {ours: [], peer: []}
-    with tempfile.TemporaryDirectory() as folder:
-        outs = {what: Path(folder) / f"{what}.npy" for what in found}
-        for _ in range(arguments.repeats):
-            for what, runs in found.items():
-                words = (what, str(arguments.data), encoder, str(arguments.sentences), str(arguments.threads), str(outs[what]))
-                runs.append(measure.one(__file__, "side", *words))
-        error = relative_error(*outs.values())
+    words = (str(arguments.data), encoder, str(arguments.sentences), str(arguments.threads))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        kinds = (f"ours:{precision}", "ours:float32" if precision == "int8" else f"peer:{other_precision}")
+        sides = [stack.enter_context(measure.Side(__file__, "side", what, *words)) for what in kinds]
+        seconds = take_turns(sides, arguments.sentences, arguments.at_once, arguments.repeats)
+        outs = [folder / f"{number}.npy" for number in range(len(sides))]
+        ends = [side.ask({"out": str(out)}) for side, out in zip(sides, outs, strict=True)]
+        error = relative_error(*outs)
     floors = floor_s(arguments.data, encoder, arguments.sentences, ceilings)
     limit = LIMITS.get((precision, other_precision), "")
-    measured = []
-    for title, floor in floors.items():
-        one, other = (statistics.median(run["seconds"][title] for run in runs) for runs in found.values())
-        what = f"{arguments.sentences:,} sentences, {title}"
-        measured.append(Measured(what=what, ours=one, peer=other, unit="s", limit=limit, runs=arguments.repeats))
-        measured.append(Measured(what="the floor of it", ours=floor, unit="s"))
-    one, other = (runs[0]["memory_mib"] for runs in found.values())
+    measured, notes = told_of(seconds, floors, arguments.sentences, arguments.repeats, limit)
+    one, other = (end["memory_mib"] for end in ends)
     measured.append(Measured(what="peak memory", ours=one, peer=other, unit="MiB"))
-    scores = [runs[0]["sts"] for runs in found.values()]
+    scores = [end["sts"] for end in ends]
     notes = [
         f"{Path(encoder).name if arguments.encoder else 'all-MiniLM-L6-v2'}, {precision} beside "
         f"{'our own float32' if precision == 'int8' else f'sentence-transformers in {other_precision}'}, "
-        f"mean pooling, at most 128 tokens, {arguments.threads} threads.",
+        f"mean pooling, at most 128 tokens, {arguments.threads} threads; {arguments.at_once:,} sentences in a call at most.",
+        *notes,
         f"Largest relative difference of two vectors of a sentence: {error:.1e}.",
         f"STS-B test, Spearman x 100: {scores[0]:.2f} and {scores[1]:.2f}, difference {scores[0] - scores[1]:+.2f}.",
         f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, "
@@ -181,7 +220,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "side":
-        what, data, encoder, count, threads, out = sys.argv[2:]
-        print(json.dumps(side(what, Path(data), encoder, int(count), int(threads), Path(out))))
+        what, data, encoder, count, threads = sys.argv[2:]
+        side(what, Path(data), encoder, int(count), int(threads))
     else:
         main()

