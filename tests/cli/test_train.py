@@ -214,13 +214,13 @@ def test_a_detached_run_is_followed_and_cancelled(
     monkeypatch.setattr("sys.argv", ["embedlab", *words])
     started = embedlab(*words)
     assert started.code == 0, started.err
-    assert "embedlab runs log snli-ce@1 --follow" in started.err
+    assert "embedlab runs log --sample snli-ce@1 --follow" in started.err
     run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
     process = psutil.Process(int(started.err.split()[1]))
     (row,) = embedlab("runs", "ls", "--sample", "--json").rows
     assert (row["run"], row["state"]) == ("snli-ce@1", "starting")
     removed = embedlab("runs", "rm", "snli-ce", "--yes", "--sample")
-    assert (removed.code, "embedlab runs cancel snli-ce@1" in removed.err) == (2, True)
+    assert (removed.code, "embedlab runs cancel --sample snli-ce@1" in removed.err) == (2, True)
     assert "is running" in embedlab("train", "snli-ce", "--sample", "--resume").err
     while status(run).step is None and process.status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.1)
