@@ -145,7 +145,7 @@ def relative_error(first: Path, second: Path) -> float:
 def take_turns(sides: Sequence[measure.Side], count: int, at_once: int, repeats: int) -> Seconds:
     """The seconds of each mixture's parts, (rounds, sides): each part of each mixture by one side after the other.
 
-    Each mixture is the first of a round as often as the others: a process's first call of a kind is its slowest.
+    The mixtures take turns in being the first of a round: a process's first call of a kind is its slowest.
     """
     found: dict[str, list[list[float]]] = {title: [] for title in MIXTURES}
     for turn, (repeat, begin) in enumerate(product(range(repeats), range(0, count, at_once))):
@@ -167,7 +167,8 @@ def told_of(seconds: Seconds, floors: Mapping[str, float], count: int, repeats: 
         measured.append(Measured(what="the floor of it", ours=floors[title], unit="s"))
         if title != "distinct":
             low, middle, high = np.exp(measure.bounds(ratios[title] - ratios["distinct"]))
-            notes.append(f"{title.capitalize()}: {middle:.2f} times the ratio of distinct sentences (95%: {low:.2f} to {high:.2f}).")
+            sure = f" (95%: {low:.2f} to {high:.2f})" if len(rounds) > 1 else ", of a single round"
+            notes.append(f"{title.capitalize()}: {middle:.2f} times the ratio of distinct sentences{sure}.")
     return measured, notes
 
 
