@@ -143,7 +143,7 @@ def test_a_task_may_set_what_belongs_to_no_stage() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("stage.1.optim.lr=1e-5", r"'stage.1.optim.lr' must be 2e-05: with mix.combine 'average' it is one for all"),
+        ("stage.1.optim.lr=2e-5", r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all"),
         ("stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
         ("mix.combine=together", r"'mix.combine' is 'together'"),
         ("mix.untill=first", r"unknown key 'mix.untill'"),

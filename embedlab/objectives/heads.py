@@ -5,4 +5,4 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Lt
 
 Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
-HeadDropout = Annotated[float, Ge(0), Lt(1)]  # between the two layers
+HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of what enters each linear layer

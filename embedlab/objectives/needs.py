@@ -22,6 +22,7 @@ class Needs:
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
     together: str | None = None  # rows with the same sentence in this column are never parted
+    inert: Mapping[str, str] = field(default_factory=dict)  # options that do nothing beside the others → the value to give them
 
     @property
     def encoded(self) -> tuple[str, ...]:
@@ -46,15 +47,24 @@ def objective_needs(section: ObjectiveSection) -> Needs:
 
 
 def check_columns(recipe: Recipe) -> None:
-    """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read.
+    """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read, and options without effect.
 
     What a user's own file holds is seen when it is opened.
     """
-    for stage in recipe.stages:
+    for index, stage in enumerate(recipe.stages):
         needs = objective_needs(stage.objective)
+        _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)
         for name in stage.data.datasets:
             if not is_pair_file(name):
                 require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
+
+
+def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:
+    """Refuse an option that promises what the others prevent: whoever set it would take it for done."""
+    for option, value in needs.inert.items():
+        raise UsageError(
+            f"'{prefix}.{option}' has no effect on {objective!r} with its other options", hint=f"--set {prefix}.{option}={value}"
+        )
 
 
 def require_columns(needs: Needs, there: Sequence[str], *, objective: str, dataset: str) -> None:

@@ -6,7 +6,7 @@ from embedlab.objectives.heads import Layers
 
 
 class TaskLayers(nn.Module):
-    """Linear, ReLU, dropout, linear, all as wide as the vector; chen names neither activation nor the dropout's place."""
+    """Dropout, linear, ReLU, dropout, linear, all as wide as the vector; chen does not name the activation."""
 
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
@@ -17,7 +17,7 @@ class TaskLayers(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Transformed vectors; (sentences, dim) in and out."""
-        transformed: Tensor = self.second(self.dropout(self.activation(self.first(vectors))))
+        transformed: Tensor = self.second(self.dropout(self.activation(self.first(self.dropout(vectors)))))
         return transformed
 
 

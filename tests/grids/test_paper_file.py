@@ -120,3 +120,16 @@ def test_the_settings_that_sedghamiz_prints_are_those_of_the_recipe() -> None:
         printed = (row["learning_rate"], row["batch_size"], json.loads(row["dropout"]), row["epochs"], row["temperature"])
         options = stage.objective.options
         assert (stage.optim.lr, stage.optim.batch_size, list(options.dropout), stage.optim.epochs, options.temperature) == printed
+
+
+def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> None:
+    """Its tables vary the rate of pre-training alone; the tasks are trained at the default."""
+    heads = {"sentiment_head", "paraphrase_head", "similarity_head"}
+    pretraining: dict[str, set[float]] = {}
+    for table in load_paper("chen").values():
+        for _, (row, making) in trainings(table).items():
+            stages = expected_recipe(making).stages
+            assert {stage.optim.lr for stage in stages if stage.objective.name in heads} == {1e-5}, (table.name, row)
+            if table.name == "table10_learning_rate":
+                pretraining[row] = {stage.optim.lr for stage in stages if stage.objective.name not in heads}
+    assert pretraining == {"1e-5": {1e-5}, "2e-5": {2e-5}, "3e-5": {3e-5}}

@@ -6,13 +6,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from embedlab.errors import UsageError
+from embedlab.objectives.heads import Layers
+from embedlab.objectives.needs import check_columns
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.paraphrase_head.options import Options as ParaphraseOptions
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.sentiment_head.options import Options as SentimentOptions
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 from embedlab.objectives.similarity_head.options import Options as SimilarityOptions
+from embedlab.objectives.similarity_head.options import Sharing
 from embedlab.objectives.task_layers import TaskLayers
+from embedlab.recipe import load_recipe
 
 VECTORS = torch.randn(6, 8, generator=torch.Generator().manual_seed(0))
 PAIRS = {"sentence1": torch.tensor([0, 1, 2]), "sentence2": torch.tensor([3, 4, 0])}
@@ -57,3 +62,56 @@ def test_without_layers_the_vectors_go_on_as_they_are() -> None:
     head = SimilarityHead(SimilarityOptions(layers="none"), 8)
     assert not list(head.parameters())
     assert torch.equal(head.similarity(VECTORS[:3], VECTORS[3:]), torch.cosine_similarity(VECTORS[:3], VECTORS[3:]))
+
+
+@pytest.mark.parametrize("layers", ["none", "two-layer"])
+def test_dropout_comes_before_every_linear_layer(layers: Layers) -> None:
+    """All that enters a layer is dropped, so the logits are its bias; there is no rate of 1, but one so near that none is left."""
+    rate = 1 - 1e-7
+    sentiment = SentimentHead(SentimentOptions(layers=layers, dropout=rate), 8)
+    assert torch.equal(sentiment.logits(VECTORS), sentiment.head.bias.expand(6, -1))
+    paraphrase = ParaphraseHead(ParaphraseOptions(layers=layers, dropout=rate), 8)
+    assert torch.equal(paraphrase.logits(VECTORS[:3], VECTORS[3:]), paraphrase.bilinear.bias.expand(3))
+    for head in (sentiment.eval(), paraphrase.eval()):
+        assert not isinstance(head.layers, TaskLayers) or torch.equal(head.layers(VECTORS[0]), transformed(head.layers, VECTORS[0]))
+
+
+def test_dropout_comes_before_both_additional_layers() -> None:
+    layers = TaskLayers(8, dropout=1 - 1e-7)
+    seen: list[Tensor] = []
+    for layer in (layers.first, layers.second):
+        layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    layers(VECTORS)
+    assert [bool(entered.any()) for entered in seen] == [False, False]
+
+
+@pytest.mark.parametrize("sharing", ["first-layer", "whole"])
+def test_shared_layers_leave_each_head_its_own_dropout(sharing: Sharing) -> None:
+    paraphrase = ParaphraseHead(ParaphraseOptions(dropout=0.1), 8)
+    similarity = SimilarityHead(SimilarityOptions(sharing=sharing, dropout=0.4), 8)
+    similarity.share([paraphrase, similarity])
+    assert isinstance(similarity.layers, TaskLayers)
+    assert isinstance(paraphrase.layers, TaskLayers)
+    assert similarity.layers.first is paraphrase.layers.first
+    assert (similarity.layers.second is paraphrase.layers.second) == (sharing == "whole")
+    assert (similarity.layers.dropout.p, paraphrase.layers.dropout.p) == (0.4, 0.1)
+
+
+def test_a_dropout_that_would_do_nothing_is_refused() -> None:
+    recipe = load_recipe("multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate"])
+    with pytest.raises(UsageError, match=r"'stage.2.objective.dropout' has no effect on 'similarity_head'") as error:
+        check_columns(recipe)
+    hint = error.value.hint.removeprefix("--set ")
+    check_columns(load_recipe("multitask", ["stages.objective.layers=none", "stage.2.objective.sharing=separate", hint]))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "change", "key"),
+    [
+        ("simcse-nli", "objective.joint=true", "stage.0.objective.joint"),
+        ("supcl-seq", "stage.1.objective.dropout=[0.1]", "stage.1.objective.dropout"),
+    ],
+)
+def test_an_option_that_another_one_switches_off_is_refused(recipe: str, change: str, key: str) -> None:
+    with pytest.raises(UsageError, match=key):
+        check_columns(load_recipe(recipe, [change]))

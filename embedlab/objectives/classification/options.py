@@ -1,5 +1,6 @@
 """Options of the classification of texts."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -26,8 +27,9 @@ class Options:
 
 
 def needs(options: Options) -> Needs:
-    """Labelled sentences or pairs, or pairs with a gold score."""
-    return labelled_needs(options.classes, joint=options.joint)
+    """Labelled sentences or pairs, or pairs with a gold score; a frozen encoder has one view, without dropout."""
+    inert = {"dropout": "[]"} if options.frozen and options.dropout else {}
+    return replace(labelled_needs(options.classes, joint=options.joint), inert=inert)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

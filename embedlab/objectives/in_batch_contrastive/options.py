@@ -27,7 +27,8 @@ class Options:
 def needs(options: Options) -> Needs:
     """Plain sentences, pairs that are encoded together, or triplets."""
     if options.positives == "triplets":
-        return Needs(sentences=("anchor", "positive", "negative"))
+        inert = {"joint": "false"} if options.joint else {}
+        return Needs(sentences=("anchor", "positive", "negative"), inert=inert)
     return Needs(sentences=("sentence1", "sentence2"), joint=True) if options.joint else Needs(sentences=("sentence",))
 
 

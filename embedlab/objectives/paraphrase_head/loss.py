@@ -13,21 +13,23 @@ from embedlab.objectives.task_layers import task_layers
 class ParaphraseHead(Objective):
     """Binary cross-entropy of a bilinear form.
 
-    Formula: logit = f(u)ᵀ B f(v) + b; mean over the pairs; f are the additional layers.
+    Formula: logit = dropout(f(u))ᵀ B dropout(f(v)) + b; mean over the pairs; f are the additional layers.
     Columns: sentence1, sentence2, is_duplicate.
     Source: chen, paraphrase head.
-    Differs from the paper in: the layers' activation is not named there; here it is ReLU.
+    Differs from the paper in: the layers' activation is not named there; here it is ReLU. Dropout comes before each linear
+    layer there; the bilinear form, linear in both vectors, is taken for one.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
         super().__init__()
         self.options = options
         self.layers = task_layers(options.layers, dim, options.dropout)
+        self.dropout = nn.Dropout(options.dropout)
         self.bilinear = nn.Bilinear(dim, dim, 1)
 
     def logits(self, first: Tensor, second: Tensor) -> Tensor:
         """(pairs,); above 0 for paraphrases."""
-        logits: Tensor = self.bilinear(self.layers(first), self.layers(second))
+        logits: Tensor = self.bilinear(self.dropout(self.layers(first)), self.dropout(self.layers(second)))
         return logits.squeeze(-1)
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:

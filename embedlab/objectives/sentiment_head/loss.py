@@ -13,7 +13,7 @@ from embedlab.objectives.task_layers import task_layers
 class SentimentHead(Objective):
     """Cross-entropy of a sentence's sentiment.
 
-    Formula: −log softmax(W f(v) + b)[label], mean over the sentences; f are the additional layers.
+    Formula: −log softmax(W dropout(f(v)) + b)[label], mean over the sentences; f are the additional layers.
     Columns: sentence, label (0 very negative … 4 very positive).
     Source: chen, sentiment head; without layers it is the paper's baseline.
     Differs from the paper in: the layers' activation is not named there; here it is ReLU.
@@ -23,11 +23,12 @@ class SentimentHead(Objective):
         super().__init__()
         self.options = options
         self.layers = task_layers(options.layers, dim, options.dropout)
+        self.dropout = nn.Dropout(options.dropout)
         self.head = nn.Linear(dim, len(CLASSES))
 
     def logits(self, vectors: Tensor) -> Tensor:
         """(sentences, 5)."""
-        logits: Tensor = self.head(self.layers(vectors))
+        logits: Tensor = self.head(self.dropout(self.layers(vectors)))
         return logits
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:

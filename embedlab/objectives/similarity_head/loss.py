@@ -39,7 +39,7 @@ class SimilarityHead(Objective):
             )
         self.layers.first = theirs.first
         if self.options.sharing == "whole":
-            self.layers = theirs
+            self.layers.second = theirs.second  # the layers are one, the dropout before them stays this head's own
 
     def similarity(self, first: Tensor, second: Tensor) -> Tensor:
         """The cosine of each pair; (pairs,)."""

@@ -26,9 +26,10 @@ class Options:
     highest: Positive = 5.0  # the gold score that stands for cosine 1
 
 
-def needs(_: Options) -> Needs:
-    """Pairs with a gold score."""
-    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",))
+def needs(options: Options) -> Needs:
+    """Pairs with a gold score; without additional layers there is no linear layer for the dropout to come before."""
+    inert = {"dropout": "0.0"} if options.layers == "none" and options.dropout else {}
+    return Needs(sentences=("sentence1", "sentence2"), numbers=("gold",), inert=inert)
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
