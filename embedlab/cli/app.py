@@ -32,7 +32,7 @@ from embedlab.cli import (
     train,
     tui,
 )
-from embedlab.cli.output import report, to_stderr
+from embedlab.cli.output import open_door, report, to_stderr
 from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 
 EXIT_CODES = (
@@ -70,6 +70,7 @@ def _program(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback."""
+    open_door()
     with _stop_signals():
         try:
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK

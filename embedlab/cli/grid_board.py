@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from embedlab.cli.output import Terminal
+from embedlab.cli.output import Terminal, Visible
+from embedlab.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +41,7 @@ def board(name: str, terminal: Terminal) -> Iterator[Show]:
     from rich.live import Live
 
     with Live(console=Console(stderr=True), refresh_per_second=REFRESHES_PER_S, transient=True) as live:
-        yield lambda progress: live.update(render(progress))
+        yield lambda progress: live.update(Visible(render(progress)))
 
 
 def render(progress: "GridProgress") -> "RenderableType":
@@ -56,7 +57,7 @@ def render(progress: "GridProgress") -> "RenderableType":
     for cell in progress.running:
         table.add_row(*_row(cell, list(progress.plan.axes)))
     failures = [
-        Text(f"cell {entry.number} failed: {entry.reason}", style="red", overflow="ellipsis", no_wrap=True)
+        Text(f"cell {entry.number} failed: {one_line(entry.reason)}", style="red", overflow="ellipsis", no_wrap=True)
         for entry in progress.failed[-FAILURES:]
     ]
     head = Text(f"{progress.plan.name}: {summary(progress)}", style="bold")
@@ -92,10 +93,12 @@ def duration(seconds: float) -> str:
 
 
 def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
+    from rich.markup import escape
+
     cell, step = progress.cell, progress.step
     return [
         str(cell.number),
-        *(cell.variant.labels.get(axis, "") for axis in axes),
+        *(escape(one_line(cell.variant.labels.get(axis, ""))) for axis in axes),
         str(cell.seed),
         f"{step.step}/{step.steps}" if step else "starting",
         f"{step.loss:.4f}" if step else "",

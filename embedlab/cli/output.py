@@ -1,5 +1,7 @@
-"""The only place that writes: the answer to stdout, everything else to stderr."""
+"""The only place that writes: the answer to stdout, everything else to stderr, and no character that a terminal obeys."""
 
+import codecs
+import io
 import json
 import os
 import re
@@ -8,12 +10,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TextIO
 
+from embedlab import printable
 from embedlab.errors import EmbedlabError, ExitCode
 from embedlab.settings import Settings
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
     from embedlab.reports.tables import Table
 
 PLAIN_EVERY_S = 10.0
@@ -38,17 +44,18 @@ class Terminal:
         self._place = place
 
     def show(self, *tables: "Table") -> None:
-        """Write tables as the answer, in the chosen format."""
+        """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always holds."""
+        shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
         match self.settings.format:
             case "json":
-                self.write(_json(tables))
+                self.write_json(_json(tables))
             case "csv":
-                self.write("\n".join(table.to_csv() for table in tables))
-                self._tell_notes(tables)
+                self.write("\n".join(table.to_csv() for table in shown))
+                self._tell_notes(shown)
             case "markdown":
-                self.write("\n".join(table.to_markdown() for table in tables))
+                self.write("\n".join(table.to_markdown() for table in shown))
             case "table":
-                self._show_rich(*tables) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in tables))
+                self._show_rich(*shown) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in shown))
 
     def _tell_notes(self, tables: "Sequence[Table]") -> None:
         """CSV has no place for notes, which may say that numbers are partial."""
@@ -61,32 +68,34 @@ class Terminal:
         console = Console(file=sys.stdout, highlight=False)
         with console.capture() as captured:
             for table in tables:
-                console.print(table.to_rich(console.width))
-        self.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+                console.print(Visible(table.to_rich(console.width)))
+        _to_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))  # the colours are Rich's own
 
     def write(self, text: str) -> None:
         """Write text as the answer."""
-        with _closed_pipe_is_the_end():
-            sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-            sys.stdout.flush()
+        _to_stdout(printable.visible(text))
+
+    def write_json(self, text: str) -> None:
+        """Write JSON text as the answer, which is read as the same values whatever stdout can hold."""
+        self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
 
     def done(self, text: str, **facts: str | float | list[str]) -> None:
         """Say what was done, and with `--json` its FACTS as the answer."""
         if self.settings.format == "json":
-            self.write(json.dumps(facts, ensure_ascii=False, indent=2))
+            self.write_json(json.dumps(facts, ensure_ascii=False, indent=2))
         self.note(text)
 
     def note(self, text: str) -> None:
         """Say something beside the answer, unless `--quiet`."""
         if not self.settings.quiet:
-            self.error(self.placed(text))
+            self.error(printable.one_line(self.placed(text)))
 
     def warn(self, text: str) -> None:
         """Say what the user should know even with `--quiet`."""
-        self.error(f"embedlab: warning: {self.placed(text)}")
+        self.error(printable.one_line(f"embedlab: warning: {self.placed(text)}"))
 
     def error(self, text: str) -> None:
-        """Write a line to stderr as it is."""
+        """Write lines to stderr."""
         to_stderr(text)
 
     def placed(self, text: str) -> str:
@@ -97,7 +106,7 @@ class Terminal:
         """Ask before something is lost; without a terminal to ask on, the answer is no."""
         if not sys.stdin.isatty():
             return False
-        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.write(f"{printable.one_line(question)} [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
@@ -134,6 +143,7 @@ def _json(tables: "Sequence[Table]") -> str:
 @contextmanager
 def _bar(label: str) -> Iterator[Tick]:
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -144,8 +154,8 @@ def _bar(label: str) -> Iterator[Tick]:
         TextColumn("{task.fields[text]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None, text="")
-        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=text)
+        task = bar.add_task(escape(printable.one_line(label)), total=None, text="")
+        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=escape(printable.one_line(text)))
 
 
 def _plain_progress(label: str) -> Tick:
@@ -171,10 +181,41 @@ def _closed_pipe_is_the_end() -> Iterator[None]:
         raise SystemExit(ExitCode.OK) from None
 
 
+class Visible:
+    """What Rich draws, without a character that a terminal would obey: the styles are Rich's, the text is not trusted."""
+
+    def __init__(self, content: "RenderableType") -> None:
+        self.content = content
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+
+        for segment in console.render(self.content, options):
+            yield segment if segment.control else Segment(printable.visible(segment.text), segment.style)
+
+
+def open_door() -> None:
+    """Let stdout and stderr take any text from now on, whatever the locale says: what their encoding lacks is written as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=printable.ERRORS)
+
+
+def _holds_unicode(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
+
+
+def _to_stdout(text: str) -> None:
+    with _closed_pipe_is_the_end():
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+
+
 def to_stderr(text: str) -> None:
-    """Write a line to stderr; a closed stderr is nobody listening, not an error."""
+    """Write lines to stderr; a closed stderr is nobody listening, not an error."""
+    shown = printable.visible(text)
     try:
-        sys.stderr.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stderr.write(shown if shown.endswith("\n") else f"{shown}\n")
         sys.stderr.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
@@ -183,6 +224,6 @@ def to_stderr(text: str) -> None:
 def report(error: EmbedlabError) -> None:
     """The two lines a user sees of an error."""
     label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
-    to_stderr(f"embedlab: {label}{error.message}")
+    to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
     if error.hint:
-        to_stderr(f"hint: {error.hint}")
+        to_stderr(printable.one_line(f"hint: {error.hint}"))

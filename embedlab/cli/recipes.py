@@ -25,7 +25,7 @@ def recipes(
     elif terminal.settings.format == "json":
         from embedlab.recipe import load_recipe, to_table
 
-        terminal.write(json.dumps(to_table(load_recipe(name)), indent=2, ensure_ascii=False))
+        terminal.write_json(json.dumps(to_table(load_recipe(name)), indent=2, ensure_ascii=False))
     else:
         terminal.write(recipe_path(name).read_text(encoding="utf-8"))
 

@@ -10,6 +10,7 @@ from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError, UsageError
+from embedlab.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,8 +131,10 @@ def log(
     while True:
         is_running = status(chosen).state in {"starting", "running", "silent"}
         found, offset = events.follow(chosen.events_file, offset) if chosen.events_file.exists() else ([], 0)
-        if found:
-            terminal.write("".join(events.to_line(event) if terminal.settings.format == "json" else f"{words(event)}\n" for event in found))
+        if found and terminal.settings.format == "json":
+            terminal.write_json("".join(events.to_line(event) for event in found))
+        elif found:
+            terminal.write("".join(f"{one_line(words(event))}\n" for event in found))
         if not (follow and is_running):
             break
         time.sleep(0.5)

@@ -15,6 +15,7 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, Tick
 from embedlab.cli.run_log import logged
 from embedlab.errors import MissingError, UsageError
+from embedlab.printable import one_line
 from embedlab.settings import Precision, Settings, process_rank
 
 if TYPE_CHECKING:
@@ -262,12 +263,12 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
             }
             for data in stages
         ]
-        return terminal.write(json.dumps({"recipe": to_table(recipe), "stages": told}, indent=2, ensure_ascii=False))
+        return terminal.write_json(json.dumps({"recipe": to_table(recipe), "stages": told}, indent=2, ensure_ascii=False))
     lines = [to_toml(recipe)]
     for data in stages:
         steps = sum(data.epochs)
         lines.append(f"# stage {data.index}: {len(data.rows)} rows, {steps} steps of {data.stage.optim.batch_size} rows; one example:")
-        lines += [f"#   {role:<12} {sentence}" for role, sentence in example(data)]
+        lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in example(data)]
     return terminal.write("\n".join(lines))
 
 

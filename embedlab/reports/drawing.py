@@ -6,11 +6,13 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 
+from embedlab.printable import visible
 from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def draw(plot: Plot) -> str:
 
     with mpl.rc_context(STYLE):
         titles: Titles = {}
+        plot = _visible(plot)
         match plot:
             case Dots():
                 figure = _draw_dots(plot, titles)
@@ -71,6 +74,18 @@ def draw(plot: Plot) -> str:
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _as_part_of_a_page(text.getvalue(), plot.title, titles)
+
+
+def _visible(part: Any) -> Any:
+    """A plot or a part of it whose names hold no character that SVG cannot, or a page would obey."""
+    match part:
+        case str():
+            return visible(part)
+        case Dots() | Lines() | Scatter() | Points() | Series():
+            return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
+        case list() | tuple() if part and not isinstance(part[0], float):
+            return type(part)(map(_visible, part))
+    return part
 
 
 def _figure(height_in: float) -> "Figure":

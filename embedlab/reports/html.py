@@ -1,13 +1,14 @@
 """A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of any width and for paper."""
 
+import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from embedlab.errors import UsageError
 from embedlab.paths import write_atomic
+from embedlab.printable import visible
 from embedlab.reports.drawing import draw
 from embedlab.reports.plots import Plot
 from embedlab.reports.tables import Table
@@ -41,11 +42,11 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{_escaped(title)}</title>",
         f"<style>\n{style}</style>",
         "</head>",
         "<body>",
-        f"<header>\n<h1>{escape(title)}</h1>",
+        f"<header>\n<h1>{_escaped(title)}</h1>",
         *_facts(facts),
         "</header>",
         *(_contents(sections) if len(sections) >= CONTENTS_FROM else ()),
@@ -74,27 +75,32 @@ def check_page_path(path: Path) -> None:
         raise UsageError(f"--html is {str(path)!r}, which is no page of embedlab", hint="choose another name, or remove that file")
 
 
+def _escaped(text: str) -> str:
+    """TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
+    return html.escape(visible(text))
+
+
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     yield '<dl class="facts">'
-    yield from (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    yield from (f"<dt>{_escaped(name)}</dt><dd>{_escaped(value)}</dd>" for name, value in facts.items())
     yield "</dl>"
 
 
 def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield '<nav aria-label="Contents"><ul>'
-    yield from (f'<li><a href="#section-{number}">{escape(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
+    yield from (f'<li><a href="#section-{number}">{_escaped(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
     yield "</ul></nav>"
 
 
 def _section(section: Section, number: int) -> Iterator[str]:
     yield f'<section id="section-{number}">'
-    yield f"<h2>{escape(section.title)}</h2>"
-    yield from (f"<p>{escape(paragraph)}</p>" for paragraph in section.text)
+    yield f"<h2>{_escaped(section.title)}</h2>"
+    yield from (f"<p>{_escaped(paragraph)}</p>" for paragraph in section.text)
     if section.table is not None:
         yield from _table(section.table)
     if section.plots:
         yield '<div class="plots">'
-        yield from (f"<figure>\n<figcaption>{escape(plot.title)}</figcaption>\n{draw(plot)}\n</figure>" for plot in section.plots)
+        yield from (f"<figure>\n<figcaption>{_escaped(plot.title)}</figcaption>\n{draw(plot)}\n</figure>" for plot in section.plots)
         yield "</div>"
     yield "</section>"
 
@@ -104,19 +110,19 @@ def _table(table: Table) -> Iterator[str]:
     if table.columns:
         sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
         header, *body = table.texts()
-        yield f'<div class="table" role="region" tabindex="0" aria-label="{escape(table.title or "table")}"><table>'
-        yield f"<caption>{escape(table.title)}</caption>" if table.title else ""
+        yield f'<div class="table" role="region" tabindex="0" aria-label="{_escaped(table.title or "table")}"><table>'
+        yield f"<caption>{_escaped(table.title)}</caption>" if table.title else ""
         yield "<thead>" + _row(header, sides, 'th scope="col"') + "</thead>"
         yield "<tbody>"
         yield from (_row(texts, sides, "td") for texts in body)
         yield "</tbody></table></div>"
     if table.notes:
         yield '<ul class="notes">'
-        yield from (f"<li>{escape(note)}</li>" for note in table.notes)
+        yield from (f"<li>{_escaped(note)}</li>" for note in table.notes)
         yield "</ul>"
 
 
 def _row(texts: Sequence[str], sides: Sequence[str], tag: str) -> str:
     name = tag.partition(" ")[0]
-    cells = (f"<{tag}{side}>{escape(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
+    cells = (f"<{tag}{side}>{_escaped(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
     return f"<tr>{''.join(cells)}</tr>"

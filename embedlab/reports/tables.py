@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
 
+from embedlab.printable import one_line, visible, without_formula
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -64,17 +66,17 @@ class Table:
         return json.dumps(self.data(), ensure_ascii=False, allow_nan=False, indent=2)
 
     def to_csv(self) -> str:
-        """A header of keys and the raw values; what is absent is an empty field."""
+        """A header of keys and the raw values; what is absent is an empty field, and text that would be a formula gets an apostrophe."""
         text = io.StringIO()
-        writer = csv.DictWriter(text, self._keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.data()["rows"])
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(_field, self._keys()))
+        writer.writerows([_field(value) for value in row.values()] for row in self.data()["rows"])
         return text.getvalue()
 
     def texts(self) -> list[list[str]]:
-        """The titles, then each row, as people read them."""
+        """The titles, then each row, as people read them: no character is obeyed, and a line ends only where a cell has more than one."""
         return [
-            [column.title for column in self.columns],
+            [one_line(column.title) for column in self.columns],
             *([_text(row.get(column.key), column) for column in self.columns] for row in self.rows),
         ]
 
@@ -91,26 +93,26 @@ class Table:
         header, *body = ([_escape(text) for text in texts] for texts in self.texts())
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
-        title = [f"**{_escape(self.title)}**", ""] if self.title else []
-        notes = [f"- {_escape(note)}" for note in self.notes]
+        title = [f"**{_escape(one_line(self.title))}**", ""] if self.title else []
+        notes = [f"- {_escape(note)}" for note in self._notes()]
         return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
 
     def to_plain(self) -> str:
         """The same table for a pipe, which has neither width nor styles: what Rich would print there, in a fraction of its time."""
         if not self.columns:
-            return "".join(f"{line}\n" for line in (self.title, *self.notes) if line)
+            return "".join(f"{line}\n" for line in (one_line(self.title), *self._notes()) if line)
         header, *body = ([text.split("\n") for text in texts] for texts in self.texts())
         widths = [max(cell_len(line) for cell in column for line in cell) for column in zip(header, *body, strict=True)]
         rights = [self.align(column) == "right" for column in self.columns]
         rule = " " + "─" * (sum(widths) + 3 * (len(widths) - 1))
-        lines = [self.title] if self.title else []
+        lines = [one_line(self.title)] if self.title else []
         lines += [
             "",
             *_lines(header, widths, rights),
             rule,
             *(line for row in body for line in _lines(row, widths, rights)),
             "",
-            *self.notes,
+            *self._notes(),
         ]
         return "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -119,9 +121,9 @@ class Table:
         from rich.console import Group
         from rich.text import Text
 
-        title = [Text(self.title, style="table.title")] if self.title else []
+        title = [Text(one_line(self.title), style="table.title")] if self.title else []
         body = [] if not self.columns else [self._columns()] if self._least_width() <= width else [Text(), *self._blocks(width)]
-        return Group(*title, *body, *(Text(note, style="dim") for note in self.notes))
+        return Group(*title, *body, *(Text(note, style="dim") for note in self._notes()))
 
     def _columns(self) -> "RenderableType":
         from rich import box
@@ -132,7 +134,7 @@ class Table:
         for column in self.columns:
             align = self.align(column)
             # Texts may wrap in a narrow terminal; half a number would be a wrong number.
-            table.add_column(Text(column.title), justify=align, no_wrap=align == "right", overflow="fold")
+            table.add_column(Text(one_line(column.title)), justify=align, no_wrap=align == "right", overflow="fold")
         for texts in self.texts()[1:]:
             table.add_row(*(Text(text) for text in texts))
         return table
@@ -153,10 +155,14 @@ class Table:
 
         for texts in self.texts()[1:]:
             cells = list(zip(self.columns, texts, strict=True))
-            facts = [f"{column.title} {text}" for column, text in cells if not column.is_prose]
+            facts = [f"{one_line(column.title)} {text}" for column, text in cells if not column.is_prose]
             yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 1)) for line in _packed(facts, width - 1))
             yield from (Padding(Text(text, overflow="fold"), (0, 0, 0, 3)) for column, text in cells if column.is_prose)
             yield Text()
+
+    def _notes(self) -> list[str]:
+        """The notes as people read them."""
+        return [one_line(note) for note in self.notes]
 
     def _keys(self) -> list[str]:
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
@@ -194,14 +200,18 @@ def _finite(value: Value) -> Value:
 
 def _text(value: Value | Cell, column: Column) -> str:
     if isinstance(value, Cell):
-        return value.text
+        return visible(value.text).replace("\t", " ")
     if _finite(value) is None:
         return ABSENT
     if isinstance(value, bool):
         return "yes" if value else "no"
     if column.digits is not None and isinstance(value, int | float):
         return f"{value:.{column.digits}f}"
-    return str(value)
+    return one_line(str(value))
+
+
+def _field(value: Value) -> Value:
+    return without_formula(value) if isinstance(value, str) else value
 
 
 def _escape(text: str) -> str:

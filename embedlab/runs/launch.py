@@ -12,6 +12,7 @@ from pathlib import Path
 
 from embedlab.errors import EmbedlabError, UsageError
 from embedlab.paths import disk_errors
+from embedlab.printable import visible
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.store import RunFolder
 
@@ -64,7 +65,7 @@ def run_together(arguments: Sequence[str], count: int) -> int:
                 signal.signal(number, handler)
         if failed not in (None, team[0]):
             complaints.seek(0)
-            sys.stderr.write(complaints.read().decode(errors="replace"))
+            sys.stderr.write(visible(complaints.read().decode(errors="replace")))
         return 0 if failed is None else failed.returncode
 
 

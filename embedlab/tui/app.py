@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import get_current_worker
@@ -28,6 +29,7 @@ from embedlab.tui.pair_scorer import PairScorer
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.state import Memory, State
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
+from embedlab.tui.widgets.plain import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
 POLL_S = 1.0
@@ -63,6 +65,7 @@ class Dashboard(App[None]):
         self.evaluations = Evaluations(settings)
         self.pair_scorer = PairScorer(settings)
         self._told: set[str] = set()
+        self._plain = Plain()
 
     def on_mount(self) -> None:
         """Take the remembered look and place; read the data beside the first paint."""
@@ -76,6 +79,9 @@ class Dashboard(App[None]):
             self.tell(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._plain]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """What the palette offers: Textual's own, and everything this screen's keys do."""

@@ -8,6 +8,7 @@ import polars as pl
 
 from embedlab.errors import UsageError
 from embedlab.paths import write_atomic
+from embedlab.printable import without_formula
 
 
 def write_view(view: pl.DataFrame, path: Path) -> None:
@@ -42,6 +43,15 @@ def to_tsv(view: pl.DataFrame) -> str:
     return flat.write_csv(separator="\t", quote_style="never")
 
 
+def to_csv(view: pl.DataFrame) -> str:
+    """CSV with a header; text that a spreadsheet would take for a formula begins with an apostrophe, as in `--format csv`."""
+    texts = [name for name, kind in view.schema.items() if kind == pl.String]
+    is_formula = [pl.col(name).str.contains(r"^[=+\-@\t\r]").any() for name in texts]
+    found = [name for name, is_one in zip(texts, view.select(is_formula).row(0) if texts else (), strict=False) if is_one]
+    safe = view.with_columns(pl.col(found).map_elements(without_formula, return_dtype=pl.String)) if found else view
+    return safe.rename({name: without_formula(name) for name in view.columns}).write_csv()
+
+
 def to_markdown(view: pl.DataFrame) -> str:
     """A Markdown table."""
     lines = ["| " + " | ".join(view.columns) + " |", "|" + "---|" * view.width]
@@ -65,5 +75,5 @@ def _parquet(view: pl.DataFrame) -> bytes:
 
 
 _FORMATS: Mapping[str, Callable[[pl.DataFrame], str | bytes]] = MappingProxyType(
-    {".csv": pl.DataFrame.write_csv, ".tsv": to_tsv, ".parquet": _parquet, ".md": to_markdown}
+    {".csv": to_csv, ".tsv": to_tsv, ".parquet": _parquet, ".md": to_markdown}
 )

@@ -99,3 +99,16 @@ def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) 
 def test_a_dollar_sign_is_no_mathematics(make: Callable[[str], Series]) -> None:
     root = parsed(Dots(title="d", labels=["$a_b$"], series=[make("$x$"), make("y_z")], axis="$"))
     assert {"$a_b$", "$x$", "y_z", "$"} <= {"".join(element.itertext()) for element in root.iter("text")}
+
+
+@pytest.mark.parametrize("kind", [Dots, Lines, Scatter])
+def test_a_name_that_xml_cannot_hold_is_drawn_with_escapes(kind: type[Plot]) -> None:
+    name = "a\x00\x1b[2J\ud800b"
+    series = [Series(name=name, values=[1.0, 2.0]), TWO]
+    plots: dict[type[Plot], Plot] = {
+        Dots: Dots(title=name, labels=[name, "b"], series=series[:1], axis=name),
+        Lines: Lines(title=name, labels=[name, "b"], series=series[:1], axis=name, along=name),
+        Scatter: Scatter(title=name, panels=[Points(name=name, x=np.zeros(3), y=np.ones(3))], x_axis=name, y_axis=name),
+    }
+    root = parsed(plots[kind])
+    assert root.attrib["aria-label"] == "a\\u0000\\u001b[2J\\ud800b"

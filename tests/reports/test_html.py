@@ -107,3 +107,14 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
 def test_a_place_where_no_page_can_go_is_refused(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_page_path(tmp_path / name)
+
+
+def test_a_control_character_in_a_name_breaks_neither_page_nor_plot(tmp_path: Path) -> None:
+    name = "a\x00\x1b[2J\x85\u202e\ud800b"
+    table = Table(title=name, columns=[Column(key="model", title=name)], rows=[{"model": name}], notes=(name,))
+    plot = Dots(title=name, labels=[name], series=[Series(name=name, values=[1.0]), Series(name="b", values=[2.0])], axis=name)
+    write_page(tmp_path / "page.html", name, [Section(title=name, text=(name,), table=table, plots=(plot,))], facts={name: name})
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "a\\u0000\\u001b[2J\\u0085\\u202e\\ud800b" in text
+    assert not {"\x00", "\x1b", "\x85", "\u202e"} & set(text)
+    Outline(text)

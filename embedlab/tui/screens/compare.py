@@ -35,7 +35,7 @@ from embedlab.tui.comparisons import (
     to_table,
 )
 from embedlab.tui.pair_data import PairData
-from embedlab.tui.pair_export import path_to_write, to_markdown
+from embedlab.tui.pair_export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pair_view import Rows, ShownSlice
 from embedlab.tui.screens.base import DashboardScreen
 from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
@@ -333,7 +333,7 @@ class CompareScreen(DashboardScreen):
                 case ".md":
                     write_atomic(path, to_markdown(frame))
                 case _:
-                    write_atomic(path, frame.write_csv())
+                    write_atomic(path, to_csv(frame))
         except EmbedlabError as error:
             self.dashboard.tell(error)
         else:

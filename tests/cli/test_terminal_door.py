@@ -1,0 +1,119 @@
+"""What sentences, names and messages can do to a terminal: nothing."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Embedlab
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\x7f"
+SHOWN = "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202egnp.exe\\u007f"
+OBEYED = {"\x1b", "\x07", "\x9b", "\u202e", "\x7f", "\r", "\x85"}
+
+
+@pytest.fixture
+def sentences(tmp_path: Path) -> Path:
+    path = tmp_path / "sentences.txt"
+    path.write_text(f"a dog {EVIL}\n=HYPERLINK(1) dog\n-negated\tdog\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def own_pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"sentence1": f"a dog {EVIL}\nsecond line", "sentence2": "@dog", "score": number, "source": EVIL} for number in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
+def test_no_format_lets_an_escape_sequence_out(embedlab: Embedlab, sentences: Path, form: str) -> None:
+    answer = embedlab("nearest", f"dog {EVIL}", str(sentences), "-m", "dice", "--format", form)
+    assert answer.code == 0
+    assert SHOWN in answer.out.replace("\\\\", "\\")
+    assert not OBEYED & set(answer.out + answer.err)
+
+
+def test_json_is_read_as_exactly_what_the_file_holds(embedlab: Embedlab, sentences: Path) -> None:
+    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--json")
+    assert {row["sentence"] for row in answer.rows} == {f"a dog {EVIL}", "=HYPERLINK(1) dog", "-negated\tdog"}
+
+
+def test_csv_text_is_no_formula_and_its_numbers_stay_numbers(embedlab: Embedlab, sentences: Path) -> None:
+    answer = embedlab("nearest", "dog", str(sentences), "-m", "dice", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert {row["sentence"] for row in rows} == {f"a dog {SHOWN}", "'=HYPERLINK(1) dog", "'-negated\tdog"}
+    assert all(0 <= float(row["similarity"]) <= 1 for row in rows)
+
+
+def test_headings_sources_and_columns_are_shown_harmlessly(embedlab: Embedlab, own_pairs: Path) -> None:
+    shown = embedlab("pairs", "dice", "--dataset", str(own_pairs), "--sort", "gold")
+    assert shown.code == 0, shown.err
+    assert f"a dog {SHOWN} second line" in shown.out  # one line a sentence
+    assert not OBEYED & set(shown.out + shown.err)
+    scored = embedlab("score", f"one\n{EVIL}", "two\ttoo", "-m", "dice")
+    assert scored.out.splitlines()[0] == f"one {SHOWN} / two too"
+
+
+@pytest.mark.parametrize(
+    "words", [["score", "a", "b", "-m", f"no{EVIL}"], ["recipes", f"no\n{EVIL}"], ["runs", "show", EVIL], [f"x{EVIL}"]]
+)
+def test_an_error_is_two_harmless_lines(embedlab: Embedlab, words: list[str]) -> None:
+    answer = embedlab(*words)
+    assert answer.code in {2, 3}
+    assert len(answer.err.splitlines()) == 2
+    assert not OBEYED & set(answer.err)
+
+
+def on_a_terminal(*words: str) -> str:
+    """What a program writes to a terminal of 100 columns."""
+    leader, follower = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    done = subprocess.Popen([sys.executable, "-m", "embedlab", *words], stdin=follower, stdout=follower, stderr=follower, env=env)
+    os.close(follower)
+    written = b""
+    try:
+        while part := os.read(leader, 65536):
+            written += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(leader)
+    done.wait(30)
+    return written.decode()
+
+
+def test_a_terminal_gets_the_styles_of_the_table_alone(sentences: Path) -> None:
+    written = on_a_terminal("nearest", f"dog {EVIL}", str(sentences), "-m", "dice")
+    assert "owned" in written
+    assert "\x1b]" not in written
+    assert "\x1b[2J" not in written
+    assert not {"\x07", "\x9b", "\u202e", "\x7f"} & set(written)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path, form: str) -> None:
+    env = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    words = ["nearest", "caf\u00e9 dog", str(sentences), "-m", "dice", "--format", form]
+    code = f"import sys; from embedlab.cli.app import main; sys.exit(main({words!a}))"
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"caf\\u00e9 dog" in done.stdout
+    if form == "json":
+        assert json.loads(done.stdout)["title"].startswith("Nearest to 'caf\u00e9 dog'")
+
+
+def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> None:
+    told = embedlab("nearest", "dog", str(sentences), "-m", "dice")
+    assert "precision float32" in told.out
+    quiet = embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q")
+    assert quiet.out.splitlines() == told.out.splitlines()[: len(quiet.out.splitlines())]
+    assert "precision float32" not in quiet.out
+    assert quiet.err == ""
+    assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json["notes"] == ["dice: precision float32"]
