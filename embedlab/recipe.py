@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tomli_w
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Len, Lt
 
 from embedlab.errors import UsageError
-from embedlab.names import objective_options, recipe_path, task_names, unknown
-from embedlab.schema import Table, build, read_toml, table, unbuild
+from embedlab.names import objective_names, objective_options, recipe_path, task_names, unknown
+from embedlab.plain_values import DEEPEST, dotted, quote
+from embedlab.schema import Table, build, parse_value, read_toml, refuse_flaws, table, unbuild
 
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
 Schedule = Literal["linear", "constant"]
@@ -29,9 +30,15 @@ _SECTIONS = ("encoder", "stage", "mix", "evaluate")
 _ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # what a joint step has one of
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 
+# Every number has an end: one beyond it is a slip of the keyboard, and some of them would be computed on for ever.
 Share = Annotated[float, Ge(0), Le(1)]
-Positive = Annotated[float, Gt(0)]
-Count = Annotated[int, Ge(1)]
+Positive = Annotated[float, Gt(0), Le(1_000_000)]
+Count = Annotated[int, Ge(1), Le(1_000_000_000)]
+Epochs = Annotated[float, Gt(0), Le(10_000)]
+Rate = Annotated[float, Gt(0), Le(100)]
+Threads = Annotated[int, Ge(1), Le(4096)]
+Seeds = Annotated[int, Ge(1), Le(10_000)]  # how many
+Seed = Annotated[int, Ge(0), Lt(2**63)]  # which one
 
 
 @table
@@ -47,7 +54,7 @@ class EncoderSection:
 class DataSection:
     """What a stage learns from."""
 
-    datasets: tuple[str, ...]  # dataset names or the user's own files, concatenated
+    datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
     split: str = "train"
     rows: Count | None = None  # a sample of this many rows of each dataset, the same for every seed; absent = all
 
@@ -56,12 +63,12 @@ class DataSection:
 class OptimSection:
     """How a stage's parameters move: AdamW, linear warm-up, then the schedule."""
 
-    lr: Positive
+    lr: Rate
     batch_size: Count  # rows (pairs) a step
-    epochs: Positive = 1.0
+    epochs: Epochs = 1.0
     schedule: Schedule = "linear"
     warmup: Share = 0.1  # share of the stage's steps
-    weight_decay: Annotated[float, Ge(0)] = 0.0
+    weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
     micro_batch: Count | None = None  # sentences that a graph is kept of at a time (gradient caching); absent = all
     turn: Count | None = None  # steps in a row before the next of the neighbouring stages that take turns; absent = the stage is alone
@@ -130,10 +137,11 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     """
     values = recipe_table(name)
     set_values(values, overrides)
-    if encoder is not None:
-        values.setdefault("encoder", {})["model"] = encoder
     is_file = name.endswith(".toml")
-    return from_table(values, name=Path(name).stem if is_file else name, where=name if is_file else f"recipe {name}")
+    where = name if is_file else f"recipe {name}"
+    if encoder is not None:
+        sub_table(values, "encoder", where)["model"] = encoder
+    return from_table(values, name=Path(name).stem if is_file else name, where=where)
 
 
 def recipe_table(name: str) -> Table:
@@ -144,6 +152,7 @@ def recipe_table(name: str) -> Table:
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     """Check a recipe's table; WHERE names its file in errors."""
+    refuse_flaws(values, where=where)
     known = ["summary", "encoder", "stage", "mix", "evaluate", "tasks"]
     for key in values:
         if key not in known:
@@ -151,7 +160,9 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
             raise UsageError(f"{where}: unknown key {key!r}", hint=error.hint)
     if missing := [key for key in ("summary", "encoder", "stage") if key not in values]:
         raise UsageError(f"{where}: {missing[0]!r} is missing", hint="`embedlab recipes snli-ce` shows a whole recipe")
-    if not isinstance(values["stage"], list) or not values["stage"]:
+    if not isinstance(values["summary"], str):
+        raise UsageError(f"{where}: 'summary' is {quote(values['summary'])}: not text", hint='for example summary = "what this trains"')
+    if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
         raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables")
     stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
@@ -163,7 +174,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
             raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
     return Recipe(
         name=name,
-        summary=str(values["summary"]),
+        summary=values["summary"],
         encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
         stages=stages,
         evaluate=evaluate,
@@ -230,56 +241,81 @@ def set_value(values: Table, override: str) -> None:
     `stages.optim.lr` means that of every stage.
     """
     key, separator, text = override.partition("=")
-    if not separator or not key:
-        raise UsageError(f"--set takes KEY=VALUE, not {override!r}", hint="for example --set optim.lr=1e-5")
+    if not separator or not all(key.split(".")):
+        raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
     if key == TASK:
-        return _choose_task(values, str(_parse_value(text)))
+        return _choose_task(values, str(_parse_value(key, text)))
     if key.startswith("stages."):
-        for index in range(len(values.get("stage", []))):
+        for index in range(_stage_count(values)):
             set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
         return None
     *path, last = _steps(values, key)
     target: Any = values
     for position, step in enumerate(path):
         if isinstance(target, list):
-            if not step.isdigit() or int(step) >= len(target):
-                raise UsageError(f"--set {key}: there is no stage {step!r}", hint=f"stages are 0 to {len(target) - 1}")
+            if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
+                raise UsageError(f"--set {_short(key)}: there is no stage {quote(step)}", hint=f"stages are 0 to {len(target) - 1}")
             target = target[int(step)]
         elif isinstance(target, dict):
             target = target.setdefault(step, {})
         else:
-            raise UsageError(f"--set {key}: {'.'.join(path[:position])!r} is not a table")
+            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table")
     if not isinstance(target, dict):
-        raise UsageError(f"--set {key}: {'.'.join(path)!r} is not a table")
-    target[last] = _parse_value(text)
+        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table")
+    target[last] = _parse_value(key, text)
     return None
+
+
+def _short(key: str) -> str:
+    """KEY as a message shows it: what is typed may be of any length and hold anything."""
+    return quote(key)[1:-1]
+
+
+def _stage_count(values: Table) -> int:
+    stages = values.get("stage")
+    return len(stages) if isinstance(stages, list) else 0
 
 
 def _steps(values: Table, key: str) -> list[str]:
     """The tables that lead to KEY; a single stage need not be named."""
     steps = key.split(".")
+    if len(steps) > DEEPEST:
+        raise UsageError(f"--set {_short(key)}: a key of {len(steps)} parts", hint="for example --set optim.lr=1e-5")
     if steps[0] not in {"data", "objective", "optim"}:
         return steps
-    if len(values.get("stage", [])) != 1:
-        raise UsageError(f"--set {key}: the recipe has several stages", hint=f"name one, stage.0.{key}, or all of them, stages.{key}")
+    if _stage_count(values) != 1:
+        short, number = _short(key), "several stages" if _stage_count(values) else "no stage"
+        raise UsageError(f"--set {short}: the recipe has {number}", hint=f"name one, stage.0.{short}, or all of them, stages.{short}")
     return ["stage", "0", *steps]
 
 
 def _choose_task(values: Table, name: str) -> None:
     """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
-    tasks: Table = values.get("tasks", {})
+    tasks = values.get("tasks", {})
+    if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
+        raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
     if name not in tasks:
         raise unknown("task", name, tasks) if tasks else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from")
     for key, value in tasks[name].items():
-        set_value(values, f"{'' if key.split('.')[0] in _SECTIONS else 'stages.'}{key}={json.dumps(value)}")
+        set_value(values, f"{'' if key.split('.')[0] in _SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
 
 
-def _parse_value(text: str) -> Any:
+def sub_table(values: Table, key: str, where: str) -> Table:
+    """The table at KEY, made where there is none."""
+    found = values.setdefault(key, {})
+    if not isinstance(found, dict):
+        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table")
+    return found
+
+
+def _parse_value(key: str, text: str) -> Any:
     """A TOML value where TEXT is one, otherwise the text itself, so that names need no quotes."""
+    if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
+        raise UsageError(f"--set {_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
     # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.
     normal = re.sub(r"^(-?)\.(\d)", r"\g<1>0.\2", text)
     try:
-        return tomllib.loads(f"value = {normal}")["value"]
+        return parse_value(normal)
     except tomllib.TOMLDecodeError:
         return text
 
@@ -296,6 +332,8 @@ def _stage(values: Any, where: str, prefix: str) -> Stage:
     name = objective.pop("name", None)
     if name is None:
         raise UsageError(f"{where}: '{prefix}.objective.name' is missing")
+    if not isinstance(name, str):
+        raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
     options = objective_options(name).Options
     return Stage(
         data=build(DataSection, values["data"], where=where, prefix=f"{prefix}.data"),

@@ -7,12 +7,13 @@ from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 
 from embedlab.errors import UsageError
 from embedlab.names import nearest
 from embedlab.paths import default_cache_folder, user_config_file
-from embedlab.schema import build, read_toml, table
+from embedlab.plain_values import quote
+from embedlab.schema import build, parse_value, read_toml, table
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
@@ -26,13 +27,13 @@ class Settings:
     data: Path | None = None  # folder of corpora in their own layouts
     runs: Path = Path("runs")
     cache: Path = field(default_factory=default_cache_folder)
-    cache_gib: Annotated[float, Ge(0)] = 8.0  # the embedding cache is trimmed to this size
+    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # the embedding cache is trimmed to this size
     sample: bool = False
     offline: bool = False
     allow_partial: bool = False
     device: Device = "auto"
     precision: Precision = "auto"
-    threads: Annotated[int, Ge(1)] | None = None
+    threads: Annotated[int, Ge(1), Le(4096)] | None = None
     capture: bool = False  # run the passes of training as CUDA graphs
     format: Format = "table"
     quiet: bool = False
@@ -66,7 +67,7 @@ def load_settings(
     defaults = Settings()
     origins = {one.name: Origin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
     for source, table_ in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
-        if table_:
+        if table_ != {}:
             checked = build(Settings, table_, where=source)
             for key in table_:
                 label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
@@ -88,7 +89,9 @@ def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     if project.is_file():
         found.append((str(project), read_toml(project)))
     elif pyproject.is_file():
-        found.append((str(pyproject), read_toml(pyproject).get("tool", {}).get("embedlab", {})))
+        tools = read_toml(pyproject).get("tool", {})
+        if isinstance(tools, dict) and "embedlab" in tools:  # what else is in that file is for others to say
+            found.append((str(pyproject), tools["embedlab"]))
     return found
 
 
@@ -117,12 +120,12 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
     if kind is bool:
         lowered = text.lower()
         if lowered not in {"1", "true", "yes", "0", "false", "no"}:
-            raise UsageError(f"{variable} is {text!r}: not a yes or no", hint=f"set {variable}=1 or unset it")
+            raise UsageError(f"{variable} is {quote(text)}: not a yes or no", hint=f"set {variable}=1 or unset it")
         return lowered in {"1", "true", "yes"}
     base = get_args(kind)[0] if get_args(kind) else kind
     if base in {int, float} or get_args(base)[:1] == (int,):
         try:
-            return tomllib.loads(f"value = {text}")["value"]
+            return parse_value(text)
         except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"{variable} is {text!r}: not a number") from error
+            raise UsageError(f"{variable} is {quote(text)}: not a number") from error
     return text

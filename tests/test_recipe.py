@@ -165,3 +165,52 @@ def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
     assert from_table(to_table(recipe), name="multitask", where="test") == recipe
     assert recipe.hash != load_recipe("multitask").hash
     assert "mix" not in to_table(load_recipe("sbert-defsent-multi"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("a-b=3", "unknown key 'a-b'"),
+        ("optim.l-r=1", "unknown key 'stage.0.optim.l-r'"),
+        ("optim..lr=1", "--set takes KEY=VALUE"),
+        (".lr=1", "--set takes KEY=VALUE"),
+        ("data.datasets=[]", "'stage.0.data.datasets' is []: list should have at least 1 item"),
+        ("optim.epochs=inf", "'stage.0.optim.epochs' is inf"),
+        ("optim.epochs=nan", "'stage.0.optim.epochs' is nan"),
+        ("optim.epochs=1e308", "'stage.0.optim.epochs' is 1e+308: input should be less than or equal to 10000"),
+        ("optim.lr=1e9", "'stage.0.optim.lr' is"),
+        ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
+        (f"optim.batch_size={'9' * 5000}", "--set optim.batch_size: an integer of 5000 digits"),
+        (f"optim.batch_size=0x{'f' * 5000}", "'stage.0.optim.batch_size' is an integer of 20000 bits"),
+        ("optim.lr=1\noptim.epochs=2", "'stage.0.optim.lr' is '1\\noptim.epochs=2'"),
+        ('data.split="a\\u0000"', "'stage.0.data.split' holds a NUL character"),
+        ("data.split=\udcff", "'stage.0.data.split' is not valid text"),
+        (f"encoder.pooling={'a' * 100_000}", "'encoder.pooling' is 'aaaa"),
+        (f"{'a.' * 5000}b=1", "a key of 5001 parts"),
+        ("stage=3", "'stage' must be one or more"),
+        ("stage=[3]", "'stage' must be one or more"),
+        ("stage.0=3", "'stage' is not a table"),
+        ("summary=3", "'summary' is 3: not text"),
+        ("encoder=3", "'encoder' is 3: not a table"),
+        ("objective.name=3", "'stage.0.objective.name' is 3: not a name"),
+        ("objective.name=[]", "'stage.0.objective.name' is []: not a name"),
+        ("stage.٣.optim.lr=1", "there is no stage"),
+    ],
+)
+def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-ce", [override])
+    assert message in caught.value.message
+    assert len(caught.value.message) < 600
+
+
+@pytest.mark.parametrize("tasks", ["3", "{ a = 3 }"])
+def test_tasks_that_are_no_tables_are_refused(tasks: str, tmp_path: Path) -> None:
+    path = with_line(tmp_path, "summary = ", f"tasks = {tasks}\nsummary = ")
+    with pytest.raises(UsageError, match="'tasks' are not tables"):
+        load_recipe(path, ["data.task=a"])
+
+
+def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'encoder' is 3: not a table"):
+        load_recipe("snli-ce", ["encoder=3"], encoder="x")

@@ -81,3 +81,41 @@ def test_the_cache_folder_is_where_it_is_asked_for_now(tmp_path: Path, monkeypat
     settings, origins = load_settings({}, environment={}, folder=tmp_path)
     assert settings.cache.is_relative_to(tmp_path / "elsewhere")
     assert {origin.key: origin.value for origin in origins}["cache"] == settings.cache
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("allow-partial = true", "unknown key 'allow-partial'"),
+        ('data = "a\\u0000b"', "'data' holds a NUL character"),
+        ("cache_gib = inf", "'cache_gib' is inf"),
+        (f"threads = {'9' * 5000}", "an integer of too many digits"),
+        ("threads = 1000000", "'threads' is 1000000"),
+        (f"data = {'[' * 5000}", "nested too deep"),
+    ],
+)
+def test_a_project_file_is_refused_in_one_line_that_names_it(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"embedlab\.toml") as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert message in caught.value.message
+
+
+def test_a_key_with_a_hyphen_suggests_the_one_with_an_underscore(tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text("allow-partial = true")
+    with pytest.raises(UsageError) as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert caught.value.hint == "did you mean 'allow_partial'?"
+
+
+def test_a_section_of_pyproject_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nembedlab = 3\n")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: 3: not a table"):
+        load_settings({}, environment={}, folder=tmp_path)
+    (tmp_path / "pyproject.toml").write_text("tool = 3\n")
+    assert load_settings({}, environment={}, folder=tmp_path)[0] == Settings()
+
+
+def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="EMBEDLAB_THREADS is '999"):
+        load_settings({}, environment={"EMBEDLAB_THREADS": "9" * 5000}, folder=tmp_path)

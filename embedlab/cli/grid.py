@@ -38,10 +38,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the cells; run no
 @common("data", "runs", "machine", "output")
 def run(
     grid: GridName,
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Cells at once. [default: GPUs, or CPUs]")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, max=4096, help="Cells at once. [default: GPUs, or CPUs]")
+    ] = None,
     cell: Annotated[int | None, typer.Option("--cell", metavar="K", help="Only the cell of this number, for a job array.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of every cell.")] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Each of the seeds 1 to N.")] = None,
+    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, max=10_000, help="Each of the seeds 1 to N.")] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="MODEL", help="Start every cell from this encoder.", autocompletion=completion.models)
     ] = None,

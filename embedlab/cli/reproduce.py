@@ -54,12 +54,14 @@ def reproduce(
     table: Annotated[str | None, typer.Argument(metavar="TABLE", help="One of its tables.", autocompletion=_complete_tables)] = None,
     published_only: Annotated[bool, typer.Option("--published-only", help="Print the paper's numbers; run nothing.")] = False,
     from_: Annotated[Literal["runs"] | None, typer.Option("--from", help="Train nothing: use the runs that are there.")] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Each of the seeds 1 to N. [default: 3]")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, max=10_000, help="Each of the seeds 1 to N. [default: 3]")
+    ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of every recipe.")] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="MODEL", help="Start every row from this encoder.", autocompletion=completion.models)
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Trainings at once.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, max=4096, help="Trainings at once.")] = None,
     html: HtmlFile = None,
     dry_run: DryRun = False,
     *,

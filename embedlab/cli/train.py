@@ -37,8 +37,12 @@ def train(
         str, typer.Argument(metavar="RECIPE", help="A name from `embedlab recipes`, or a TOML file.", autocompletion=completion.recipes)
     ],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", min=0, help="The one seed to train with. [default: 1]")] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="Train with each of the seeds 1 to N.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", min=0, max=2**63 - 1, help="The one seed to train with. [default: 1]")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, max=10_000, help="Train with each of the seeds 1 to N.")
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run. [default: the recipe's]")] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)

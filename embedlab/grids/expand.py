@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -32,11 +33,13 @@ from embedlab.recipe import (
     from_table,
     recipe_table,
     set_values,
+    sub_table,
     to_table,
 )
 from embedlab.schema import Table
 
 LABEL_LENGTH = 60
+MOST_CELLS = 100_000  # before skips; a slip in an axis would be counted for ever
 MULTITASK = ("sentiment", "paraphrases", "sts-course")  # what `evaluate.dev = "multitask"` is the mean over
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), what `--set` would say
@@ -51,6 +54,7 @@ def expand_grid(grid: Grid, place: Place, *, seeds: Sequence[int] | None = None)
     bases = [_Base(grid, name, place) for name in grid.bases]
     for axis, choices in grid.axes.items():
         _refuse_unknown_axis(grid, axis, choices, bases)
+    _refuse_too_many(grid, len(grid.seeds if seeds is None else seeds))
     variants = [variant for base in bases for variant in base.variants()]
     if not variants:
         raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
@@ -85,7 +89,7 @@ class _Base:
         self.grid, self.name, self.place = grid, name, place
         self.table = recipe_table(name)
         if grid.tasks is not None:
-            self.table.setdefault("evaluate", {})["tasks"] = list(grid.tasks)
+            sub_table(self.table, "evaluate", f"{grid.where}: recipe {name}")["tasks"] = list(grid.tasks)
         self.recipe = from_table(self._table(()), name=name, where=f"{grid.where}: recipe {name}")
         self.keys = keys_of(self.recipe) | ({TASK} if "tasks" in self.table else set())
         self._section = cache(self._check_section)
@@ -215,6 +219,12 @@ def stage_rows(stage: Table, place: Place) -> float:
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
     limit = data.get("rows")
     return float(sum(min(rows, limit) if limit else rows for rows in found) * stage["optim"]["epochs"])
+
+
+def _refuse_too_many(grid: Grid, seeds: int) -> None:
+    cells = math.prod(len(choices) for choices in grid.axes.values()) * seeds
+    if cells > MOST_CELLS:
+        raise UsageError(f"{grid.where}: {cells} cells, more than {MOST_CELLS}", hint="shorten an axis, or divide the grid among files")
 
 
 def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[Choice], bases: "Sequence[_Base]") -> None:

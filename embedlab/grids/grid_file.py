@@ -9,7 +9,8 @@ from typing import Any
 from embedlab.errors import UsageError
 from embedlab.names import nearest, refuse_path, task_names, unknown
 from embedlab.paths import recipes_folder
-from embedlab.recipe import Count
+from embedlab.plain_values import quote
+from embedlab.recipe import Seed, Threads
 from embedlab.schema import build, read_toml, table
 
 RECIPE_AXIS = "recipe"  # the axis that several base recipes make
@@ -24,9 +25,9 @@ class _File:
     base: str | tuple[str, ...]  # one recipe, or several
     axes: dict[str, Any] = field(default_factory=dict)
     set: dict[str, Any] = field(default_factory=dict)  # other values for keys of every base recipe
-    seeds: tuple[int, ...] = (1,)
+    seeds: tuple[Seed, ...] = (1,)
     tasks: tuple[str, ...] | None = None  # absent: those of the base recipe
-    threads: Count = 1
+    threads: Threads = 1
     skip: tuple[dict[str, Any], ...] = ()  # combinations to leave out: axis = value or list of values
 
 
@@ -130,7 +131,7 @@ def _choices(axis: str, choices: Any, where: str) -> tuple[Choice, ...]:
         )
     if not isinstance(choices, list) or not choices:
         raise UsageError(
-            f"{where}: axis {axis!r} is {choices!r}: not a list of values, nor a table of named sets",
+            f"{where}: axis {axis!r} is {quote(choices)}: not a list of values, nor a table of named sets",
             hint=f'for example "{axis}" = [0.1, 0.5]',
         )
     key = _full_key(axis)
@@ -152,8 +153,6 @@ def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[st
             raise UsageError(f"{where}: {name!r} is empty", hint="name at least one")
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise UsageError(f"{where}: {name!r} holds {repeated!r} twice", hint="a cell is done once; for repetitions add seeds")
-    if negative := next((seed for seed in seeds if seed < 0), None):
-        raise UsageError(f"{where}: seed {negative} is negative", hint="seeds are 0, 1, 2 …")
     owner: dict[str, str] = {}
     for axis, choices in axes.items():
         for key in {key for choice in choices for key in choice.values}:

@@ -10,7 +10,7 @@ from embedlab.errors import UsageError
 from embedlab.grids.paper_table import ENCODER, Claim, Deviation, Making, Measure, PaperTable, Point
 from embedlab.names import nearest, task_names, unknown
 from embedlab.paths import recipes_folder
-from embedlab.recipe import Count, Pooling, Positive
+from embedlab.recipe import Count, Pooling, Positive, Seeds
 from embedlab.reference.published import PAPERS, by_number, published_scores, published_tables
 from embedlab.schema import build, read_toml, table
 
@@ -52,7 +52,7 @@ class _Table:
     setting: str = "all"
     scale: Positive = 100.0  # printed number over ours
     averaged: Count = 1  # seeds behind a printed number
-    seeds: Count = 3  # ours
+    seeds: Seeds = 3  # ours
     by: Literal["source", "dice"] | None = None  # of a figure: its columns are the slices
     columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
     judge: tuple[str, ...] = ()  # the columns whose mean puts the rows in order

@@ -20,10 +20,11 @@ from embedlab.grids.queue import Entry
 from embedlab.names import recipe_names, recipe_path
 from embedlab.objectives.needs import check_columns
 from embedlab.paths import write_atomic
+from embedlab.plain_values import quote
 from embedlab.recipe import Recipe, flatten, load_recipe, to_table
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
-from embedlab.schema import read_toml
+from embedlab.schema import parse_value, read_toml
 from embedlab.settings import Settings
 from embedlab.tui.command_line import shared_flags
 
@@ -208,9 +209,9 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
 
 def _value(key: str, text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return parse_value(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{key} is {text!r}: not a TOML value", hint="write for example [0.1, 0.5]") from error
+        raise UsageError(f"{key} is {quote(text)}: not a TOML value", hint="write for example [0.1, 0.5]") from error
 
 
 def _count(text: str, key: str) -> int:

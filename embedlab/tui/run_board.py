@@ -1,6 +1,5 @@
 """The state of every run, read again and again at the price of what changed."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import polars as pl
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.runs.status import Status, status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
+from embedlab.schema import read_toml
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
@@ -126,9 +126,9 @@ class RunWatcher:
         known = self._objectives.get(run.path)
         if known is None or known[0] != stamp:
             try:
-                stages = tomllib.loads(run.recipe_file.read_text(encoding="utf-8"))["stage"]
+                stages = read_toml(run.recipe_file)["stage"]
                 known = stamp, " → ".join(stage["objective"]["name"] for stage in stages)
-            except (OSError, ValueError, KeyError, TypeError):  # it may be there later
+            except (EmbedlabError, ValueError, KeyError, TypeError):  # it may be there later
                 return ""
             self._objectives[run.path] = known
         return known[1]

@@ -211,3 +211,18 @@ def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
     place = Place(runs="/tmp/runs", cache="/tmp")
     assert place.runs_folder == Path("/tmp/runs")
     assert replace(place, sample=True).runs_folder == Path("/tmp/runs-sample")
+
+
+def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> None:
+    axes = "\n".join(f'"{key}" = {list(range(1, 21))}' for key in ("optim.lr", "optim.epochs", "optim.batch_size", "optim.weight_decay"))
+    (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "snli-ce"\n[axes]\n{axes}\n')
+    with pytest.raises(UsageError, match="160000 cells, more than 100000"):
+        expand_grid(load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+
+
+def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: Path) -> None:
+    recipe = tmp_path / "own.toml"
+    recipe.write_text('summary = "x"\nevaluate = 3\n')
+    (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
+    with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
+        expand_grid(load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
