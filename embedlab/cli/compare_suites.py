@@ -11,7 +11,7 @@ import typer
 from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.cli.evaluate import score
 from embedlab.cli.models import resolve_model
-from embedlab.cli.notes import Facts, data_notes, facts_of, marked, sample_note, usage_notes
+from embedlab.cli.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, usage_notes
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.errors import ExitCode, MissingError, UsageError
@@ -106,6 +106,7 @@ def _add_answers(
     for error in texts.missing if texts is not None else ():
         report(error)
         found.is_whole = False
+    found.notes += partial_notes(texts.states if texts is not None else ())
     members = member_columns(columns)
     answers: dict[int, Answers] = {}
     for model in models:

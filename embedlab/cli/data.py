@@ -1,6 +1,7 @@
 """`embedlab data`: which corpora are known, whether they are here and whole, and what they share."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from embedlab.cli.output import Terminal
 from embedlab.errors import EmbedlabError, ExitCode, MissingError, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.data.dataset import Dataset, Part
+    from embedlab.data.dataset import Dataset, Part, State
     from embedlab.data.source import Source
     from embedlab.settings import Settings
 
@@ -67,25 +68,29 @@ def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
 def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
     """Read datasets, or your own files of pairs, and compare datasets with the published corpora.
 
-    All that lie in the data folder when none is named. Ends with 3 when one is missing, truncated or damaged.
+    All in the data folder when none is named. "whole" has the published counts and the published content; "counts right" has the
+    counts, but a file with another hash, or one of which no hash is recorded. Ends with 3 when one is missing, truncated or damaged.
     """
-    from embedlab.data.pair_file import is_pair_file
-    from embedlab.data.source import Source, dataset, datasets
+    from embedlab.data.source import Source, datasets
     from embedlab.reports.tables import Column, Table
 
-    source = Source.from_settings(terminal.settings)
     wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
-    parts: list[tuple[str, str]] = []
-    for name in names or datasets():
-        splits = () if is_pair_file(name) else dataset(name).splits
-        there = [split for split in splits if _origin(dataset(name), split, terminal.settings) in wanted]
-        parts += [(name, split) for split in (there if splits else ["all"])]
+    parts: list[tuple[str, str, Dataset | None, Source]] = []
+    for name in names or [*datasets(), *_own_suites(terminal.settings)]:
+        known = _known(name, Source.from_settings(terminal.settings))
+        parts += [
+            (found.name, split, found, source)
+            for found, source in known
+            for split in found.splits
+            if _origin(found, split, replace(terminal.settings, data=source.folder)) in wanted
+        ]
+        parts += [] if known else [(name, "all", None, Source.from_settings(terminal.settings))]
     if not parts:
         raise MissingError("there is no dataset to check", hint="give the folder of the corpora with --data DIR, or name a dataset")
     rows = []
     with terminal.progress("checking") as tick:
         for done, part in enumerate(parts, start=1):
-            rows.append(_checked(source, *part))
+            rows.append(_checked(*part))
             tick(done, len(parts))
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
     terminal.show(Table(title="Datasets checked", columns=tuple(Column(key=key, title=key) for key in titles), rows=rows))
@@ -93,24 +98,67 @@ def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
         raise typer.Exit(ExitCode.MISSING)
 
 
-def _checked(source: "Source", name: str, split: str) -> dict[str, Any]:
-    """What a split, or a user's own file, holds; of a split, compared with the published corpus."""
-    from embedlab.data.manifest import differences
+def _own_suites(settings: "Settings") -> list[str]:
+    """The sets of probing files in the data folder: they have no place among the datasets."""
+    from embedlab.data.probing import SENTEVAL, suite_names
+
+    is_folder = settings.data is not None and settings.data.is_dir() and not settings.sample
+    return [name for name in suite_names(settings.data if is_folder else None) if name != SENTEVAL]
+
+
+def _known(name: str, source: "Source") -> "list[tuple[Dataset, Source]]":
+    """The datasets that NAME stands for, each with the source it is opened in; none for a user's own file of pairs."""
+    from embedlab.data.pair_file import is_pair_file
+    from embedlab.data.probing import set_of, suite, suite_folder
     from embedlab.data.source import dataset
 
+    if (own := set_of(name)) is not None:
+        place = replace(source, folder=suite_folder(own, source.folder), sample=False)
+        found = [one for one in suite(own, source.folder) if name in {own, one.name}]
+        return [(one, place) for one in found] or [(dataset(name), source)]
+    return [] if is_pair_file(name) else [(dataset(name), source)]
+
+
+def _checked(name: str, split: str, found: "Dataset | None", source: "Source") -> dict[str, Any]:
+    """What a split, or a user's own file where FOUND is None, holds; of a split, compared with the published corpus."""
+    from embedlab.data.manifest import differences
+
     row: dict[str, Any] = {"dataset": name, "split": split}
+    opener = replace(source, allow_partial=True)
     try:
-        part = replace(source, allow_partial=True).open(name, split)
+        part = opener.open(name, split) if found is None else opener.open_split(found, split)
     except EmbedlabError as error:
         return row | {"state": "unusable", "note": error.message}
     state = part.state
     row |= {"rows": state.rows, "expected": state.expected_rows}
-    if state.partial and not source.allow_partial and (expected := dataset(name).splits[split].expected) is not None:
+    expected = found.splits[split].expected if found is not None else None
+    if state.partial and not source.allow_partial and found is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(dataset(name).kind, part.frame, expected))}"}
-    kind = "sample" if state.sample else "partial" if state.partial else "whole" if state.expected_rows is not None else "not counted"
+        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(found.kind, part.frame, expected))}"}
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
-    return row | {"state": kind, "skipped": skipped, "note": state.revision or ""}
+    return row | {"state": _state_name(state), "skipped": skipped, "note": "; ".join(_notes(state))}
+
+
+def _state_name(state: "State") -> str:
+    """What is known of a split in a word or two; "whole" is what has the published counts and content."""
+    from embedlab.data.published import content_of
+
+    if state.sample or state.partial:
+        return "sample" if state.sample else "partial"
+    if state.expected_rows is None:
+        return "not counted"
+    return "whole" if state.origin == "hub" or content_of(state.sha256) == "published" else "counts right"
+
+
+def _notes(state: "State") -> Iterator[str]:
+    """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
+    from embedlab.data.published import content_of, remarks
+
+    if state.revision:
+        yield state.revision
+    yield from (remark.removeprefix(f"{state.name} {state.split}: ") for remark in remarks(asdict(state)))
+    if state.origin == "folder" and state.expected_rows is not None and content_of(state.sha256) == "unrecorded":
+        yield "content unknown: no hash of the published file is recorded"
 
 
 @app.command(

@@ -6,6 +6,7 @@ from typing import Any
 
 from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.notes import facts_of, marked, sample_note, usage
+from embedlab.data.published import remarks
 from embedlab.grids.plan import Plan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.tables import Cell, Column, Table, Value
@@ -74,8 +75,7 @@ def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
     """What must be said of a part of the test data: how much of it is missing, and which it is where cells were judged on others."""
-    if state.get("partial"):
-        yield f"{state['name']} is partial: {state['rows']} of {state['expected_rows']} rows"
+    yield from remarks(state)
     if not is_one:
         digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
         yield f"judged on {state['name']} {state['split']} with {state['rows']} rows ({digest})"

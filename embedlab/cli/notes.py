@@ -1,7 +1,10 @@
 """What tables say below their numbers: of the data, of what the models learnt from, and of how each model was used."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from embedlab.data.published import remarks
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
@@ -28,8 +31,8 @@ def sample_note(marks: Sequence[str]) -> list[str]:
 
 
 def partial_notes(states: "Sequence[State]") -> list[str]:
-    """Which data was incomplete, and by how much."""
-    return [f"{state.name} is partial: {state.rows} of {state.expected_rows} rows" for state in states if state.partial]
+    """Which data was incomplete, by how much, and which is not the published one."""
+    return [remark for state in states for remark in remarks(asdict(state))]
 
 
 def data_notes(scored: "ScoredPairs") -> list[str]:

@@ -12,6 +12,7 @@ from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.models import title_of
 from embedlab.cli.notes import facts_of, marked, sample_note, usage_note
 from embedlab.cli.output import Terminal, report
+from embedlab.data.published import remarks
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import has_own_units
 
@@ -156,12 +157,16 @@ def _table(asked: "Asked", evaluations: Evaluations) -> "Table":
             row |= {model: _cell(_values(own, key), scale, shared), **shared_fields(model, shared)}
         rows.append(row)
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
+    of_data = dict.fromkeys(remark for own in evaluations.values() for one in own for state in one.data for remark in remarks(state))
     told = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
     used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
     columns = [Column(key=key, title=key) for key in _COLUMNS]
     columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
     return Table(
-        title=marked(f"{asked.evaluation_name()}{unit}", marks), columns=columns, rows=rows, notes=(*sample_note(marks), *told, *used)
+        title=marked(f"{asked.evaluation_name()}{unit}", marks),
+        columns=columns,
+        rows=rows,
+        notes=(*sample_note(marks), *of_data, *told, *used),
     )
 
 

@@ -27,6 +27,7 @@ COLUMNS: Mapping[Kind, Mapping[str, pl.DataType]] = MappingProxyType(
         "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
     }
 )
+LABELS = ("label", "source")  # columns of text that hold no sentence
 CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType(
     {
         "nli": "label",
@@ -69,10 +70,11 @@ class HubSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """The size of the full corpus; CLASSES counts labels, or sources for STS."""
+    """The size of the full corpus; CLASSES counts labels, or sources for STS, and EMPTY the rows with an empty sentence."""
 
     rows: int
     classes: Mapping[str, int] | None = None
+    empty: int | None = 0  # None: no published file could be counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +118,7 @@ class State:
     revision: str | None = None  # "repository@revision" of rows from the hub
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → rows left out
+    empty: int = 0  # rows with an empty sentence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@ def read_definitions(paths: Sequence[Path], *, split: str = "all") -> Rows:
 @lru_cache(maxsize=1)  # several splits are opened one after the other, and again for each model
 def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
     """All definitions of a file of that size, last modified at that time."""
-    frame = read_fields(path, (0, 1), line_shape="a word and its definition", allow_more=False).rename({"0": "word", "1": "definition"})
+    frame = read_fields(path, (0, 1), line_shape="a word and its definition", fields=(2,)).rename({"0": "word", "1": "definition"})
     for column in ("word", "definition"):
         empty = frame.filter(pl.col(column).str.strip_chars() == "")
         if not empty.is_empty():

@@ -20,13 +20,14 @@ class Columns:
 
     sentences: tuple[str | int, ...]
     label: str | int | None  # None: test labels are GLUE's own
+    count: int = 0  # of all columns, where no header line tells it
 
 
 def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> Rows:
     """The rows of a tab-separated file in its order; a label that is none of LABELS is an error at its line."""
     (path,) = paths
     wanted = [*columns.sentences, *([columns.label] if columns.label is not None else [])]
-    frame = read_fields(path, wanted, line_shape=", ".join(map(str, wanted)))
+    frame = read_fields(path, wanted, line_shape=", ".join(map(str, wanted)), fields=(columns.count,))
     names = ["sentence"] if len(columns.sentences) == 1 else ["sentence1", "sentence2"]
     # One selection, not a renaming: QNLI's second text is called "sentence" in the file.
     rows = frame.select(
@@ -41,6 +42,7 @@ def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str])
 
 
 Counts = Mapping[str, int] | int  # rows of each class, or rows where the balance could not be checked
+_AT_HAND = ("CoLA", "SST-2", "MRPC", "RTE", "WNLI")  # whose published files hold no empty sentence
 _BINARY = ("0", "1")
 _ENTAILMENT = ("entailment", "not_entailment")
 
@@ -64,7 +66,7 @@ def _task(
         rows, classes = (count, None) if isinstance(count, int) else (sum(count.values()), count)
         choices = (names,) if isinstance(names, str) else names
         layouts = tuple(Layout(files=(f"GLUE/{folder}/{file}",), read=read) for file in choices)
-        return Split(layouts=layouts, expected=Expected(rows=rows, classes=classes))
+        return Split(layouts=layouts, expected=Expected(rows=rows, classes=classes, empty=0 if folder in _AT_HAND else None))
 
     return Dataset(
         name=name,
@@ -83,7 +85,7 @@ DATASETS = (
         "glue-cola",
         "CoLA",
         "sentences of linguists, acceptable or not (Warstadt 2019)",
-        Columns(sentences=(3,), label=1),
+        Columns(sentences=(3,), label=1, count=4),
         _BINARY,
         _FILES,
         train={"0": 2_528, "1": 6_023},

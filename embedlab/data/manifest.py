@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from embedlab.data.dataset import CLASS_COLUMN, Expected, Kind
+from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, Expected, Kind
 from embedlab.errors import MissingError
 
 
@@ -17,12 +17,22 @@ def class_counts(kind: Kind, frame: pl.DataFrame) -> dict[str, int] | None:
     return {str(name): rows for name, rows in counts.iter_rows()}
 
 
+def empty_rows(kind: Kind, frame: pl.DataFrame) -> pl.DataFrame:
+    """The numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one column, `row`."""
+    texts = [name for name, dtype in COLUMNS[kind].items() if dtype == pl.String and name not in LABELS and name in frame.columns]
+    is_empty = pl.any_horizontal(pl.lit(False), *(pl.col(name).str.strip_chars() == "" for name in texts))
+    return frame.with_row_index("row", offset=1).filter(is_empty).select("row")
+
+
 def differences(kind: Kind, frame: pl.DataFrame, expected: Expected) -> list[str]:
     """What is odd about FRAME, in words with the expected and the found counts; empty when it is the whole corpus."""
     found = class_counts(kind, frame)
     odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
     if expected.classes and found is not None and found != expected.classes:
         odd.append(f"classes {_listed(found)} instead of {_listed(expected.classes)}")
+    empty = empty_rows(kind, frame)["row"]
+    if expected.empty is not None and len(empty) > expected.empty:
+        odd.append(f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the first of them row {empty[0]:,}")
     return odd
 
 

@@ -98,7 +98,7 @@ def _wrong_label(path: Path, line: int, label: str) -> MissingError:
 
 def _jsonl_split(file: str, folders: Sequence[str], rows: int, classes: Sequence[int], hub: HubSource) -> Split:
     layouts = tuple(Layout(files=(f"{folder}/{file}",), read=read_jsonl, write=write_jsonl) for folder in folders)
-    return Split(layouts=layouts, expected=Expected(rows=rows, classes=dict(zip(NLI_LABELS, classes, strict=True))), hub=hub)
+    return Split(layouts=layouts, expected=Expected(rows=rows, classes=dict(zip(NLI_LABELS, classes, strict=True)), empty=None), hub=hub)
 
 
 _SNLI_FOLDERS, _MULTINLI_FOLDERS = ("SNLI", "snli_1.0"), ("MultiNLI", "multinli_1.0")

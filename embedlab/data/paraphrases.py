@@ -19,7 +19,7 @@ def read_quora(paths: Sequence[Path]) -> Rows:
     """The pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
     (path,) = paths
     frame = read_fields(path, list(_COLUMNS), line_shape="id, sentence1, sentence2, is_duplicate")
-    labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate").cast(pl.Int8)
+    labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate", is_class=True).cast(pl.Int8)
     labelled = frame.with_columns(labels.alias("is_duplicate")).select(list(_COLUMNS)).drop_nulls("is_duplicate")
     blank = len(frame) - len(labelled)
     return Rows(frame=labelled, skipped={"blank label": blank} if blank else {})
@@ -32,7 +32,9 @@ def read_questions(paths: Sequence[Path]) -> Rows:
 
 
 def _quora(split: str, rows: int, classes: Mapping[str, int] | None = None) -> Split:
-    return Split(layouts=(Layout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),), expected=Expected(rows=rows, classes=classes))
+    return Split(
+        layouts=(Layout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),), expected=Expected(rows=rows, classes=classes, empty=None)
+    )
 
 
 DATASETS = (
@@ -48,6 +50,10 @@ DATASETS = (
         kind="sentences",
         summary="both questions of the Quora pairs, as plain sentences",
         home="https://web.stanford.edu/class/cs224n",
-        splits={"train": Split(layouts=(Layout(files=("CS224N/quora-train.csv",), read=read_questions),), expected=Expected(rows=282_996))},
+        splits={
+            "train": Split(
+                layouts=(Layout(files=("CS224N/quora-train.csv",), read=read_questions),), expected=Expected(rows=282_996, empty=None)
+            )
+        },
     ),
 )

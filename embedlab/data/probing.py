@@ -22,6 +22,20 @@ SPLITS: Mapping[str, str] = {"train": "tr", "dev": "va", "test": "te"}
 _HOME = "https://github.com/facebookresearch/SentEval, data/probing"
 _FOLDERS = ("SentEval/probing", "probing")
 _ROWS = {"train": 100_000, "dev": 10_000, "test": 10_000}
+# The stand-in that is derived from the GUM treebank: rows of train, dev and test.
+_GUM = "probing_gum"
+_GUM_ROWS = {
+    "bigram-shift": (7_620, 829, 945),
+    "coordination-inversion": (385, 69, 63),
+    "obj-number": (1_098, 158, 142),
+    "odd-man-out": (6_976, 772, 893),
+    "past-present": (3_656, 334, 514),
+    "sentence-length": (7_620, 829, 945),
+    "subj-number": (1_278, 172, 226),
+    "top-constituents": (7_620, 829, 945),
+    "tree-depth": (6_899, 749, 853),
+    "word-content": (1_928, 228, 234),
+}
 _SUMMARIES = {
     "sentence-length": "length of the sentence in six bins",
     "word-content": "which of 1,000 words the sentence contains",
@@ -49,7 +63,9 @@ def read_probing(paths: Sequence[Path], *, split: str) -> Rows:
 @lru_cache(maxsize=1)  # the three splits of a file are opened one after the other
 def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
     """All lines of a file of that size, last modified at that time: split, label, sentence."""
-    frame = read_fields(path, (0, 1, 2), line_shape="split, label and tokens").rename({"0": "split", "1": "label", "2": "sentence"})
+    frame = read_fields(path, (0, 1, 2), line_shape="split, label and tokens", fields=(3,)).rename(
+        {"0": "split", "1": "label", "2": "sentence"}
+    )
     wrong = frame.filter(~pl.col("split").is_in(list(SPLITS.values())))
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"split {wrong['split'][0]!r} is none of {', '.join(SPLITS.values())}")
@@ -83,11 +99,24 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
     if name == SENTEVAL:
         return DATASETS
     place = _place(name, folder)
-    files = [file.name for file in sorted(place.glob("*.txt")) if _has_format(file)]
+    files = sorted({file.name for file in place.glob("*.txt") if _has_format(file)} | set(_expected_files(place)))
     if not files:
         raise MissingError(f"no file in {str(place)!r} has the format split TAB label TAB tokens", hint="a task is a file <task>.txt")
     own = _own_name(place)
-    return tuple(_dataset(f"{own}/{_task(file)}", _task(file), [f"{place.name}/{file}"], rows=None, home=place.name) for file in files)
+    return tuple(
+        _dataset(f"{own}/{_task(file)}", _task(file), [f"{place.name}/{file}"], rows=_gum_rows(place, _task(file)), home=place.name)
+        for file in files
+    )
+
+
+def _expected_files(place: Path) -> Sequence[str]:
+    """The files that a suite of a known size must have."""
+    return [f"{task.replace('-', '_')}.txt" for task in _GUM_ROWS] if place.name == _GUM else []
+
+
+def _gum_rows(place: Path, task: str) -> Mapping[str, int] | None:
+    """The size of a task's splits where it is one of the stand-in's."""
+    return dict(zip(SPLITS, _GUM_ROWS[task], strict=True)) if place.name == _GUM and task in _GUM_ROWS else None
 
 
 def _place(name: str, folder: Path | None) -> Path:

@@ -13,8 +13,12 @@ from embedlab.data.text_file import read_fields, read_lines
 
 
 def read_first_column(paths: Sequence[Path]) -> Rows:
-    """What stands before the first tab of every line of several files."""
-    return Rows(frame=pl.concat([read_fields(path, (0,), line_shape="a sentence").select(sentence="0") for path in paths]))
+    """The sentences of several files of sentence TAB its two halves."""
+    return Rows(
+        frame=pl.concat(
+            [read_fields(path, (0,), line_shape="a sentence and its halves", fields=(2,)).select(sentence="0") for path in paths]
+        )
+    )
 
 
 def read_whole_lines(paths: Sequence[Path]) -> Rows:

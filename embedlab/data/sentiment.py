@@ -18,7 +18,7 @@ def read_sentiment(paths: Sequence[Path]) -> Rows:
     """The sentences of a tab-separated file with the columns sentence and sentiment."""
     (path,) = paths
     frame = read_fields(path, list(_HEADER), line_shape="id, sentence, sentiment").rename(_HEADER)
-    labels = numbers(path, frame["label"], frame["line"], 0, 4, "sentiment")
+    labels = numbers(path, frame["label"], frame["line"], 0, 4, "sentiment", is_class=True)
     unlabelled = frame.filter(labels.is_null())
     if not unlabelled.is_empty():
         raise bad_line(path, unlabelled["line"][0], "no sentiment")

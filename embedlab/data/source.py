@@ -9,7 +9,7 @@ from typing import Self
 
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
 from embedlab.data.hub import read_hub
-from embedlab.data.manifest import is_partial
+from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
 from embedlab.errors import MissingError, UsageError
@@ -117,6 +117,7 @@ class Source:
             revision=revision,
             sha256=sha256 or {},
             skipped=rows.skipped,
+            empty=len(empty_rows(chosen.kind, rows.frame)),
         )
         return Part(frame=rows.frame, state=state)
 

@@ -18,9 +18,12 @@ _COLUMNS = ("sentence1", "sentence2", "gold", "source")
 _BLANK = "blank gold score"
 
 
-def read_year(paths: Sequence[Path], *, sources: Sequence[str | None]) -> Rows:
-    """Pairs of a year's STS.input and STS.gs files, two a source, in the order of SOURCES; a source None is unknown."""
-    parts = [_read_source(paths[2 * at], paths[2 * at + 1], source) for at, source in enumerate(sources)]
+def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> Rows:
+    """Pairs of a year's STS.input and STS.gs files, two a source, in the order of SOURCES; a source None is unknown.
+
+    FIELDS are the numbers of fields that a pair may have: the official text of 2016 names the origins of both sentences too.
+    """
+    parts = [_read_source(paths[2 * at], paths[2 * at + 1], source, fields) for at, source in enumerate(sources)]
     return _scored(pl.concat(parts))
 
 
@@ -29,8 +32,8 @@ def write_year(frame: pl.DataFrame) -> tuple[str, ...]:
     return _tsv(frame.select("sentence1", "sentence2")), _tsv(frame.select("gold"))
 
 
-def _read_source(input_path: Path, gold_path: Path, source: str | None) -> pl.DataFrame:
-    pairs = read_fields(input_path, (0, 1), line_shape="two sentences").rename({"0": "sentence1", "1": "sentence2"})
+def _read_source(input_path: Path, gold_path: Path, source: str | None, fields: Sequence[int]) -> pl.DataFrame:
+    pairs = read_fields(input_path, (0, 1), line_shape="two sentences", fields=fields).rename({"0": "sentence1", "1": "sentence2"})
     gold = pl.Series(read_lines(gold_path))
     if len(pairs) != len(gold):
         raise MissingError(
@@ -45,7 +48,8 @@ def _read_source(input_path: Path, gold_path: Path, source: str | None) -> pl.Da
 def read_benchmark(paths: Sequence[Path]) -> Rows:
     """Pairs of an STS Benchmark file: genre, file, year, id, score, two sentences and sometimes two licences; the source is the file."""
     (path,) = paths
-    frame = read_fields(path, (1, 4, 5, 6), line_shape="7 or 9").rename({"1": "source", "4": "gold", "5": "sentence1", "6": "sentence2"})
+    names = {"1": "source", "4": "gold", "5": "sentence1", "6": "sentence2"}
+    frame = read_fields(path, (1, 4, 5, 6), line_shape="a pair", fields=(7, 9)).rename(names)
     return _scored(frame.with_columns(numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 
@@ -114,7 +118,10 @@ def _year(year: str) -> Dataset:
     sources = list(_YEARS[year])
     prefixes = ("STS2016", "STS") if year == "16" else ("STS",)
     places = [(f"{folder}/STS{year}-en-test", prefix) for folder in _STS_FOLDERS for prefix in prefixes]
-    known = [Layout(files=_year_files(*place, sources), read=partial(read_year, sources=sources)) for place in places]
+    known = [
+        Layout(files=_year_files(*place, sources), read=partial(read_year, sources=sources, fields=(4,) if "2016" in place[1] else (2,)))
+        for place in places
+    ]
     # What `data get` writes: the hub's copies do not say the sources.
     unknown = Layout(
         files=_year_files(f"{OFFICIAL_FOLDER}/STS{year}-en-test", "STS", ["ALL"]), read=partial(read_year, sources=[None]), write=write_year

@@ -2,12 +2,18 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
 from embedlab.errors import MissingError
+
+Encoding = Literal["utf-8", "latin-1"]
+_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_LATIN_CONTROL = re.compile(rb"[\x80-\x9f]")  # no text: what has these is Windows-1252, UTF-8 or damaged
 
 
 def bad_line(path: Path, line: int, fault: str) -> MissingError:
@@ -20,45 +26,64 @@ def empty_file(path: Path) -> MissingError:
     return MissingError(f"{path} is empty", hint="get the file again")
 
 
-def read_text(path: Path, *, fallback: str | None = None) -> str:
-    """The UTF-8 text of a file, without a byte order mark; a file that is no UTF-8 is read as FALLBACK where that is given."""
+def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
+    """The text of a file in the ENCODING that its corpus documents, without a byte order mark; what does not decode is refused."""
     content = path.read_bytes()
-    if not content.strip():
+    if b"\0" in content:
+        raise bad_line(path, _line_of(content, content.index(0)), "a NUL byte: the file is damaged, or is UTF-16")
+    text = _decoded(path, content, encoding)
+    if not text.strip():
         raise empty_file(path)
+    return text
+
+
+def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
+    """CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8: the two are never mixed in one file."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if fallback is not None:
-            return content.decode(fallback)
-        line = content.count(b"\n", 0, error.start) + 1
-        raise bad_line(path, line, f"byte 0x{content[error.start]:02x} is not UTF-8") from error
+        is_latin = encoding == "latin-1" and not _UTF8_SEQUENCE.search(content) and not _LATIN_CONTROL.search(content)
+        if is_latin:
+            return content.decode("latin-1")
+        raise bad_line(path, _line_of(content, error.start), f"byte 0x{content[error.start]:02x} is not UTF-8") from error
 
 
-def read_lines(path: Path, *, fallback: str | None = None) -> list[str]:
+def _line_of(content: bytes, place: int) -> int:
+    return content.count(b"\n", 0, place) + 1
+
+
+def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
     r"""The lines of a file: parted by "\n" only, since corpora hold other characters that count as line ends elsewhere."""
-    lines = read_text(path, fallback=fallback).split("\n")
+    lines = read_text(path, encoding=encoding).split("\n")
     if lines[-1] == "":
         lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    lines = [line.removesuffix("\r") for line in lines]
+    if len(lines) == 1 and "\r" in lines[0]:
+        raise bad_line(path, 1, "its lines end in a carriage return alone")
+    return lines
 
 
-def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, allow_more: bool = True) -> pl.DataFrame:
+def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fields: Sequence[int] = ()) -> pl.DataFrame:
     """Tab-separated columns as text, quotes taken literally, and the number of each `line`.
 
-    COLUMNS are positions, or names in a header line. LINE_SHAPE says in errors what a line should hold.
-    Fields after the last of them are left out, or an error at their line where there may not be more.
+    COLUMNS are positions, or names in a header line. Each line has one of the numbers of FIELDS, below a header as many as that:
+    a tab within a sentence would shift its text. LINE_SHAPE says in errors what a line should hold.
     """
     lines = read_lines(path)
     header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
     absent = [name for name in columns if isinstance(name, str) and name not in header]
     if absent:
         raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(header)}")
+    twice = [name for name in columns if isinstance(name, str) and header.count(name) > 1]
+    if twice:
+        raise bad_line(path, 1, f"column {twice[0]!r} is there twice")
     positions = [header.index(name) if isinstance(name, str) else name for name in columns]
-    first_line, last = (2 if header else 1), max(positions)
+    first_line, allowed = (2, (len(header),)) if header else (1, tuple(fields))
     rows = [line.split("\t") for line in lines[first_line - 1 :]]
     for number, row in enumerate(rows, first_line):
-        if len(row) <= last or (len(row) > last + 1 and not allow_more):
-            raise bad_line(path, number, f"{len(row)} tab-separated fields: expected {line_shape}")
+        if len(row) not in allowed:
+            shape = f"expected {line_shape}" + (f" in {' or '.join(map(str, allowed))} fields" if header or len(allowed) > 1 else "")
+            raise bad_line(path, number, f"{len(row)} tab-separated field{'s' * (len(row) != 1)}: {shape}")
     return pl.DataFrame(
         {
             "line": range(first_line, first_line + len(rows)),
@@ -85,11 +110,14 @@ def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]
         raise bad_line(path, line, f"not readable as CSV: {error}") from error
 
 
-def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str) -> pl.Series:
-    """TEXTS as numbers, null where blank; another text or a number outside LOW to HIGH is an error at its line."""
+def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False) -> pl.Series:
+    """TEXTS as numbers, null where blank; another text, a number outside LOW to HIGH or a class with a fraction is an error at its line."""
     stripped = texts.str.strip_chars()
     values = stripped.cast(pl.Float64, strict=False)
-    wrong = (stripped != "") & ~(values.is_not_null() & values.is_between(low, high).fill_null(False))
+    is_right = values.is_not_null() & values.is_between(low, high).fill_null(False)
+    if is_class:
+        is_right &= (values == values.round()).fill_null(False)
+    wrong = (stripped != "") & ~is_right
     if (row := wrong.arg_max()) is not None and wrong[row]:
-        raise bad_line(path, lines[row], f"{what} {texts[row]!r} is not a number from {low:g} to {high:g}")
+        raise bad_line(path, lines[row], f"{what} {texts[row]!r} is not a {'whole ' * is_class}number from {low:g} to {high:g}")
     return values

@@ -1,33 +1,39 @@
 """SentEval's transfer tasks in its own folder layout: sentences, or pairs of them, with a class each.
 
 Columns: sentence, label; of mrpc and sick-e: sentence1, sentence2, label. MR, CR, SUBJ and MPQA have one split, "all", since they are
-scored by cross-validation. A file that is no UTF-8 is read as Latin-1, as SentEval does (TREC's training questions are).
+scored by cross-validation. SentEval documents MR, CR, SUBJ, MPQA and TREC as Latin-1 (one of TREC's training questions has such a
+byte), the others as UTF-8; a copy of a Latin-1 file that is UTF-8 throughout is read as such.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
-from embedlab.data.text_file import bad_line, read_fields, read_lines
-
-_ENCODING = "latin-1"
+from embedlab.data.text_file import Encoding, bad_line, read_fields, read_lines
 
 
 def read_class_files(paths: Sequence[Path], *, labels: Sequence[str]) -> Rows:
     """Sentences of one file a class, in the order of LABELS; a blank line is an empty sentence, as the published counts have it."""
     files = zip(paths, labels, strict=True)
-    return _rows([(line.strip(), label) for path, label in files for line in read_lines(path, fallback=_ENCODING)])
+    return _rows([(line.strip(), label) for path, label in files for line in _class_file_lines(path)])
 
 
-def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str]) -> Rows:
+def _class_file_lines(path: Path) -> Iterator[str]:
+    for number, line in enumerate(read_lines(path, encoding="latin-1"), 1):
+        if "\t" in line:
+            raise bad_line(path, number, "a tab: expected a sentence alone")
+        yield line
+
+
+def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str], encoding: Encoding = "utf-8") -> Rows:
     """Sentences of a file with a class in each line; the pattern LINE_SHAPE has the groups "sentence" and "label"."""
     (path,) = paths
     rows = []
-    for number, line in enumerate(read_lines(path, fallback=_ENCODING), 1):
+    for number, line in enumerate(read_lines(path, encoding=encoding), 1):
         found = re.fullmatch(line_shape, line.strip())
         if found is None:
             raise bad_line(path, number, f"{line[:60]!r} is no sentence with its class")
@@ -57,34 +63,38 @@ _FOLDERS = ("SentEval/downstream", "downstream")  # beside other corpora, or in 
 
 
 def _split(
-    files: Sequence[str], read: Callable[[Sequence[Path]], Rows], classes: Mapping[str, int], folders: Sequence[str] = _FOLDERS
+    files: Sequence[str],
+    read: Callable[[Sequence[Path]], Rows],
+    classes: Mapping[str, int],
+    folders: Sequence[str] = _FOLDERS,
+    empty: int = 0,
 ) -> Split:
     layouts = tuple(Layout(files=tuple(f"{folder}/{file}" for file in files), read=read) for folder in folders)
-    return Split(layouts=layouts, expected=Expected(rows=sum(classes.values()), classes=classes))
+    return Split(layouts=layouts, expected=Expected(rows=sum(classes.values()), classes=classes, empty=empty))
 
 
-def _whole(name: str, summary: str, stem: str, **classes: int) -> Dataset:
-    """A dataset without splits, in one file STEM.class a class."""
-    split = _split([f"{stem}.{label}" for label in classes], partial(read_class_files, labels=list(classes)), classes)
+def _whole(name: str, summary: str, stem: str, *, empty: int = 0, **classes: int) -> Dataset:
+    """A dataset without splits, in one file STEM.class a class; EMPTY of its published sentences are blank lines."""
+    split = _split([f"{stem}.{label}" for label in classes], partial(read_class_files, labels=list(classes)), classes, empty=empty)
     return Dataset(name=name, kind="classification", summary=summary, home=_HOME, splits={"all": split})
 
 
-def _lines(file: str, line_shape: str, classes: Mapping[str, int]) -> Split:
-    return _split([file], partial(read_class_lines, line_shape=line_shape, labels=list(classes)), classes)
+def _lines(file: str, line_shape: str, classes: Mapping[str, int], encoding: Encoding = "utf-8") -> Split:
+    return _split([file], partial(read_class_lines, line_shape=line_shape, labels=list(classes), encoding=encoding), classes)
 
 
 def _binary(split: str, *counts: int) -> Split:
-    shape = r"(?P<sentence>.*)\t(?P<label>\S+)"
+    shape = r"(?P<sentence>[^\t]*)\t(?P<label>\S+)"
     return _lines(f"SST/binary/sentiment-{split}", shape, dict(zip("01", counts, strict=True)))
 
 
 def _fine(split: str, *counts: int) -> Split:
-    return _lines(f"SST/fine/sentiment-{split}", r"(?P<label>\S+)\s(?P<sentence>.*)", dict(zip("01234", counts, strict=True)))
+    return _lines(f"SST/fine/sentiment-{split}", r"(?P<label>\S+) (?P<sentence>[^\t]*)", dict(zip("01234", counts, strict=True)))
 
 
 def _questions(file: str, *counts: int) -> Split:
     coarse = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
-    return _lines(f"TREC/{file}", r"(?P<label>[A-Z]+):\S+\s(?P<sentence>.*)", dict(zip(coarse, counts, strict=True)))
+    return _lines(f"TREC/{file}", r"(?P<label>[A-Z]+):\S+ (?P<sentence>[^\t]*)", dict(zip(coarse, counts, strict=True)), "latin-1")
 
 
 def _mrpc(split: str, *counts: int) -> Split:
@@ -102,11 +112,11 @@ def _sick(split: str, *counts: int) -> Split:
 
 DATASETS = (
     _whole("mr", "movie reviews, negative or positive (Pang 2005)", "MR/rt-polarity", neg=5_331, pos=5_331),
-    _whole("cr", "customer reviews, negative or positive (Hu 2004)", "CR/custrev", neg=1_368, pos=2_407),
+    _whole("cr", "customer reviews, negative or positive (Hu 2004)", "CR/custrev", empty=4, neg=1_368, pos=2_407),
     _whole(
         "subj", "sentences of plots and of reviews, objective or subjective (Pang 2004)", "SUBJ/subj", objective=5_000, subjective=5_000
     ),
-    _whole("mpqa", "opinion phrases, negative or positive (Wiebe 2005)", "MPQA/mpqa", neg=7_294, pos=3_312),
+    _whole("mpqa", "opinion phrases, negative or positive (Wiebe 2005)", "MPQA/mpqa", empty=3, neg=7_294, pos=3_312),
     Dataset(
         name="sst2",
         kind="classification",

@@ -143,7 +143,4 @@ def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list
     made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
     absent = [f"{name}: no head" for name in DATASETS if name not in found]
     skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
-    partial = [
-        f"{name} dev is partial: {part.state.rows} of {part.state.expected_rows} rows" for name, part in parts.items() if part.state.partial
-    ]
-    return [*made, *absent, *partial, *skipped]
+    return [*made, *absent, *skipped]

@@ -59,10 +59,11 @@ def kept_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: S
 def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
     """Whether what DATA tells of is still what would be read."""
     if texts is not None:
-        now = [plain_state(state) for state in texts.states]
-        return all(dict(part) in now for part in data)
+        now = [_identity(plain_state(state)) for state in texts.states]
+        return all(_identity(part) in now for part in data)
     try:
-        return all(plain_state(source.open(str(part["name"]), str(part["split"])).state) == dict(part) for part in data)
+        opened = ((part, source.open(str(part["name"]), str(part["split"])).state) for part in data)
+        return all(_identity(plain_state(state)) == _identity(part) for part, state in opened)
     except EmbedlabError:  # not there any more: the task itself says so
         return False
 
@@ -70,6 +71,11 @@ def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, sour
 def plain_state(state: State) -> Any:
     """A state as an evaluation's file has it."""
     return json.loads(json.dumps(asdict(state), default=str))
+
+
+def _identity(part: Mapping[str, object]) -> dict[str, object]:
+    """A state without what follows from its files' hashes: evaluations of before do not say that."""
+    return {key: value for key, value in part.items() if key != "empty"}
 
 
 def _transformers(spec: ModelSpec) -> Iterator[ModelSpec]:

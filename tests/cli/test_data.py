@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,33 @@ def test_check_reads_a_file_of_pairs_too(embedlab: Embedlab) -> None:
     answer = embedlab("data", "check", "good.tsv", "bad.tsv", "--json")
     assert answer.code == 3
     assert answer.rows[1]["note"] == "bad.tsv, line 2: score is not a number: 'high'"
+
+
+def test_changed_gold_scores_are_not_whole_and_every_number_says_so(embedlab: Embedlab, shared_data: Path) -> None:
+    shutil.copytree(shared_data / "STS/STS12-en-test", "data/STS/STS12-en-test")
+    gold = Path("data/STS/STS12-en-test/STS.gs.MSRpar.txt")
+    (row,) = embedlab("data", "check", "sts12", "--data", "data", "--json").rows
+    assert (row["state"], row["note"]) == ("whole", "")
+    gold.write_text("0.000\n" * 200 + "".join(gold.read_text().splitlines(keepends=True)[200:]))
+    answer = embedlab("data", "check", "sts12", "--data", "data", "--json")
+    (row,) = answer.rows
+    said = "counts right, content unknown: 'STS/STS12-en-test/STS.gs.MSRpar.txt' is not the published file"
+    assert (answer.code, row["state"], row["rows"], row["note"]) == (0, "counts right", 3108, said)
+    for command in ("evaluate", "compare"):
+        shown = embedlab(command, "dice", "--task", "sts12", "--data", "data", "--json")
+        assert (shown.code, f"sts12 test: {said}" in shown.json["notes"]) == (0, True)
+
+
+def test_check_reads_the_sets_of_probing_files_too(embedlab: Embedlab, shared_data: Path) -> None:
+    shutil.copytree(shared_data / "probing_gum", "data/probing_gum")
+    lines = Path("data/probing_gum/obj_number.txt").read_text().splitlines(keepends=True)
+    Path("data/probing_gum/obj_number.txt").write_text("".join(lines[:-1]))
+    states = {(row["dataset"], row["split"]): row["state"] for row in embedlab("data", "check", "--data", "data", "--json").rows}
+    assert len(states) == 30
+    assert {key for key, state in states.items() if state == "whole"} == {key for key in states if key[0] != "gum-probing/obj-number"}
+    assert sorted(state for key, state in states.items() if key[0] == "gum-probing/obj-number") == ["counts right"] * 2 + ["truncated"]
+    named = embedlab("data", "check", "gum-probing/obj-number", "--data", "data", "--json")
+    assert (named.code, {row["dataset"] for row in named.rows}) == (3, {"gum-probing/obj-number"})
 
 
 def test_overlaps_counts_sentences_and_pairs_whatever_their_case(embedlab: Embedlab, tmp_path: Path) -> None:

@@ -42,17 +42,17 @@ def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path:
 def test_named_tasks_of_several_suites_are_shown_together_with_their_setting(embedlab: Embedlab, tiny_encoder: Path) -> None:
     for write in (write_mr, write_mrpc):
         write(Path("data"))
-    write_probing(Path("data/probing_gum/tree_depth.txt"))
+    write_probing(Path("data/probing_own/tree_depth.txt"))
     write_probing(Path("mine/past_present.txt"))
-    tasks = ("mr", "mrpc", "gum-probing", "probing:mine", "my.tsv")
+    tasks = ("mr", "mrpc", "own-probing", "probing:mine", "my.tsv")
     Path("my.tsv").write_text("sentence1\tsentence2\tscore\na cat\ta dog\t1\nit rains\tit pours\t4\na man\ta man\t5\n")
     words = [word for task in tasks for word in ("--task", task)]
     answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *words, "--setting", "exact", *QUIET)
     assert answer.code == 0, answer.err
     tables = {table["title"]: table["rows"] for table in answer.json["tables"]}
-    assert list(tables) == ["transfer x 100 [partial]", "gum-probing x 100", "mine-probing x 100", "Spearman x 100"]
+    assert list(tables) == ["transfer x 100 [partial]", "own-probing x 100", "mine-probing x 100", "Spearman x 100"]
     slices = {(row["slice"], row["setting"]) for rows in tables.values() for row in rows if "slice" in row}
-    assert {("mr", "exact"), ("mrpc", "exact"), ("gum-probing/tree-depth", "exact"), ("mine-probing/past-present", "exact")} <= slices
+    assert {("mr", "exact"), ("mrpc", "exact"), ("own-probing/tree-depth", "exact"), ("mine-probing/past-present", "exact")} <= slices
     assert not any("senteval" in title.lower() for title in tables)
 
 
@@ -65,13 +65,13 @@ def test_every_suite_says_how_its_numbers_were_made(embedlab: Embedlab, tiny_enc
 
 
 def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    write_probing(Path("data/probing_gum/tree_depth.txt"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "gum-probing", "--setting", "exact", *QUIET[:-1])
+    write_probing(Path("data/probing_own/tree_depth.txt"))
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--task", "own-probing", "--setting", "exact", *QUIET[:-1])
     first, second = embedlab(*words), embedlab(*words)
     assert second.rows == first.rows
     assert "as it was evaluated before" in second.err
     assert "as it was evaluated before" not in embedlab(*words, "--again").err
-    write_probing(Path("data/probing_gum/tree_depth.txt"), 63)
+    write_probing(Path("data/probing_own/tree_depth.txt"), 63)
     assert "as it was evaluated before" not in embedlab(*words).err
 
 
@@ -79,7 +79,7 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
     "asked",
     [
         "--suite transfer",
-        "--task gum-probing",
+        "--task own-probing",
         "--suite geometry --sample",
         "--suite multitask --sample",
         "--suite word_prediction --sample",
@@ -87,7 +87,7 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
 )
 def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, asked: str) -> None:
     write_mr(Path("data"))
-    write_probing(Path("data/probing_gum/tree_depth.txt"))
+    write_probing(Path("data/probing_own/tree_depth.txt"))
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", *asked.split(), "--setting", "exact", *QUIET[:4])
     embedlab(*words)
     program = "import sys; from embedlab.cli.app import main; main(sys.argv[1:]); print('torch' in sys.modules)"

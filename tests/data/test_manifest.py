@@ -36,6 +36,14 @@ def test_partial_data_is_marked_and_whole_data_is_not() -> None:
     assert not is_partial("x", "sentiment", CUT, None, allow_partial=False)
 
 
+def test_empty_sentences_are_odd_where_the_published_corpus_has_none() -> None:
+    frame = pl.DataFrame({"sentence1": ["a", "\u00a0"], "sentence2": ["b", "c"], "gold": [1.0, 2.0], "source": ["", ""]})
+    (fault,) = differences("sts", frame, Expected(rows=2))
+    assert fault == "1 rows with an empty sentence instead of 0, the first of them row 2"
+    assert differences("sts", frame, Expected(rows=2, empty=1)) == []
+    assert differences("sts", frame, Expected(rows=2, empty=None)) == []
+
+
 def test_unknown_sources_are_no_odd_balance() -> None:
     frame = pl.DataFrame({"source": [None, None]}, schema={"source": pl.String})
     assert differences("sts", frame, Expected(rows=2, classes={"x": 2})) == []

@@ -19,7 +19,7 @@ def test_a_definition_line_is_a_word_a_tab_and_the_definition(write: Write) -> N
         ("dog", 'an "animal"'),
         ("dog", "to follow"),
     ]
-    with pytest.raises(MissingError, match="line 2: 1 tab-separated fields: expected a word and its definition"):
+    with pytest.raises(MissingError, match="line 2: 1 tab-separated field: expected a word and its definition"):
         read_definitions([write("d.tsv", "dog\ta\ncat\n")])
 
 
@@ -49,14 +49,27 @@ def test_a_course_pair_has_a_similarity_from_0_to_5(write: Write) -> None:
 def test_a_sentiment_is_one_of_five_classes(write: Write) -> None:
     header = "\tid\tsentence\tsentiment\n"
     assert read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t4\n")]).frame.rows() == [("good film", 4)]
-    with pytest.raises(MissingError, match="line 2: sentiment '5' is not a number from 0 to 4"):
+    with pytest.raises(MissingError, match="line 2: sentiment '5' is not a whole number from 0 to 4"):
         read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t5\n")])
     with pytest.raises(MissingError, match="line 2: no sentiment"):
         read_sentiment([write("s.csv", f"{header}0\tx\tgood film\t\n")])
 
 
+def test_a_class_with_a_fraction_is_refused_and_not_rounded(write: Write) -> None:
+    with pytest.raises(MissingError, match=r"line 2: sentiment '2\.7' is not a whole number from 0 to 4"):
+        read_sentiment([write("s.csv", "\tid\tsentence\tsentiment\n0\tx\tgood film\t2.7\n")])
+    with pytest.raises(MissingError, match=r"line 2: is_duplicate '0\.4' is not a whole number from 0 to 1"):
+        read_quora([write("q.csv", "\tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t0.4\n")])
+
+
+@pytest.mark.parametrize("row", ["0\tx\ta\tdog\ta cat\t1", "0\tx\ta dog a cat\t1"])
+def test_a_tab_too_many_or_too_few_shifts_no_text(write: Write, row: str) -> None:
+    with pytest.raises(MissingError, match=rf"s\.csv, line 2: {row.count(chr(9)) + 1} tab-separated fields: .* in 5 fields"):
+        read_course_pairs([write("s.csv", f"\tid\tsentence1\tsentence2\tsimilarity\n{row}\n")])
+
+
 def test_sentences_of_several_files_follow_each_other(write: Write) -> None:
-    assert read_first_column([write("a.tsv", "one\tx\n"), write("b.tsv", "two\n")]).frame["sentence"].to_list() == ["one", "two"]
+    assert read_first_column([write("a.tsv", "one\tx\n"), write("b.tsv", "two\ty\n")]).frame["sentence"].to_list() == ["one", "two"]
 
 
 def test_the_real_corpora_are_whole_where_they_should_be(shared_data: Path) -> None:

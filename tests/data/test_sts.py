@@ -21,9 +21,9 @@ def test_a_blank_gold_score_drops_the_pair_and_is_counted(write: Write) -> None:
     assert rows.skipped == {"blank gold score": 1}
 
 
-def test_sources_follow_each_other_and_further_fields_are_ignored(write: Write) -> None:
-    files = [*year_files(write, "a\tb\tlicence\tlicence\n", "0\n", "x"), *year_files(write, 'c "q\td\r\n', "5\r\n", "y")]
-    assert read_year(files, sources=["x", "y"]).frame.rows() == [("a", "b", 0.0, "x"), ('c "q', "d", 5.0, "y")]
+def test_sources_follow_each_other_and_origins_are_ignored(write: Write) -> None:
+    files = [*year_files(write, "a\tb\torigin\torigin\n", "0\n", "x"), *year_files(write, 'c "q\td\to\to\r\n', "5\r\n", "y")]
+    assert read_year(files, sources=["x", "y"], fields=(4,)).frame.rows() == [("a", "b", 0.0, "x"), ('c "q', "d", 5.0, "y")]
 
 
 def test_input_and_gold_of_different_lengths_are_refused_with_both_counts(write: Write) -> None:
@@ -38,7 +38,8 @@ def test_input_and_gold_of_different_lengths_are_refused_with_both_counts(write:
         ("a\tb\nc\td\n", "-0.1\n1\n", r"STS\.gs\.headlines\.txt, line 1: gold score '-0.1'"),
         ("a\tb\nc\td\n", "1\nhigh\n", r"line 2: gold score 'high'"),
         ("a\tb\nc\td\n", "1\nnan\n", r"line 2: gold score 'nan'"),
-        ("a\tb\nc d\n", "1\n2\n", r"STS\.input\.headlines\.txt, line 2: 1 tab-separated fields: expected two sentences"),
+        ("a\tb\nc d\n", "1\n2\n", r"STS\.input\.headlines\.txt, line 2: 1 tab-separated field: expected two sentences"),
+        ("a\tb\nc\td\te\n", "1\n2\n", r"line 2: 3 tab-separated fields: expected two sentences"),
         (b"a\tb\nc\t\xe9\n", "1\n2\n", r"STS\.input\.headlines\.txt, line 2: byte 0xe9 is not UTF-8"),
         ("", "", "is empty"),
     ],
@@ -51,6 +52,11 @@ def test_a_fault_is_told_with_file_and_line(write: Write, pairs: str | bytes, go
 def test_benchmark_lines_have_seven_or_nine_fields_and_literal_quotes(write: Write) -> None:
     path = write("sts-dev.csv", 'news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nnews\theadlines\t2013\t2\t5.000\td\te\tlicence\tlicence\n')
     assert read_benchmark([path]).frame.rows() == [('"a b', "c", 2.5, "MSRpar"), ("d", "e", 5.0, "headlines")]
+
+
+def test_a_tab_within_a_benchmark_sentence_is_refused(write: Write) -> None:
+    with pytest.raises(MissingError, match=r"sts-dev\.csv, line 1: 8 tab-separated fields: expected a pair in 7 or 9 fields"):
+        read_benchmark([write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n")])
 
 
 def test_sick_scores_go_from_one_to_five(write: Write) -> None:

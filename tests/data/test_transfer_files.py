@@ -48,6 +48,46 @@ def test_a_blank_line_counts_as_an_empty_sentence(tmp_path: Path) -> None:
     assert frame.rows() == [("bad", "neg"), ("", "neg"), ("worse", "neg"), ("good", "pos")]
 
 
+def write_bytes(folder: Path, file: str, content: bytes) -> Source:
+    path = folder / "SentEval/downstream" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return Source(folder=folder, offline=True, allow_partial=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "content", "fault"),
+    [
+        # One odd byte must not turn the other lines' text into mojibake, whatever the corpus' own encoding.
+        ("TREC/train_5500.label", "trec", "LOC:city Où ?\n".encode() + b"LOC:city O\xf9 ?\n", r"line 2: byte 0xf9 is not UTF-8"),
+        ("TREC/train_5500.label", "trec", b"LOC:city What\x92s there ?\n", r"line 1: byte 0x92 is not UTF-8"),
+        ("SST/binary/sentiment-train", "sst2", b"good\t1\nna\xefve\t0\n", r"line 2: byte 0xef is not UTF-8"),
+        ("SST/binary/sentiment-train", "sst2", b"good\x00\t1\n", r"line 1: a NUL byte"),
+        ("SST/binary/sentiment-train", "sst2", b"good\t1\rbad\t0\r", r"line 1: its lines end in a carriage return alone"),
+        ("SST/binary/sentiment-train", "sst2", b"go\tod\t1\n", r"line 1: .* is no sentence with its class"),
+        ("SST/binary/sentiment-train", "sst2", b"\xef\xbb\xbf", r"is empty"),
+    ],
+)
+def test_a_byte_that_does_not_belong_is_refused_with_its_line(file: str, name: str, content: bytes, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=rf"{Path(file).name}.* {fault}|{Path(file).name} {fault}"):
+        write_bytes(tmp_path, file, content).open(name, "train")
+
+
+def test_a_sentence_file_of_one_class_holds_no_tabs(tmp_path: Path) -> None:
+    write(tmp_path, "SUBJ/subj.objective", ["one"])
+    with pytest.raises(MissingError, match=r"subj\.subjective, line 2: a tab: expected a sentence alone"):
+        write_bytes(tmp_path, "SUBJ/subj.subjective", b"one\ntwo\tthree\n").open("subj")
+
+
+def test_more_empty_sentences_than_were_published_are_refused_and_those_that_were_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, "SUBJ/subj.objective", [f"one {number}" for number in range(4_999)] + [" "])
+    write(tmp_path, "SUBJ/subj.subjective", [f"two {number}" for number in range(5_000)])
+    with pytest.raises(MissingError, match=r"1 rows with an empty sentence instead of 0, the first of them row 5,000"):
+        Source(folder=tmp_path, offline=True).open("subj")
+    allowed = Source(folder=tmp_path, offline=True, allow_partial=True).open("subj").state
+    assert (allowed.partial, allowed.empty) == (True, 1)
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
 def test_questions_are_read_in_either_encoding_with_their_coarse_class(encoding: str, tmp_path: Path) -> None:
     write(tmp_path, "TREC/train_5500.label", ["LOC:city Where is Orléans ?", "NUM:dist How far : a mile ?"], encoding)
