@@ -109,6 +109,7 @@ class EvaluateSection:
     dev: str = "sts-benchmark"
     every: Share = 0.25  # dev score each this share of an epoch
     keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
+    log_every: Count = 10  # steps between two events with a loss
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -124,9 +125,10 @@ class Recipe:
 
     @property
     def hash(self) -> str:
-        """Twelve hex digits that change when, and only when, the training would: not with name, summary or evaluation tasks."""
+        """Twelve hex digits that change when, and only when, the training would: not with name, summary, evaluation tasks or log."""
         values = to_table(self)
-        del values["summary"], values["evaluate"]["tasks"]
+        del values["summary"]
+        values["evaluate"] = decisive(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -215,6 +217,11 @@ def to_table(recipe: Recipe) -> Table:
         **({"mix": unbuild(recipe.mix)} if recipe.mix is not None else {}),
         "evaluate": unbuild(recipe.evaluate),
     }
+
+
+def decisive(evaluate: Table) -> Table:
+    """What of a recipe's table [evaluate] can change its model."""
+    return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
 
 
 def to_toml(recipe: Recipe) -> str:

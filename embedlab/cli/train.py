@@ -167,12 +167,18 @@ def follow(label: str, note: "Callable[[str], None]", tick: Tick) -> "Callable[[
     """What tells a run's events."""
     from embedlab.runs import events
 
+    said = ""  # of the last step with a loss
+
     def report(event: "Event") -> None:
+        nonlocal said
         match event:
             case events.Started(step=step) if step:
                 note(f"{label}: resumed after step {step} of {event.steps}")
             case events.Step():
-                tick(event.step, event.steps, f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {event.eta_s:.0f} s left")
+                said = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  "
+                tick(event.step, event.steps, f"{said}{event.eta_s:.0f} s left")
+            case events.Progress():
+                tick(event.step, event.steps, f"{said}{event.eta_s:.0f} s left")
             case events.Dev():
                 note(f"{label}: dev {event.score:.2f} after step {event.step}")
             case events.Note():

@@ -30,6 +30,7 @@ from embedlab.recipe import (
     MixSection,
     OptimSection,
     Recipe,
+    decisive,
     from_table,
     recipe_table,
     set_values,
@@ -160,7 +161,7 @@ class _Base:
     def _decisive(self, name: str, section: Table) -> list[Any]:
         """What of a section changes a training: its values, and the states of the data and the encoder that it names.
 
-        Tasks do not: with others, only the evaluation is done again. A folder counts by what it holds, not where it lies.
+        Tasks and the log do not: with other tasks, only the evaluation is done again. A folder counts by what it holds, not where it lies.
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
@@ -170,7 +171,7 @@ class _Base:
         if name == "evaluate":
             judged = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
             dev = [part_state(source, dataset, "dev").digest for dataset in judged]
-            return [{key: value for key, value in section.items() if key != "tasks"}, *dev]
+            return [decisive(section), *dev]
         if name.endswith(".data"):
             return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]
         return [section]

@@ -75,6 +75,8 @@ class _Curves:
             if isinstance(event, events.Step):
                 self.step = event
                 self.losses.append(event.loss)
+            elif isinstance(event, events.Progress) and self.step is not None:
+                self.step = replace(self.step, step=event.step, eta_s=event.eta_s)
             elif isinstance(event, events.Dev):
                 self.dev.append(event.score)
         del self.losses[:-CURVE], self.dev[:-CURVE]

@@ -37,7 +37,7 @@ class Started(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Event):
-    """The state of training after a step; not every step is told."""
+    """The state of training after the first step, each N-th one and each change of stage: equal runs have equal steps and losses."""
 
     kind: ClassVar[str] = "step"
 
@@ -45,11 +45,22 @@ class Step(Event):
     epoch: float  # passes over the stage's data so far
     step: int  # over all stages, counted from 1
     steps: int
-    loss: float
+    loss: float  # mean since the last of these events
     lr: float
     rows_per_s: float
     eta_s: float
     memory_mib: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress(Event):
+    """A sign of life between two Step events that are far apart; it depends on the clock and belongs to no curve."""
+
+    kind: ClassVar[str] = "progress"
+
+    step: int
+    steps: int
+    eta_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +127,7 @@ class Cancelled(Event):
 
 
 KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, Step, Dev, Checkpoint, Note, Finished, Failed, Interrupted, Cancelled)
+    cls.kind: cls for cls in (Started, Step, Progress, Dev, Checkpoint, Note, Finished, Failed, Interrupted, Cancelled)
 }
 
 

@@ -21,7 +21,7 @@ ENDINGS: dict[type[events.Event], State] = {
 
 LAST_WORDS = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")  # as the program prints them
 
-STEPPED = (events.Step, events.Checkpoint, events.Interrupted, events.Finished)
+STEPPED = (events.Step, events.Progress, events.Checkpoint, events.Interrupted, events.Finished)
 
 
 @dataclass(frozen=True, kw_only=True)

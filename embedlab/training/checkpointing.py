@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from embedlab.encoders.weights import writing_weights
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder, follow_umask
+from embedlab.training.meter import Unreported
 
 SCHEMA = 2
 STATE = "state.json"
@@ -45,6 +46,7 @@ class Snapshot:
     heads: Tensors
     optimizer: Tensors
     random: Tensors
+    unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
 
     def write(self, folder: Path) -> None:
         """Write FOLDER so that it is there as a whole or not at all."""
@@ -52,6 +54,7 @@ class Snapshot:
             for name in ("encoder", "heads", "optimizer", "random"):
                 write_tensors(place / f"{name}.safetensors", getattr(self, name))
             values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
+            values["unreported"] = asdict(self.unreported)
             (place / STATE).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -62,7 +65,8 @@ class Snapshot:
             if values["schema"] != SCHEMA:
                 raise MissingError(f"{str(folder)!r} was written by another embedlab (schema {values['schema']})")
             tensors = {name: load_file(folder / f"{name}.safetensors") for name in ("encoder", "heads", "optimizer", "random")}
-            return cls(step=values["step"], best=Best(**values["best"]) if values["best"] else None, **tensors)
+            best = Best(**values["best"]) if values["best"] else None
+            return cls(step=values["step"], best=best, unreported=_unreported(values.get("unreported")), **tensors)
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             raise MissingError(f"checkpoint {str(folder)!r} is damaged: {error}") from error
 
@@ -100,6 +104,11 @@ class Checkpoints:
             except MissingError as error:
                 notes.append(f"{error.message}; an older checkpoint is taken, or the beginning")
         return None, notes
+
+
+def _unreported(values: Mapping[str, Any] | None) -> Unreported:
+    """What `Snapshot.write` wrote; nothing where an earlier version did."""
+    return Unreported() if values is None else Unreported(losses=tuple(map(float, values["losses"])), steps=int(values["steps"]))
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

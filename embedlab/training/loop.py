@@ -23,7 +23,7 @@ from embedlab.training.blocks import Block, Turn
 from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
-from embedlab.training.meter import Meter
+from embedlab.training.meter import Meter, Unreported
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
 from embedlab.training.schedule import rate_factor
@@ -55,6 +55,7 @@ class Session:
     captured: CapturedPasses | None = None  # of the encoder, where its passes are to be captured
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the block at hand
+    unreported: Unreported | None = None  # losses that the checkpoint at hand carries
     checkpoint_s: float = 0.0  # what the last checkpoint cost
     saved_at: float = 0.0  # when it was complete
 
@@ -78,7 +79,7 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
         restore_optimizer(stepper.optimizer, stepper.parameters, optimizer_state)
     due = block.dev_steps(session.evaluate.every) if session.dev_score is not None else frozenset()
     batches = [collation.batches(taken) for collation, taken in zip(collations, block.taken(session.step - block.first), strict=True)]
-    meter = Meter(device, done=session.step, steps=session.steps)
+    meter = Meter(device, done=session.step, steps=session.steps, before=session.unreported)
     session.saved_at = time.perf_counter()
 
     for step in range(session.step - block.first, block.steps):
@@ -92,18 +93,21 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
         if (
             is_last
             or done in due
-            or meter.is_due()
+            or session.step == 1
+            or session.step % session.evaluate.log_every == 0
             or block.turns(done)[0].place != turns[0].place
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
             _tell_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
+        elif meter.is_beat_due():
+            session.tell(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
         if agreed.is_checkpoint_due or is_last or done in due:
             before = time.perf_counter()
             if done in due:
                 _evaluate(session)
-            _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr)
+            _checkpoint(session, stepper.optimizer, stepper.parameters, stepper.lr, meter.unreported())
             meter.pause(time.perf_counter() - before)
         if agreed.stop is not None and session.step < session.steps:
             raise Interrupted(
@@ -207,7 +211,9 @@ def _is_time(session: Session) -> bool:
     return waited >= max(CHECKPOINT_S, session.checkpoint_s / CHECKPOINT_SHARE)
 
 
-def _checkpoint(session: Session, optimizer: torch.optim.Optimizer, parameters: dict[str, nn.Parameter], lr: float) -> None:
+def _checkpoint(
+    session: Session, optimizer: torch.optim.Optimizer, parameters: dict[str, nn.Parameter], lr: float, unreported: Unreported
+) -> None:
     began = time.perf_counter()
     if not all(bool(parameter.isfinite().all()) for parameter in parameters.values()):
         raise _diverged(session, lr, math.nan)
@@ -218,6 +224,7 @@ def _checkpoint(session: Session, optimizer: torch.optim.Optimizer, parameters: 
         heads=session.heads,
         optimizer=optimizer_tensors(optimizer, parameters),
         random=session.team.random_states(random_tensors(session.encoder.machine.device)),
+        unreported=unreported,
     )
     if session.team.is_leader:
         session.checkpoints.save(snapshot)

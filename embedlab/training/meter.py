@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import psutil
 import torch
@@ -9,22 +10,29 @@ from torch import Tensor
 
 from embedlab.runs import events
 
-INTERVAL_S = 0.5
-INTERVAL_STEPS = 10
+BEAT_S = 2.0  # without an event, until a sign of life is due
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreported:
+    """The losses that no event has reported yet, which a checkpoint carries to the process that goes on."""
+
+    losses: tuple[float, ...] = (0.0,)  # the sum of each task's
+    steps: int = 0
 
 
 class Meter:
-    """Adds up what happens in a step without waiting for the accelerator; only an event reads the loss."""
+    """Adds up what happens in a step without waiting for the accelerator; only an event or a checkpoint reads the loss."""
 
     _losses: Tensor  # the sum of each task's
 
-    def __init__(self, device: torch.device, *, done: int, steps: int) -> None:
+    def __init__(self, device: torch.device, *, done: int, steps: int, before: Unreported | None = None) -> None:
         self._device = device
         self._start_s, self._start_step = time.perf_counter(), done
         self._paused_s = 0.0
         self._steps = steps
         self._process = psutil.Process()
-        self._clear()
+        self._clear(before or Unreported())
 
     def add(self, losses: Tensor, rows: int) -> None:
         """Count a step by the loss of each batch it read."""
@@ -37,15 +45,23 @@ class Meter:
         self._paused_s += seconds
         self._since_s += seconds
 
-    def is_due(self) -> bool:
-        """Whether enough happened for an event: ten steps, or half a second."""
-        return self._count >= INTERVAL_STEPS or (self._count > 0 and time.perf_counter() - self._since_s >= INTERVAL_S)
+    def is_beat_due(self) -> bool:
+        """Whether there was no event for so long that those who watch want a sign of life."""
+        return time.perf_counter() - self._beat_s >= BEAT_S
+
+    def beat(self, step: int) -> events.Progress:
+        """The sign of life after STEP; the accelerator is not waited for."""
+        self._beat_s = time.perf_counter()
+        return events.Progress(step=step, steps=self._steps, eta_s=self._eta_s(step))
+
+    def unreported(self) -> Unreported:
+        """The losses since the last event."""
+        return Unreported(losses=tuple(self._losses.tolist()), steps=self._count)
 
     def read(self, epochs: Mapping[int, float], *, step: int, lr: float) -> list[events.Step]:
         """The events of the steps since the last ones, one a stage; EPOCHS are those of each stage by its index."""
         losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are true
-        now = time.perf_counter()
-        per_step = (now - self._start_s - self._paused_s) / max(1, step - self._start_step)
+        elapsed = max(1e-9, time.perf_counter() - self._since_s)
         told = [
             events.Step(
                 stage=stage,
@@ -54,13 +70,13 @@ class Meter:
                 steps=self._steps,
                 loss=loss,
                 lr=lr,
-                rows_per_s=self._rows / max(1e-9, now - self._since_s),
-                eta_s=per_step * (self._steps - step),
+                rows_per_s=self._rows / elapsed,
+                eta_s=self._eta_s(step),
                 memory_mib=self._memory_mib(),
             )
             for (stage, epoch), loss in zip(epochs.items(), losses, strict=True)
         ]
-        self._clear()
+        self._clear(Unreported())
         return told
 
     @property
@@ -68,11 +84,15 @@ class Meter:
         """Whether every loss since the last event was a number; on a CPU this costs nothing."""
         return bool(self._losses.isfinite().all())
 
-    def _clear(self) -> None:
-        self._losses = torch.zeros(1, device=self._device)
-        self._rows: int = 0
-        self._count: int = 0
-        self._since_s: float = time.perf_counter()
+    def _clear(self, before: Unreported) -> None:
+        self._losses = torch.tensor(before.losses, device=self._device)
+        self._count = before.steps
+        self._rows = 0
+        self._since_s = self._beat_s = time.perf_counter()
+
+    def _eta_s(self, step: int) -> float:
+        per_step = (time.perf_counter() - self._start_s - self._paused_s) / max(1, step - self._start_step)
+        return per_step * (self._steps - step)
 
     def _memory_mib(self) -> float:
         if self._device.type == "cuda":

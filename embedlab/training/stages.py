@@ -127,7 +127,7 @@ def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | 
             continue
         is_midway = session.step > block.first
         if not is_midway:
-            session.best = None
+            session.best = session.unreported = None
         collations = [_collation(session, data, watch) for data in block.stages]
         train_block(session, block, collations, snapshot.optimizer if snapshot is not None and is_midway else None)
         snapshot = None
@@ -189,7 +189,7 @@ def _restore(session: Session, snapshot: Snapshot) -> None:
     _load(session, snapshot)
     if states := session.team.own_states(snapshot.random):
         restore_random(states, session.encoder.machine.device)
-    session.step, session.best = snapshot.step, snapshot.best
+    session.step, session.best, session.unreported = snapshot.step, snapshot.best, snapshot.unreported
 
 
 def _load(session: Session, snapshot: Snapshot) -> None:

@@ -15,6 +15,7 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
     written = [
         events.Started(time=1.0, pid=7, host="here", steps=6),
         STEP,
+        events.Progress(time=1.5, step=4, steps=6, eta_s=2.5),
         events.Dev(time=2.0, step=3, score=61.5),
         events.Checkpoint(time=2.0, step=3),
         Note(time=2.5, text="naïve ☃"),

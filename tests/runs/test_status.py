@@ -64,6 +64,7 @@ def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
     ("later", "step"),
     [
         ([events.Checkpoint(step=4)], 4),
+        ([events.Progress(step=5, steps=9, eta_s=1.0)], 5),
         ([events.Checkpoint(step=4), events.Interrupted(step=5)], 5),
         ([events.Finished(step=9), events.Note(text="x")], 9),
     ],

@@ -1,0 +1,87 @@
+"""The loss curve of a run depends on its recipe and seed alone: not on the clock, and not on where the run was stopped."""
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from embedlab.recipe import load_recipe
+from embedlab.runs import events
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+from embedlab.training import loop
+from embedlab.tui.run_curves import Curve
+from tests.training.small_runs import interrupted, length_of_a_vector, mixed_stages, recipe_of, stage, two_stages
+
+Train = Callable[..., RunFolder]
+
+
+def curve(run: RunFolder) -> tuple[list[int], list[float]]:
+    """The points of a run's loss curve as the dashboard draws them."""
+    found = Curve()
+    found.read_on(run.events_file)
+    return found.steps, found.losses
+
+
+def told(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
+    return [event for event in events.follow(run.events_file)[0] if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("of", [two_stages, mixed_stages])
+def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
+    of: Callable[[Path], object], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = train(of(tiny_encoder), "quick", dev_score=length_of_a_vector)
+    now = time.perf_counter
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.time, "perf_counter", lambda: 1000 * now())
+        slow = train(of(tiny_encoder), "slow", dev_score=length_of_a_vector)
+    assert curve(slow) == curve(quick)
+    assert status(slow).step is not None
+    assert told(slow, events.Progress)
+    assert not told(quick, events.Progress)
+
+
+def test_a_loss_is_reported_after_the_first_step_and_each_nth(train: Train, tiny_encoder: Path) -> None:
+    run = train(recipe_of(tiny_encoder, stage(rows=96), log_every=4))
+    steps, _ = curve(run)
+    assert steps == [1, *range(4, steps[-1], 4), steps[-1]]
+    assert len(steps) >= 3
+    every, losses = curve(train(recipe_of(tiny_encoder, stage(rows=96), log_every=1), "every"))
+    assert every == list(range(1, steps[-1] + 1))
+    means = [sum(losses[first:last]) / (last - first) for first, last in pairwise([0, *steps])]
+    assert curve(run)[1] == pytest.approx(means, rel=1e-5)
+
+
+def test_a_run_that_was_stopped_between_two_events_has_the_curve_of_one_that_was_not(
+    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=200), log_every=5)
+    whole = train(recipe, "whole")
+    interrupted(train, recipe, 3, monkeypatch)
+    interrupted(train, recipe, 4, monkeypatch, resume=True)
+    assert curve(train(recipe, resume=True)) == curve(whole)
+
+
+def test_a_checkpoint_of_an_earlier_version_is_taken_up(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=96), log_every=5)
+    write = loop.Snapshot.write
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.Snapshot, "write", lambda snapshot, folder: _without_losses(write, snapshot, folder))
+        interrupted(train, recipe, 3, monkeypatch)
+    assert status(train(recipe, resume=True)).state == "finished"
+
+
+def _without_losses(write: Callable[[object, Path], None], snapshot: object, folder: Path) -> None:
+    write(snapshot, folder)
+    state = folder / "state.json"
+    lines = state.read_text()
+    state.write_text(lines[: lines.index(',\n  "unreported"')] + "\n}\n")
+
+
+def test_how_often_the_loss_is_reported_does_not_make_another_run() -> None:
+    plain, often = load_recipe("snli-ce"), load_recipe("snli-ce", ["evaluate.log_every=3"])
+    assert often.evaluate.log_every == 3
+    assert often.hash == plain.hash
