@@ -11,6 +11,7 @@ from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import Entry
 from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.runs.store import GRIDS
 from embedlab.schema import read_toml
 
 
@@ -31,7 +32,7 @@ def status_table(progress: GridProgress) -> Table:
 
 def grids_table(runs: Path) -> Table:
     """The shipped grids, and those that were started here."""
-    started = sorted(path.parent.name for path in (runs / "grids").glob("*/plan.json"))
+    started = sorted(path.parent.name for path in (runs / GRIDS).glob("*/plan.json"))
     rows: list[dict[str, Any]] = []
     for name in sorted({*grid_names(), *started}):
         axes, told = _axes_and_summary(name, GridFolder.of(runs, name))

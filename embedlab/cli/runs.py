@@ -197,6 +197,37 @@ def rename(
     terminal.done(f"{run} is now {new}", run=run, new=new)
 
 
+@app.command(epilog=examples("embedlab runs prune", "embedlab runs prune snli-supcl sbert@3 --json"))
+@common("data", "runs", "output")
+def prune(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Runs, or single seeds as name@seed. [default: all]", autocompletion=completion.runs),
+    ] = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Delete the checkpoints of finished runs and what killed processes left behind.
+
+    Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
+    """
+    from embedlab.runs.store import find_runs, select_runs
+    from embedlab.runs.tidy import prune as prune_run
+
+    folder = terminal.settings.runs_folder
+    chosen = [run for name in runs for run in select_runs(folder, name)] if runs else find_runs(folder)
+    idle = [run for run in dict.fromkeys(chosen) if run.holder() is None]
+    freed = {run.id: size for run in idle if (size := prune_run(run))}
+    running = [run.id for run in dict.fromkeys(chosen) if run not in idle]
+    text = f"freed {sum(freed.values()):,} bytes of {len(freed)} of {len(chosen)} runs"
+    terminal.done(
+        f"{text}; left alone: {', '.join(running)}" if running else text,
+        freed_bytes=sum(freed.values()),
+        pruned=list(freed),
+        running=running,
+    )
+
+
 @app.command(epilog=examples("embedlab runs rm snli-supcl@3", "embedlab runs rm snli-supcl --yes"))
 @common("data", "runs", "output")
 def rm(

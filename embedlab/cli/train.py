@@ -47,17 +47,21 @@ def train(
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest unfinished run of this name.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest unfinished run of this name; start it where there is none.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and one example in words; train nothing.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Train in a process that outlives this terminal.")] = False,
     gpus: Annotated[int | None, typer.Option("--gpus", metavar="N", min=1, help="Train with N GPUs: the same loss and gradient.")] = None,
+    keep_checkpoints: Annotated[bool, typer.Option("--keep-checkpoints", help="Keep the checkpoints of the finished run.")] = False,
     track: Annotated[Tracker | None, typer.Option("--track", help="Also log to an experiment tracker.")] = None,
     *,
     terminal: Terminal,
 ) -> None:
     """Train RECIPE and score the model on the recipe's tasks.
 
-    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint.
+    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint. A job that may be
+    started again can always type `--resume`: it starts the run, goes on with it, evaluates it, or says that it is finished.
     """
     from embedlab.encoders.catalog import starting_members
     from embedlab.objectives.needs import check_columns
@@ -73,31 +77,37 @@ def train(
     check_columns(chosen)
     label = name if name is not None else chosen.name
     numbers = range(1, seeds + 1) if seeds is not None else [seed if seed is not None else 1]
-    if start is None and not resume:  # what is resumed may have been begun with another
-        starting_members(chosen.encoder.model, settings.runs_folder, numbers)
     runs = [RunFolder.of(settings.runs_folder, label, number) for number in numbers]
-    if dry_run:
-        return _show_plan(chosen, numbers[0], terminal)
-    if resume and seed is None and seeds is None:
-        runs = [_newest_unfinished(settings.runs_folder, label)]
+    if resume and seed is None and seeds is None and not dry_run:
+        runs = _to_resume(settings.runs_folder, label) or runs
         if not set_ and encoder is None and runs[0].recipe_file.exists():
             chosen = _stored_recipe(runs[0], chosen, is_named=name is not None)
-    todo = [run for run in runs if not is_finished(run, chosen, terminal)]
+    if start is None and not (resume and any(run.recipe_file.exists() for run in runs)):  # it may have been begun with another
+        starting_members(chosen.encoder.model, settings.runs_folder, numbers)
+    if dry_run:
+        return _show_plan(chosen, numbers[0], terminal)
+    todo = _still_to_train(runs, chosen, terminal, keeps_checkpoints=keep_checkpoints)
     if gpus is not None:
         _require_gpus(gpus)
     if detach and todo:
         return _detach(chosen, todo, terminal)
     if gpus is not None and gpus > 1 and todo:
         return _train_together(gpus)
-    train_runs(chosen, todo, terminal, resume=resume, track=track)
+    train_runs(chosen, todo, terminal, resume=resume, track=track, keeps_checkpoints=keep_checkpoints)
     if process_rank() != 0:
         return None
-    _show_scores(chosen, label if seeds is not None else runs[0].id, terminal)
+    _show_scores(chosen, label if seeds is not None or len(runs) > 1 else runs[0].id, terminal)
     return None
 
 
 def train_runs(
-    recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal, *, resume: bool = True, track: Tracker | None = None
+    recipe: "Recipe",
+    runs: "Sequence[RunFolder]",
+    terminal: Terminal,
+    *,
+    resume: bool = True,
+    track: Tracker | None = None,
+    keeps_checkpoints: bool = False,
 ) -> None:
     """Train RECIPE into each of RUNS, one after the other."""
     if not runs:
@@ -135,6 +145,7 @@ def train_runs(
                 watch=tick,
                 track=track,
                 cache=settings.cache,
+                keeps_checkpoints=keeps_checkpoints,
             )
 
 
@@ -211,15 +222,16 @@ def starting_encoder(typed: str | None, settings: Settings, *, build: bool = Tru
     return str(folder)
 
 
-def _newest_unfinished(folder: Path, name: str) -> "RunFolder":
+def _to_resume(folder: Path, name: str) -> "list[RunFolder]":
+    """The newest unfinished run of this name, or all finished ones; empty where none has been begun."""
     from embedlab.runs.status import status
     from embedlab.runs.store import find_runs
 
-    unfinished = [(found.last_s or 0.0, run) for run in find_runs(folder) if run.name == name and (found := status(run)).is_unfinished]
-    if not unfinished:
-        _refuse_running(folder, name)
-        raise UsageError(f"no unfinished run named {name!r} in {str(folder)!r}", hint="`embedlab runs ls` shows the state of all runs")
-    return max(unfinished, key=lambda item: item[0])[1]
+    found = [(run, status(run)) for run in find_runs(folder) if run.name == name]
+    if unfinished := [(told.last_s or 0.0, run) for run, told in found if told.is_unfinished]:
+        return [max(unfinished, key=lambda item: item[0])[1]]
+    _refuse_running(folder, name)
+    return [run for run, told in found if told.state == "finished"]
 
 
 def _refuse_running(folder: Path, name: str) -> None:
@@ -244,11 +256,24 @@ def _gist(recipe: "Recipe") -> tuple[object, ...]:
     return recipe.summary, *((stage.objective.name, stage.data.datasets) for stage in recipe.stages)
 
 
+def _still_to_train(runs: "Sequence[RunFolder]", recipe: "Recipe", terminal: Terminal, *, keeps_checkpoints: bool) -> "list[RunFolder]":
+    """Those of RUNS that are not finished; the others lose the checkpoints that a killed process could not delete."""
+    from embedlab.runs.tidy import drop_checkpoints
+
+    todo = []
+    for run in runs:
+        if not is_finished(run, recipe, terminal):
+            todo.append(run)
+        elif not keeps_checkpoints:
+            drop_checkpoints(run)
+    return todo
+
+
 def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
     """Whether RUN is there already; a finished one of another recipe is refused with the keys that differ."""
-    from embedlab.runs.status import status
+    from embedlab.runs.status import is_trained, status
 
-    if status(run).state != "finished":
+    if status(run).state != "finished" or not is_trained(run):
         return False
     run.refuse_other(recipe)
     terminal.note(f"{run.id} is finished already: skipped")

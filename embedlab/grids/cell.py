@@ -3,7 +3,6 @@
 import fcntl
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry
 from embedlab.paths import disk_errors, is_locked, write_atomic
 from embedlab.runs.status import status
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import GRIDS, RunFolder
 
 PROGRAM = (sys.executable, "-m", "embedlab")
 
@@ -145,7 +144,7 @@ class CellLock:
 
 
 def _lock_file(plan: Plan, cell: Cell) -> Path:
-    return plan.place.runs_folder / "grids" / ".cells" / f"{cell.id}.lock"
+    return plan.place.runs_folder / GRIDS / ".cells" / f"{cell.id}.lock"
 
 
 def is_held(path: Path) -> bool:
@@ -192,8 +191,3 @@ def _log_tail(path: Path, start: int) -> str:
             return file.read().decode("utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def drop_checkpoints(run: RunFolder) -> None:
-    """Delete a finished run's checkpoints: with the optimizer they take three times the room of its model."""
-    shutil.rmtree(run.checkpoints, ignore_errors=True)

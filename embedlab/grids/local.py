@@ -13,11 +13,12 @@ from types import TracebackType
 from typing import Self
 
 from embedlab.errors import EmbedlabError, ExitCode, Interrupted, UsageError
-from embedlab.grids.cell import PROGRAM, CellLock, drop_checkpoints, environment, failure, is_complete, next_command
+from embedlab.grids.cell import PROGRAM, CellLock, environment, failure, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Queue
 from embedlab.grids.worker import GRACE_S, alive, is_alive, worker_name
 from embedlab.paths import disk_errors
+from embedlab.runs.tidy import drop_checkpoints
 
 RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
 POLL_S = 0.2

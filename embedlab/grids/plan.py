@@ -9,7 +9,7 @@ from typing import Any, Self
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.paths import write_atomic
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import GRIDS, RunFolder
 from embedlab.settings import Settings
 
 SCHEMA = 1
@@ -154,14 +154,14 @@ class GridFolder:
     @classmethod
     def of(cls, runs: Path, name: str) -> "GridFolder":
         """The folder a grid of this name has, whether it exists or not."""
-        return cls(runs / "grids" / name)
+        return cls(runs / GRIDS / name)
 
     @classmethod
     def find(cls, runs: Path, name: str) -> "GridFolder":
         """The folder of a grid that has been started; NAME may be the grid file's path."""
         folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
         if not folder.plan_file.is_file():
-            error = unknown("started grid", name, [path.parent.name for path in (runs / "grids").glob("*/plan.json")])
+            error = unknown("started grid", name, [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")])
             raise UsageError(
                 f"no grid {name!r} has been started in {str(runs)!r}", hint=error.hint or f"`embedlab grid run {name}` starts it"
             )

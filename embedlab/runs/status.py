@@ -63,6 +63,15 @@ def status(run: RunFolder, now: float | None = None) -> Status:
     )
 
 
+def is_trained(run: RunFolder) -> bool:
+    """Whether the newest process that trained the run came to its end, and its model is there; who holds the run does not matter."""
+    try:
+        finished = (isinstance(event, events.Finished) for event in _since_start(_tail(run.events_file)))
+        return any(finished) and run.model.is_dir()
+    except OSError:
+        return False
+
+
 def _newest_step(recent: list[events.Event]) -> events.Step | None:
     """The last step told, moved to where a later checkpoint or ending says the run is."""
     told = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)

@@ -20,6 +20,7 @@ from embedlab.runs.environment import Environment
 
 # A model, and the columns that a model's scores stand beside.
 RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
+GRIDS = "grids"  # what the runs folder holds beside runs: the state of grids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,11 @@ class RunFolder:
         if name in RESERVED:
             raise UsageError(
                 f"{name!r} cannot name a run: it means something else where models are named",
+                hint=f"choose another name, for example {name}-2",
+            )
+        if name.casefold() == GRIDS:  # one folder where the disk does not tell capitals apart
+            raise UsageError(
+                f"{name!r} cannot name a run: the runs folder keeps the state of grids under this name",
                 hint=f"choose another name, for example {name}-2",
             )
         return cls(runs / name / f"seed-{seed}")

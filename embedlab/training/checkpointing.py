@@ -92,8 +92,6 @@ class Checkpoints:
         kept = {snapshot.step, snapshot.best.step if snapshot.best else snapshot.step}
         for step in set(self.steps()) - kept:
             shutil.rmtree(self.path(step), ignore_errors=True)
-        for litter in self.folder.glob(".step-*"):  # of a process that was killed while it wrote
-            shutil.rmtree(litter, ignore_errors=True)
 
     def newest(self) -> tuple[Snapshot | None, list[str]]:
         """The newest checkpoint that can be read, and a note for each newer one that cannot."""

@@ -31,7 +31,9 @@ from embedlab.recipe import Recipe
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, environment
 from embedlab.runs.events import EventLog
+from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
+from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.capture import CapturedPasses
@@ -63,12 +65,14 @@ def train_run(
     watch: Watch | None = None,
     track: Tracker | None = None,
     cache: Path | None = None,
+    keeps_checkpoints: bool = False,
 ) -> None:
     """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
 
-    RESUME goes on from the newest checkpoint, or from the beginning where there is none; the result is bit-identical on
-    a CPU with as many threads. DEV_SCORE judges encoder and heads now and then (x 100), REPORT gets every event,
-    WATCH follows the tokenising, which is kept in the folder CACHE. Nothing is written before data and encoder are found to be there.
+    RESUME goes on from the newest checkpoint, or from the beginning where there is none, and leaves a finished run as it is;
+    the result is bit-identical on a CPU with as many threads. The checkpoints go with the end, unless KEEPS_CHECKPOINTS.
+    DEV_SCORE judges encoder and heads now and then (x 100), REPORT gets every event, WATCH follows the tokenising, which is
+    cached in the folder CACHE. Nothing is written before data and encoder are found to be there.
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
@@ -81,6 +85,8 @@ def train_run(
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
+        if resume and is_trained(run):  # by another process, since this one was started
+            return
         notes = _begin(run, recipe, here, team, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
         with EventLog(run.events_file) as log, stop_requests() as stop:
@@ -107,6 +113,8 @@ def train_run(
                     tell(events.Note(text=note))
                 _train_blocks(session, plan, snapshot, watch)
                 _finish(session, run, recipe, seed, stages)
+        if team.is_leader and not keeps_checkpoints:
+            drop_checkpoints(run)
 
 
 def _leaders_voice(team: Team, log: EventLog, report: Tell | None) -> Tell:
@@ -242,6 +250,8 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _begin(run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, resume: bool) -> list[str]:
     """Let the leader write what is written once, before the others look at the run."""
+    if team.is_leader:
+        sweep(run)
     notes = _write_once(run, recipe, here, resume=resume) if team.is_leader else []
     team.wait()
     return notes

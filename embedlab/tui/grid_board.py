@@ -10,6 +10,7 @@ from embedlab.grids.progress import GridProgress, Watcher
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import status
+from embedlab.runs.store import GRIDS
 from embedlab.settings import Settings
 from embedlab.tui.launch_form import cost_text
 from embedlab.tui.widgets.bars import thin_bar
@@ -48,7 +49,7 @@ class GridBoard:
 
 def started_grids(settings: Settings) -> list[str]:
     """Names of the grids that were ever started here, the newest last."""
-    plans = sorted((settings.runs_folder / "grids").glob("*/plan.json"), key=lambda path: path.stat().st_mtime)
+    plans = sorted((settings.runs_folder / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime)
     return [path.parent.name for path in plans]
 
 

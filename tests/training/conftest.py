@@ -21,7 +21,7 @@ def train(tmp_path: Path) -> Callable[..., RunFolder]:
     def run(recipe: Recipe, name: str = "small", seed: int = 1, machine: Machine = MACHINE, **options: Any) -> RunFolder:
         torch.set_num_threads(1)
         folder = RunFolder.of(tmp_path / "runs", name, seed)
-        train_run(recipe, SAMPLE, machine, folder, seed, **options)
+        train_run(recipe, SAMPLE, machine, folder, seed, **{"keeps_checkpoints": True, **options})
         return folder
 
     return run

@@ -1,0 +1,50 @@
+"""What a run's folder holds that nothing needs any more: the checkpoints of a finished run, and what killed processes left behind."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from embedlab.runs.status import is_trained
+from embedlab.runs.store import RunFolder
+
+# What only the process that holds a run writes. Scores and evaluations have other writers, whose files may be under way.
+_OWN = ("model", "checkpoints", "heads.safetensors", "learnt.parquet", "recipe.toml", "environment.json")
+
+
+def prune(run: RunFolder) -> int:
+    """Delete from RUN what neither `--resume` nor `export` needs; gives the bytes freed. A run that a process holds is refused."""
+    with run.lock():
+        freed = sweep(run)
+        return freed + (drop_checkpoints(run) if is_trained(run) else 0)
+
+
+def drop_checkpoints(run: RunFolder) -> int:
+    """Delete a finished run's checkpoints, with the optimizer three times the size of its model; gives the bytes freed."""
+    return _remove(run.checkpoints)
+
+
+def sweep(run: RunFolder) -> int:
+    """Delete the temporary files that killed processes left in RUN, which this process must hold; gives the bytes freed."""
+    return sum(_remove(path) for path in list(_leftovers(run)))
+
+
+def _leftovers(run: RunFolder) -> Iterator[Path]:
+    for name in _OWN:
+        yield from run.path.glob(f".{name}.*")
+    yield from run.checkpoints.glob(".step-*")
+
+
+def _remove(path: Path) -> int:
+    """Delete a file or folder as far as that is possible; gives the bytes that are gone."""
+    before = _size(path)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    return before - _size(path)
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder."""
+    files = [path, *path.rglob("*")] if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files if file.is_file() or file.is_symlink())

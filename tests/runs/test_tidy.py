@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import EmbedlabError
+from embedlab.runs import events
+from embedlab.runs.events import EventLog
+from embedlab.runs.store import RunFolder
+from embedlab.runs.tidy import prune, sweep
+
+SMALL = {"events.jsonl", "lock", "pid", "recipe.toml", "environment.json"}
+STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
+
+
+def filled(run: RunFolder, *told: events.Event) -> RunFolder:
+    """A run with two checkpoints of 100 bytes, a model, what killed processes left, and what others are writing."""
+    with EventLog(run.events_file) as log:
+        for event in told:
+            log.append(event)
+    for place in (
+        *("checkpoints/step-0000003", "checkpoints/step-0000009", "model"),
+        *("checkpoints/.step-0000009.tmp-77", ".model.tmp-77", ".model.old-78"),
+    ):
+        (run.path / place).mkdir(parents=True)
+        (run.path / place / "weights").write_bytes(b"x" * 100)
+    (run.path / ".scores.parquet.0a.tmp").write_bytes(b"x" * 100)
+    return run
+
+
+def names(run: RunFolder) -> set[str]:
+    return {str(path.relative_to(run.path)) for path in run.path.rglob("*") if path.is_file()} - SMALL
+
+
+def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
+    filled(run, STARTED, events.Finished(step=9))
+    assert prune(run) == 500
+    assert names(run) == {"model/weights", ".scores.parquet.0a.tmp"}
+    assert prune(run) == 0
+
+
+@pytest.mark.parametrize("told", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
+def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, told: list[events.Event]) -> None:
+    filled(run, *told)
+    assert prune(run) == 300
+    assert len(names(run)) == 4
+
+
+def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
+    filled(run, STARTED, events.Finished(step=9))
+    (run.model / "weights").unlink()
+    run.model.rmdir()
+    assert prune(run) == 300
+    assert len(names(run)) == 3
+
+
+def test_a_running_run_is_refused(run: RunFolder) -> None:
+    filled(run, STARTED, events.Finished(step=9))
+    with RunFolder(run.path).lock(), pytest.raises(EmbedlabError, match="in the hands of another process"):
+        prune(run)
+    assert len(names(run)) == 7
+
+
+def test_a_link_in_the_place_of_a_leftover_is_removed_and_not_followed(run: RunFolder, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").write_text("precious")
+    run.path.mkdir(parents=True, exist_ok=True)
+    (run.path / ".model.tmp-1").symlink_to(tmp_path / "elsewhere")
+    sweep(run)
+    assert (tmp_path / "elsewhere" / "file").exists()
+    assert not (run.path / ".model.tmp-1").is_symlink()
