@@ -200,7 +200,7 @@ def rename(
 @app.command(epilog=examples("embedlab runs prune", "embedlab runs prune snli-supcl sbert@3 --json"))
 @common("data", "runs", "output")
 def prune(
-    runs: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[RUN]...", help="Runs, or single seeds as name@seed. [default: all]", autocompletion=completion.runs),
     ] = None,
@@ -215,7 +215,7 @@ def prune(
     from embedlab.runs.tidy import prune as prune_run
 
     folder = terminal.settings.runs_folder
-    chosen = [run for name in runs for run in select_runs(folder, name)] if runs else find_runs(folder)
+    chosen = [run for name in names for run in select_runs(folder, name)] if names else find_runs(folder)
     idle = [run for run in dict.fromkeys(chosen) if run.holder() is None]
     freed = {run.id: size for run in idle if (size := prune_run(run))}
     running = [run.id for run in dict.fromkeys(chosen) if run not in idle]

@@ -86,7 +86,7 @@ def train_run(
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
         if resume and is_trained(run):  # by another process, since this one was started
-            return
+            return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
         notes = _begin(run, recipe, here, team, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
         with EventLog(run.events_file) as log, stop_requests() as stop:
@@ -113,8 +113,12 @@ def train_run(
                     tell(events.Note(text=note))
                 _train_blocks(session, plan, snapshot, watch)
                 _finish(session, run, recipe, seed, stages)
-        if team.is_leader and not keeps_checkpoints:
-            drop_checkpoints(run)
+        return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
+
+
+def _tidy_up(run: RunFolder, team: Team, *, keeps_checkpoints: bool) -> None:
+    if team.is_leader and not keeps_checkpoints:
+        drop_checkpoints(run)
 
 
 def _leaders_voice(team: Team, log: EventLog, report: Tell | None) -> Tell:

@@ -83,6 +83,14 @@ def test_rm_asks_and_without_a_terminal_wants_yes(embedlab: Embedlab, finished_r
     assert not finished_run.path.parent.exists()
 
 
+def test_prune_leaves_a_running_run_alone(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    (finished_run.checkpoints / "step-0000001").mkdir(parents=True)
+    with finished_run.lock():
+        assert embedlab("runs", "prune", "mine", "--json").json == {"freed_bytes": 0, "pruned": [], "running": ["mine@1"]}
+    assert list(finished_run.checkpoints.iterdir())
+    assert embedlab("runs", "prune", "yours").code == 2
+
+
 def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
     assert embedlab("runs", "rename", "mine", "yours", "--json").json == {"run": "mine", "new": "yours"}
     assert [row["run"] for row in embedlab("runs", "ls", "--json").rows] == ["yours@1"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 import tomllib
@@ -66,10 +67,43 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert other.code == 2
     assert "stage.0.optim.lr was 2e-05, now 0.5" in other.err
     assert "--name snli-ce-2" in other.err
-    assert quick("--resume").code == 2
     compared = embedlab("compare", "snli-ce", "dice", "--sample", "--threads", "1", "--json")
     assert compared.code == 0, compared.err
     assert {"snli-ce", "dice.delta", "dice.p_holm"} <= set(compared.rows[0])
+
+
+def test_the_same_line_with_resume_starts_ends_and_reports_a_run(quick: Embedlab, embedlab: Embedlab) -> None:
+    first = quick("--resume", "--json")
+    assert (first.code, "[sample]" in first.json["title"]) == (0, True), first.err
+    run = RunFolder(Path("runs-sample/snli-ce/seed-1"))
+    assert not run.checkpoints.exists()
+    # As one that is killed after its training leaves it.
+    shutil.rmtree(run.evaluations)
+    run.scores_file.unlink()
+    (run.checkpoints / "step-0000003").mkdir(parents=True)
+    for words in (("--resume",), ("--resume", "--seed", "1"), ("--resume", "--seeds", "1"), ("--resume",)):
+        again = quick(*words, "--json")
+        assert (again.code, again.json["title"]) == (0, first.json["title"])
+        assert [row["aggregate"] for row in again.rows] == [row["aggregate"] for row in first.rows]
+        assert "snli-ce@1 is finished already" in again.err
+        assert (run.evaluations / "sts.json").is_file()
+        assert not run.checkpoints.exists()
+    other = quick("--resume", "--set", "optim.lr=0.5")
+    assert (other.code, "stage.0.optim.lr was 2e-05, now 0.5" in other.err) == (2, True)
+
+
+def test_the_checkpoints_of_a_run_stay_where_that_is_typed(quick: Embedlab, embedlab: Embedlab) -> None:
+    words = ("--keep-checkpoints", "--set", "evaluate.tasks=[]", "-q")
+    assert quick(*words).code == 0
+    run = RunFolder(Path("runs-sample/snli-ce/seed-1"))
+    assert list(run.checkpoints.glob("step-*"))
+    assert quick(*words).code == 0
+    size = sum(file.stat().st_size for file in run.checkpoints.rglob("*") if file.is_file())
+    pruned = embedlab("runs", "prune", "--sample", "--json")
+    assert pruned.json == {"freed_bytes": size, "pruned": ["snli-ce@1"], "running": []}
+    assert f"freed {size:,} bytes of 1 of 1 runs" in pruned.err
+    assert not run.checkpoints.exists()
+    assert embedlab("export", "snli-ce", "out", "--sample").code == 0
 
 
 def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: Embedlab, tmp_path: Path) -> None:
@@ -126,7 +160,7 @@ def test_an_encoder_that_is_set_holds_in_the_sample_world_too(embedlab: Embedlab
     assert tomllib.loads(answer.out)["encoder"]["model"] == str(tiny_encoder)
 
 
-@pytest.mark.parametrize("name", ["a/b", "", "dice"])
+@pytest.mark.parametrize("name", ["a/b", "", "dice", "grids", "Grids"])
 def test_a_dry_run_checks_the_name_too(embedlab: Embedlab, name: str) -> None:
     answer = embedlab("train", "snli-ce", "--sample", "--dry-run", "--name", name)
     assert (answer.code, answer.out) == (2, "")
@@ -171,7 +205,6 @@ def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Se
         (["snli-ce", "--encoder", "nobody"], 2, "no model named 'nobody'"),
         (["snli-ce", "--encoder", "dice"], 2, "no transformer"),
         (["snli-ce", "--name", "a/b"], 2, "cannot name a run"),
-        (["snli-ce", "--resume"], 2, "no unfinished run named 'snli-ce'"),
         (["snli-ce", "--data", "nowhere"], 3, "no data folder 'nowhere'"),
         (["snli-ce", "--offline"], 3, "dataset 'snli' (train) is missing"),
     ],

@@ -3,13 +3,14 @@
 import os
 import signal
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training import checkpointing, loop
+from embedlab.training import checkpointing, loop, stages
+from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, two_stages
 
@@ -44,6 +45,48 @@ def kill_while_a_checkpoint_is_written() -> None:
             kill()
 
     checkpointing.save_file = half
+
+
+def kill_at_the_end(moment: str) -> None:
+    """In one of the windows between the last checkpoint and the end of the process."""
+    save, drop = stages.save_model, stages.drop_checkpoints
+
+    def half_a_model(*given: Any, **more: Any) -> None:
+        save(*given, **{**more, "add": lambda _: kill()})
+
+    def a_whole_model(*given: Any, **more: Any) -> None:
+        save(*given, **more)
+        kill()
+
+    def half_the_checkpoints(run: RunFolder) -> int:
+        newest = Checkpoints(run.checkpoints).steps()[-1]
+        (Checkpoints(run.checkpoints).path(newest) / checkpointing.STATE).unlink()
+        kill()
+
+    def all_checkpoints(run: RunFolder) -> int:
+        drop(run)
+        kill()
+
+    match moment:
+        case "while the heads are written":
+            stages.write_tensors = lambda path, _: (path.write_bytes(b"half"), kill())
+        case "while the model is written":
+            stages.save_model = half_a_model
+        case "before the run is finished":
+            stages.save_model = a_whole_model
+        case "before the checkpoints go":
+            stages.drop_checkpoints = lambda _: kill()
+        case "while the checkpoints go":
+            stages.drop_checkpoints = half_the_checkpoints
+        case _:
+            stages.drop_checkpoints = all_checkpoints
+
+
+def end_at(moment: str, encoder: Path, folder: Path) -> None:
+    """Train to the end and be killed at this MOMENT of it."""
+    torch.set_num_threads(1)
+    kill_at_the_end(moment)
+    train_run(two_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=True, dev_score=length_of_a_vector)
 
 
 def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool) -> None:

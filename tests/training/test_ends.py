@@ -1,0 +1,69 @@
+"""A process killed between the last step of a run and its end: whoever resumes it ends as if nothing had happened."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from embedlab.runs import events
+from embedlab.runs.status import is_trained, status
+from embedlab.runs.store import RunFolder
+from embedlab.tui.run_curves import Curve
+from tests.training import killed_run
+from tests.training.small_runs import length_of_a_vector, recipe_of, stage, two_stages
+
+Train = Callable[..., RunFolder]
+
+# The moments of a training's end, and whether it was finished then.
+MOMENTS = {
+    "while the heads are written": False,
+    "while the model is written": False,
+    "before the run is finished": False,
+    "before the checkpoints go": True,
+    "while the checkpoints go": True,
+    "after the checkpoints": True,
+}
+
+
+def left_behind(run: RunFolder) -> dict[str, bytes]:
+    """All files of a run but those that say when and where it ran, and in which folder."""
+    apart = {"environment.json", "events.jsonl", "pid", "lock", "starting", "model/README.md"}
+    files = {str(path.relative_to(run.path)): path for path in run.path.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if name not in apart}
+
+
+def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    recipe = two_stages(tiny_encoder)
+    whole = train(recipe, "whole", dev_score=length_of_a_vector, keeps_checkpoints=False)
+    expected, curve = left_behind(whole), Curve()
+    assert {"model/model.safetensors", "heads.safetensors", "learnt.parquet"} <= set(expected)
+    curve.read_on(whole.events_file)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([killed_run.__name__])  # torch is imported once for all
+    for number, (moment, is_finished) in enumerate(MOMENTS.items()):
+        run = RunFolder.of(tmp_path / "runs", f"killed-{number}", 1)
+        child = context.Process(target=killed_run.end_at, args=(moment, tiny_encoder, run.path))
+        child.start()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL, moment
+        assert (status(run).state == "finished", is_trained(run)) == (is_finished, is_finished), moment
+        train(recipe, run.name, resume=True, dev_score=length_of_a_vector, keeps_checkpoints=False)
+        assert left_behind(run) == expected, moment
+        again = Curve()
+        again.read_on(run.events_file)
+        assert (again.steps, again.losses) == (curve.steps, curve.losses), moment
+
+
+def test_a_finished_run_keeps_no_checkpoint_unless_it_is_told_to(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=32))
+    assert not train(recipe, "without", keeps_checkpoints=False).checkpoints.exists()
+    assert list(train(recipe, "with", keeps_checkpoints=True).checkpoints.glob("step-*"))
+
+
+def test_resuming_a_finished_run_leaves_it_as_it_is(train: Train, tiny_encoder: Path) -> None:
+    recipe = recipe_of(tiny_encoder, stage(rows=32))
+    run = train(recipe, keeps_checkpoints=False)
+    told: list[events.Event] = []
+    before = run.events_file.read_bytes()
+    train(recipe, resume=True, report=told.append)
+    assert (told, run.events_file.read_bytes()) == ([], before)
