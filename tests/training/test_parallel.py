@@ -156,7 +156,7 @@ def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
     values = ["optim.epochs=3", "optim.batch_size=8", "data.rows=160", 'evaluate.tasks=["sts"]', "evaluate.dev=none"]
     words = (*launcher, "-m", "embedlab", "train", "snli-supcl", *words, *(word for value in values for word in ("--set", value)))
     return subprocess.Popen(
-        [*words, "--sample", "--device", "cpu", "--threads", "1", "--runs", str(tmp_path / "runs")],
+        [*words, "--sample", "--device", "cpu", "--threads", "1", "--runs", str(tmp_path / "runs"), "--keep-checkpoints"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
