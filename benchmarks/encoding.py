@@ -77,11 +77,13 @@ def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
 
     torch.set_num_threads(threads)
     if Path(encoder, "modules.json").is_file():
-        model = SentenceTransformer(encoder, device="cpu")
+        model = SentenceTransformer(encoder, device="cpu", trust_remote_code=False)
         model.max_seq_length = 128
     else:
         transformer = modules.Transformer(encoder, max_seq_length=128)
-        model = SentenceTransformer(modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu")
+        model = SentenceTransformer(
+            modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu", trust_remote_code=False
+        )
     if precision == "bf16":
         model.bfloat16()
     return lambda sentences: model.encode(list(sentences), show_progress_bar=False)

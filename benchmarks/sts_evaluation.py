@@ -45,7 +45,7 @@ def evaluate_by_mteb(model: str, parts: "Sequence[Part]") -> dict[str, float]:
     import mteb
     from sentence_transformers import SentenceTransformer
 
-    encoder = SentenceTransformer(model, device="cpu")
+    encoder = SentenceTransformer(model, device="cpu", trust_remote_code=False)
     found = {}
     for part in parts:
         task = mteb.get_task(mteb_name(part.state.name))

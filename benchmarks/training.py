@@ -95,7 +95,9 @@ def train_peer(name: str, data: Path, encoder: str, pairs: int, seed: int, threa
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), seed)[0]
     optim, frame, batches = recipe.stages[0].optim, stage.rows.frame, [rows.tolist() for rows in stage.batches(0)]
     transformer = modules.Transformer(encoder, max_seq_length=recipe.encoder.max_tokens)
-    model = SentenceTransformer(modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling)])
+    model = SentenceTransformer(
+        modules=[transformer, modules.Pooling(transformer.get_embedding_dimension(), recipe.encoder.pooling)], trust_remote_code=False
+    )
     if name == "sbert":
         labels = {label: number for number, label in enumerate(("entailment", "neutral", "contradiction"))}
         columns = {"premise": frame["premise"].to_list(), "hypothesis": frame["hypothesis"].to_list()}

@@ -57,7 +57,7 @@ def _load(hub: HubSource) -> pl.DataFrame:
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     try:
-        loaded = datasets.load_dataset(hub.repository, split=hub.split, revision=hub.revision)
+        loaded = datasets.load_dataset(hub.repository, split=hub.split, revision=hub.revision, trust_remote_code=False)
     except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"
         raise MissingError(
             f"cannot get {hub.repository!r} ({hub.split}) at revision {hub.revision[:8]} from the hub: {error}",

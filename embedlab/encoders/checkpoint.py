@@ -3,20 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from safetensors import SafetensorError
-from tokenizers import normalizers
-from transformers import AutoModel, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
-
 from embedlab.encoders.device import Machine
 from embedlab.encoders.fingerprint import used_fingerprint
-from embedlab.encoders.folder import ENCODER_HALVES, is_lower_casing, read_config, read_usage
+from embedlab.encoders.folder import read_usage
 from embedlab.encoders.hub import hub_folder
 from embedlab.encoders.layout import write_layout
+from embedlab.encoders.pretrained import load_backbone, load_tokenizer
 from embedlab.encoders.quiet import quiet_transformers
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
-from embedlab.errors import MissingError
 from embedlab.paths import ELSEWHERE, atomic_folder
 from embedlab.recipe import Pooling
 
@@ -41,7 +37,7 @@ def load_transformer(
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
     usage = read_usage(folder, pooling=pooling, max_tokens=max_tokens)
     fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
-    backbone, tokenizer = _read(folder)
+    tokenizer, backbone = load_tokenizer(folder), load_backbone(folder)
     return TransformerEncoder(
         name=name or location,
         fingerprint=fingerprint,
@@ -88,23 +84,3 @@ def save_model(
         )
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)
-
-
-def _read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    try:
-        with quiet_transformers():
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            kind = AutoModelForTextEncoding if read_config(folder).get("model_type") in ENCODER_HALVES else AutoModel
-            backbone = kind.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype="float32")
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise MissingError(f"cannot load the model in {str(folder)!r}: {reason}", hint="is it a whole transformers folder?") from error
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
-    if is_lower_casing(folder):
-        backend = tokenizer.backend_tokenizer
-        backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *([backend.normalizer] if backend.normalizer else [])])
-    # A pooling layer that the checkpoint lacks would be random and is never asked.
-    if getattr(backbone, "pooler", None) is not None:
-        backbone.pooler = None
-    return backbone, tokenizer

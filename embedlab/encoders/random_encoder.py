@@ -51,7 +51,7 @@ def build_random_encoder(
     )
     with torch.random.fork_rng(devices=[]), quiet_transformers(), atomic_folder(folder) as place:
         torch.manual_seed(seed)
-        AutoModelForMaskedLM.from_config(config).save_pretrained(place)
+        AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(place)
         tokenizer.save_pretrained(place)
 
 

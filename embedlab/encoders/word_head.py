@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Literal
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import UsageError
 
@@ -101,15 +100,8 @@ def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> W
     """The word head of the folder that ENCODER was loaded from; a folder that has none is a UsageError."""
     if kind == "tied":
         return _tied(encoder)
-    folder = str(encoder.backbone.name_or_path)
-    try:
-        with quiet_transformers():
-            model, info = AutoModelForMaskedLM.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, dtype="float32", output_loading_info=True
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise _no_head(encoder) from error
-    if any(not name.startswith(f"{model.base_model_prefix}.") for name in info["missing_keys"]):
+    model = load_language_model(Path(str(encoder.backbone.name_or_path)))
+    if model is None:
         raise _no_head(encoder)
     return MaskedWordHead(model).to(encoder.machine.device)
 

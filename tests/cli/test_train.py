@@ -289,5 +289,5 @@ def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_know
     former = starting_encoder(None, settings)
     monkeypatch.setattr(sample, "vocabulary", lambda: ("a", "man", "ponders"))
     today = starting_encoder(None, settings)
-    tokenizers = [PreTrainedTokenizerFast.from_pretrained(str(folder)) for folder in (former, today)]
+    tokenizers = [PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False) for folder in (former, today)]
     assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]

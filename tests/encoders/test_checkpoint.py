@@ -23,7 +23,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     encoder = load_transformer(str(architectures[architecture]), cpu, pooling=pooling, max_tokens=64)
     save_model(tmp_path / "model", encoder, card="# A card\n")
     saved = load_transformer(str(tmp_path / "model"), cpu)
-    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
     assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (pooling, 64, 64)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(saved.encode(sentences), vectors, atol=1e-6)
@@ -44,7 +44,7 @@ def test_a_model_that_sentence_transformers_saved_gives_its_vectors(
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     transformer = Transformer(str(small_bert))
-    theirs = SentenceTransformer(modules=[transformer, Pooling(32, "max")], device="cpu")
+    theirs = SentenceTransformer(modules=[transformer, Pooling(32, "max")], device="cpu", trust_remote_code=False)
     theirs.save(str(tmp_path / "theirs"))
     ours = load_transformer(str(tmp_path / "theirs"), cpu)
     assert ours.pooling == "max"
@@ -56,7 +56,9 @@ def save_normalising(folder: Path, small_bert: Path) -> Path:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
-    SentenceTransformer(modules=[Transformer(str(small_bert)), Pooling(32, "mean"), Normalize()], device="cpu").save(str(folder))
+    SentenceTransformer(
+        modules=[Transformer(str(small_bert)), Pooling(32, "mean"), Normalize()], device="cpu", trust_remote_code=False
+    ).save(str(folder))
     return folder
 
 
@@ -71,7 +73,9 @@ def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
     ours.is_packing = ours.is_packing and is_packing
     vectors = ours.encode(sentences)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(vectors, SentenceTransformer(str(folder), device="cpu").encode(sentences), atol=1e-5)
+    np.testing.assert_allclose(
+        vectors, SentenceTransformer(str(folder), device="cpu", trust_remote_code=False).encode(sentences), atol=1e-5
+    )
     assert ours.facts.pooling == "mean, normalised"
     assert ours.facts.notes == ()
 
@@ -89,7 +93,9 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     assert (again.pooling, again.is_normalised) == (pooling, True)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(again.encode(sentences), vectors, atol=1e-6)
-    np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "ours"), device="cpu").encode(sentences), vectors, atol=1e-5)
+    np.testing.assert_allclose(
+        SentenceTransformer(str(tmp_path / "ours"), device="cpu", trust_remote_code=False).encode(sentences), vectors, atol=1e-5
+    )
 
 
 def test_a_model_that_normalises_its_tokens_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
@@ -105,7 +111,7 @@ def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_
     encoder = load_transformer(str(shared_encoder), cpu, pooling="mean-without-cls")
     save_model(tmp_path / "model", encoder, card="")
     texts = ["A man plays a guitar.", "", "Snow fell."]
-    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(texts)
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(texts)
     np.testing.assert_allclose(theirs, encoder.encode(texts), atol=1e-5)
 
 
@@ -204,7 +210,7 @@ def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: 
     lowered = load_transformer(str(tmp_path / "model"), cpu)
     assert not np.allclose(cased.encode(["A Dog"]), lowered.encode(["A Dog"]))
     np.testing.assert_allclose(lowered.encode(["A Dog"]), cased.encode(["a dog"]), atol=1e-6)
-    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
     np.testing.assert_allclose(lowered.encode(["A Dog"]), theirs.encode(["A Dog"]), atol=1e-5)
     assert lowered.fingerprint != cased.fingerprint
 
@@ -231,7 +237,9 @@ def test_of_t5_only_the_encoder_is_loaded(small_bert: Path, cpu: Machine, senten
     save_model(tmp_path / "model", encoder, card="")
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6)
-    np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(sentences), vectors, atol=1e-5)
+    np.testing.assert_allclose(
+        SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(sentences), vectors, atol=1e-5
+    )
 
 
 def test_gpt2_reads_no_more_tokens_than_it_has_positions(small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path) -> None:

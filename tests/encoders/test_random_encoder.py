@@ -19,7 +19,7 @@ def test_the_seed_decides_every_weight(tmp_path: Path) -> None:
 
 def test_vocabulary_words_are_one_token_and_others_are_spelled(tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "tiny", seed=0, vocabulary=["Dog", "runs"])
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tiny", trust_remote_code=False)
     assert tokenizer.tokenize("DOG runs, ox") == ["dog", "runs", ",", "o", "##x"]
     assert tokenizer.convert_ids_to_tokens(tokenizer("dog")["input_ids"]) == ["[CLS]", "dog", "[SEP]"]
 
@@ -27,12 +27,12 @@ def test_vocabulary_words_are_one_token_and_others_are_spelled(tmp_path: Path) -
 def test_every_word_of_the_sample_world_is_one_token(tiny_encoder: Path) -> None:
     from embedlab.data.sample import vocabulary
 
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder, trust_remote_code=False)
     assert all(len(tokenizer.tokenize(word)) == 1 for word in vocabulary())
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "modernbert"])
 def test_the_masked_language_model_head_is_saved(architectures: dict[str, Path], architecture: str) -> None:
-    _, report = AutoModelForMaskedLM.from_pretrained(architectures[architecture], output_loading_info=True)
+    _, report = AutoModelForMaskedLM.from_pretrained(architectures[architecture], output_loading_info=True, trust_remote_code=False)
     assert not report["missing_keys"]
     assert not report["unexpected_keys"]

@@ -53,7 +53,10 @@ def test_many_batches_are_encoded_side_by_side_to_the_same_vectors(
 def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, model = AutoTokenizer.from_pretrained(small_bert), AutoModel.from_pretrained(small_bert).eval()
+    tokenizer, model = (
+        AutoTokenizer.from_pretrained(small_bert, trust_remote_code=False),
+        AutoModel.from_pretrained(small_bert, trust_remote_code=False).eval(),
+    )
     encoder = load_transformer(str(small_bert), cpu, pooling="mean")
     for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
         with torch.no_grad():

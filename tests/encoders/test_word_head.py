@@ -24,7 +24,7 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architec
     head = load_word_head(encoder)
     assert isinstance(head, MaskedWordHead)
     assert not any(parameter.requires_grad for parameter in head.parameters())
-    whole = AutoModelForMaskedLM.from_pretrained(tmp_path / "model").eval()
+    whole = AutoModelForMaskedLM.from_pretrained(tmp_path / "model", trust_remote_code=False).eval()
     encoder.backbone.eval()
     expected = whole(input_ids=IDS, attention_mask=MASK).logits[:, 0]
     torch.testing.assert_close(head(encoder.forward_tokens(IDS, MASK)), expected)

@@ -110,7 +110,7 @@ def test_its_vectors_are_those_of_sentence_transformers(minilm: Encoder, minilm_
     from sentence_transformers import SentenceTransformer
 
     texts = open_transfer(Source(folder=shared_data, offline=True), ("mrpc",)).texts.columns[0][:200]
-    theirs = SentenceTransformer(minilm_folder, device="cpu").encode(texts)
+    theirs = SentenceTransformer(minilm_folder, device="cpu", trust_remote_code=False).encode(texts)
     np.testing.assert_allclose(minilm.encode(texts), theirs, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(theirs, axis=1), 1, atol=1e-5)
 

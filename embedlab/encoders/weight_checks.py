@@ -1,0 +1,156 @@
+"""What makes a model folder another model than it says, each refused by one error that names the file."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import SafetensorError, safe_open
+from transformers import AutoConfig, PreTrainedModel
+
+from embedlab.encoders.folder import read_config, weight_files
+from embedlab.encoders.model_files import TokenizerFile, read_model_file
+from embedlab.encoders.quiet import quiet_transformers
+from embedlab.errors import MissingError
+
+WHOLE = "is it a whole transformers folder? copy or download it again"
+
+# Tensors that an encoder can do without, by a part of their names: the pooling layer, counted positions, and heads of language models.
+_UNUSED = re.compile(
+    r"(^|\.)(pooler\.|position_ids$|token_type_ids$)"
+    r"|^(cls|lm_head|lm_predictions|mask_predictions|predictions|generator_predictions|generator_lm_head|discriminator_predictions"
+    r"|vocab_transform|vocab_layer_norm|vocab_projector|pred_layer)\."
+    r"|^head\.(dense|norm)\.|^decoder\.(weight|bias)$"  # ModernBERT's head
+)
+# A model of these tasks has one more layer, which its config.json announces.
+_TASK_HEADS = {
+    "ForSequenceClassification": re.compile(r"^(classifier|pre_classifier|score|head)\."),
+    "ForTokenClassification": re.compile(r"^(classifier|score|head)\."),
+    "ForMultipleChoice": re.compile(r"^(classifier|pre_classifier)\."),
+    "ForQuestionAnswering": re.compile(r"^qa_outputs\."),
+}
+_FLOATING = {"F64", "F32", "F16", "BF16"}
+
+
+def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
+    """Whether MISSING are all the tensors of the head of MODEL, as in the weights of an encoder alone, and not just some."""
+    words = {id(value) for value in model.get_input_embeddings().parameters()}
+    prefix = f"{model.base_model_prefix}."
+    head = {name for name, value in model.named_parameters() if not name.startswith(prefix) and id(value) not in words}
+    return bool(missing) and head <= set(missing)
+
+
+def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
+    """Tensors that the weights in FOLDER lack for MODEL, that it has no place for, or that have another shape."""
+    file = _weights_name(folder)
+    missing = {name for name in info["missing_keys"] if not re.search(r"(^|\.)pooler\.", name)}
+    for what, names in (("lacks", missing), ("has an unknown", _unknown(info["unexpected_keys"], folder))):
+        if names:
+            raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)
+    for name, found, wanted in sorted(info["mismatched_keys"]):
+        raise MissingError(f"{file}: {name!r} has the shape {list(found)}, but config.json describes {list(wanted)}", hint=WHOLE)
+
+
+def _unknown(names: Collection[str], folder: Path) -> set[str]:
+    """The tensors among NAMES that are of no head and no part that an encoder can do without."""
+    stated = [
+        pattern for task, pattern in _TASK_HEADS.items() if any(one.endswith(task) for one in read_config(folder).architectures or ())
+    ]
+    return {name for name in names if not _UNUSED.search(name) and not any(pattern.search(name) for pattern in stated)}
+
+
+def refuse_foreign_code(folder: Path) -> None:
+    """A folder that wants to bring code of its own for what transformers does not know is refused; nobody is asked."""
+    config = read_config(folder)
+    if config.model_type in transformers.CONFIG_MAPPING:
+        return
+    if config.auto_map or ((tokenizer := read_model_file(folder / "tokenizer_config.json", TokenizerFile)) and tokenizer.auto_map):
+        raise MissingError(
+            f"{str(folder)!r} wants to run its own code for the model type {config.model_type!r}: embedlab runs none",
+            hint="name a model of an architecture that transformers has, or encode with the author's program",
+        )
+    raise MissingError(f"{folder / 'config.json'}: no architecture of transformers has the model_type {config.model_type!r}", hint=WHOLE)
+
+
+def refuse_other_architecture(folder: Path) -> None:
+    """A model_type of another architecture than the one that the folder names would read the same tensors in another way."""
+    config = read_config(folder)
+    for name in config.architectures or ():
+        with reading(folder, "model"):
+            of = getattr(getattr(getattr(transformers, name, None), "config_class", None), "model_type", None)
+        if of is not None and of != config.model_type:
+            raise MissingError(
+                f"{folder / 'config.json'}: the model_type is {config.model_type!r}, but its architecture {name!r} is of {of!r}", hint=WHOLE
+            )
+
+
+def refuse_other_size(folder: Path, kind: Any) -> None:
+    """A config.json that describes far more numbers than there are would fill the memory with random ones before it is refused."""
+    tensors = _tensors(folder)
+    layers, held = read_config(folder).layers or 0, sum(tensors.values())
+    if layers > len(tensors):
+        raise MissingError(f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} tensors", hint=WHOLE)
+    with reading(folder, "model"), torch.device("meta"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        described = sum(value.numel() for value in kind.from_config(config, trust_remote_code=False).parameters())
+    if described > 2 * held + 2**20:
+        raise MissingError(f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}", hint=WHOLE)
+
+
+def _tensors(folder: Path) -> Mapping[str, int]:
+    """How many numbers each tensor in FOLDER has; one that is not of floating point numbers is refused."""
+    found: dict[str, int] = {}
+    for path in weight_files(folder):
+        try:
+            with safe_open(path, framework="pt") as file:
+                slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+                found |= {name: torch.Size(part.get_shape()).numel() for name, part in slices.items()}
+                odd = [name for name, part in slices.items() if part.get_dtype() not in _FLOATING and not _UNUSED.search(name)]
+        except (OSError, SafetensorError) as error:
+            raise MissingError(f"{str(path)!r} cannot be read: {_in_one_line(error)}", hint=WHOLE) from error
+        if odd:
+            raise MissingError(f"{str(path)!r}: {odd[0]!r} holds no floating point numbers", hint="embedlab loads no quantised weights")
+    return found
+
+
+def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
+    """Numbers that are not finite in the weights of MODEL, which make every vector meaningless."""
+    # One number that is not finite makes the sum so too, in a tenth of the time; large finite ones may, and are looked at again.
+    suspects = [(name, value) for name, value in model.named_parameters() if not torch.isfinite(value.detach().sum())]
+    broken = [name for name, value in suspects if not torch.isfinite(value).all()]
+    if broken:
+        raise MissingError(f"{_weights_name(folder)}: numbers that are not finite in {_named(broken)}", hint=WHOLE)
+
+
+@contextmanager
+def reading(folder: Path, what: str) -> Iterator[None]:
+    """Turn whatever transformers and tokenizers raise over files that are not theirs to be trusted into one line of error."""
+    try:
+        with quiet_transformers():
+            yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
+        raise
+    except BaseException as error:  # any type at all, and tokenizers' own panic is not even an Exception
+        raise MissingError(f"cannot load the {what} in {str(folder)!r}: {_in_one_line(error)}", hint=WHOLE) from error
+
+
+def _in_one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, KeyError):
+        text = f"unknown name {text}"
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _weights_name(folder: Path) -> str:
+    files = weight_files(folder)
+    return repr(str(files[0] if len(files) == 1 else folder / "model.safetensors.index.json"))
+
+
+def _named(names: Collection[str]) -> str:
+    """The tensors NAMES in words: the first three, and how many more."""
+    first = ", ".join(repr(name) for name in sorted(names)[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"tensor{'s' if len(names) > 1 else ''} {first}{more}"

@@ -1,0 +1,142 @@
+"""A model folder is loaded whole or refused by name: tensors, shapes, numbers, architecture, code and tokenizer."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine
+from embedlab.encoders.pretrained import load_backbone, load_language_model
+from embedlab.errors import MissingError
+
+Tensors = dict[str, Tensor]
+LAYER = "encoder.layer.1.attention.self.query.weight"
+
+
+@pytest.fixture
+def folder(small_bert: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_bert, tmp_path / "model"))
+
+
+def change_weights(folder: Path, change: Callable[[Tensors], object]) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def change_json(path: Path, **values: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def without(part: str) -> Callable[[Tensors], object]:
+    return lambda tensors: [tensors.pop(name) for name in list(tensors) if part in name]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("layer.1."), r"model\.safetensors' lacks tensors 'encoder\.layer\.1\..* and 13 more for a model of type 'bert'"),
+        (without("embeddings.LayerNorm.bias"), r"lacks tensor 'embeddings\.LayerNorm\.bias' for a model of type 'bert'"),
+        (lambda all_: all_.update({"bert.encoder.layer.2.extra": torch.ones(3)}), r"has an unknown tensor '.*encoder\.layer\.2\.extra'"),
+        (
+            lambda all_: all_.update({f"bert.{LAYER}": torch.ones(31, 32)}),
+            r"has the shape \[31, 32\], but config\.json describes \[32, 32\]",
+        ),
+        (lambda all_: all_[f"bert.{LAYER}"].view(-1)[7:8].fill_(torch.nan), rf"not finite in tensor '{LAYER}'"),
+        (lambda all_: all_[f"bert.{LAYER}"].view(-1)[7:8].fill_(torch.inf), rf"not finite in tensor '{LAYER}'"),
+        (lambda all_: all_.update({f"bert.{LAYER}": torch.ones(32, 32, dtype=torch.int32)}), "holds no floating point numbers"),
+    ],
+)
+def test_weights_that_are_not_whole_are_refused_by_name(
+    folder: Path, cpu: Machine, change: Callable[[Tensors], object], message: str
+) -> None:
+    change_weights(folder, change)
+    with pytest.raises(MissingError, match=message):
+        load_transformer(str(folder), cpu)
+
+
+def test_a_pooling_layer_counted_positions_and_a_language_models_head_are_no_part_of_an_encoder(
+    folder: Path, cpu: Machine, sentences: list[str]
+) -> None:
+    before = load_transformer(str(folder), cpu).encode(sentences)
+    unused = {"bert.pooler.dense.weight": torch.ones(32, 32), "bert.embeddings.position_ids": torch.arange(130)[None]}
+    change_weights(folder, lambda all_: all_.update(unused))
+    assert (load_transformer(str(folder), cpu).encode(sentences) == before).all()
+    change_weights(folder, without("cls."))
+    assert (load_transformer(str(folder), cpu).encode(sentences) == before).all()
+
+
+@pytest.mark.parametrize(("named", "is_refused"), [(["BertForSequenceClassification"], False), (["BertForMaskedLM"], True), (None, True)])
+def test_a_tasks_layer_is_left_out_where_the_folder_announces_it(folder: Path, named: list[str] | None, is_refused: bool) -> None:
+    change_weights(folder, lambda all_: all_.update({"classifier.weight": torch.ones(3, 32), "classifier.bias": torch.ones(3)}))
+    change_json(folder / "config.json", architectures=named)
+    if is_refused:
+        with pytest.raises(MissingError, match=r"has an unknown tensors? 'classifier\.bias', 'classifier\.weight'"):
+            load_backbone(folder)
+    else:
+        load_backbone(folder)
+
+
+@pytest.mark.parametrize("model_type", ["roberta", "distilbert", "t5"])
+def test_another_model_type_is_refused(folder: Path, cpu: Machine, model_type: str) -> None:
+    change_json(folder / "config.json", model_type=model_type)
+    with pytest.raises(MissingError, match=f"model_type is '{model_type}', but its architecture 'BertForMaskedLM' is of 'bert'"):
+        load_transformer(str(folder), cpu)
+
+
+def test_half_a_head_is_refused_and_none_is_no_head(folder: Path) -> None:
+    change_weights(folder, without("transform.dense"))
+    with pytest.raises(MissingError, match=r"lacks tensors 'cls\.predictions\.transform\.dense\.bias', '.*weight' for"):
+        load_language_model(folder)
+    change_weights(folder, without("cls."))
+    assert load_language_model(folder) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"num_hidden_layers": 10**9}, "1000000000 layers, but the weights are"),
+        ({"vocab_size": 10**8}, "a model of 3200.* numbers, but the weights are"),
+        ({"num_attention_heads": 0}, "cannot load the model in"),
+        ({"hidden_act": "wobble"}, "cannot load the model in"),
+        ({"hidden_size": "wide"}, r"config\.json: 'hidden_size' is 'wide'"),
+        ({"hidden_size": 48, "num_attention_heads": 2}, r"has the shape \["),
+    ],
+)
+def test_a_config_that_describes_another_model_is_refused_before_it_fills_the_memory(
+    folder: Path, cpu: Machine, values: dict[str, object], message: str
+) -> None:
+    change_json(folder / "config.json", **values)
+    with pytest.raises(MissingError, match=message):
+        load_transformer(str(folder), cpu)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"model": {}}', b"\xff\xfe", b'{"version": "1.0", "model": 7}'])
+def test_a_tokenizer_that_cannot_be_read_is_one_line(folder: Path, cpu: Machine, content: bytes) -> None:
+    (folder / "tokenizer.json").write_bytes(content)
+    with pytest.raises(MissingError, match="cannot load the tokenizer in") as error:
+        load_transformer(str(folder), cpu)
+    assert "\n" not in error.value.message
+
+
+FOREIGN = {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Model", "AutoTokenizer": ["mine.T", None]}}
+
+
+def test_code_in_a_model_folder_is_refused_in_two_lines_and_never_run(folder: Path, tmp_path: Path) -> None:
+    change_json(folder / "config.json", **FOREIGN)
+    change_json(folder / "tokenizer_config.json", auto_map=FOREIGN["auto_map"], tokenizer_class="Mine")
+    (folder / "mine.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n")
+    command = [sys.executable, "-m", "embedlab", "score", "a dog", "a cat", "--model", str(folder)]
+    done = subprocess.run(command, input="y\n" * 9, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.splitlines()[0].endswith("wants to run its own code for the model type 'mine': embedlab runs none")
+    assert len(done.stderr.splitlines()) == 2
+    assert not (tmp_path / "was-run").exists()

@@ -1,0 +1,35 @@
+"""Nothing that is loaded may bring code along: every door says so, in the package, its tests and its benchmarks."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LOADERS = {"from_pretrained", "from_config", "load_dataset", "SentenceTransformer"}
+
+
+def open_calls(text: str) -> Iterator[int]:
+    """The lines of the calls in a program that load something and do not refuse the code that comes with it."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        refused = any(
+            item.arg == "trust_remote_code" and isinstance(item.value, ast.Constant) and item.value.value is False for item in node.keywords
+        )
+        if name in LOADERS and not refused:
+            yield node.lineno
+
+
+@pytest.mark.parametrize("folder", ["embedlab", "tests", "benchmarks"])
+def test_every_call_that_loads_something_refuses_its_code(folder: str) -> None:
+    programs = list((ROOT / folder).rglob("*.py"))
+    assert len(programs) > 10
+    assert [f"{path.relative_to(ROOT)}:{line}" for path in programs for line in open_calls(path.read_text(encoding="utf-8"))] == []
+
+
+def test_a_call_that_leaves_it_open_or_allows_it_is_found() -> None:
+    text = "A.from_pretrained(x)\nload_dataset(x, trust_remote_code=True)\nA.from_config(x, trust_remote_code=False)\n"
+    assert list(open_calls(text)) == [1, 2]
