@@ -179,7 +179,7 @@ def score(
 ) -> "tuple[ScoredPairs, bool]":
     """Every pair scored by every model, and whether no dataset was missing; what is missing is told."""
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
-    _check_device(terminal)
+    check_device(terminal)
 
     from embedlab.data.source import Source
     from embedlab.tasks.sts import DATASETS, open_parts, score_models
@@ -192,7 +192,7 @@ def score(
     return scored, not missing
 
 
-def _check_device(terminal: Terminal) -> None:
+def check_device(terminal: Terminal) -> None:
     """Refuse a device that was asked for by name and is not there, also where all scores are kept and nothing is to compute."""
     if terminal.settings.device in {"cuda", "mps"}:
         from embedlab.encoders.device import machine

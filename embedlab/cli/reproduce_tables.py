@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from embedlab.grids.deviations import rows_said
 from embedlab.grids.judgement import HOLDS, RESAMPLES, Judgement, Number, PairOrder, Ranking
 from embedlab.grids.paper_file import load_paper, paper_names, summary_of
 from embedlab.grids.paper_table import Deviation, PaperTable
@@ -62,10 +63,10 @@ def _as_printed(values: Sequence[Value]) -> list[Value | Cell]:
     return [Cell(value=value, text=f"{value:.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values]
 
 
-def deviations_table(table: PaperTable, found: Sequence[Deviation]) -> Table:
-    """What is otherwise here; it stands above the numbers."""
-    rows: Rows = [{"what": one.what, "paper": one.paper, "here": one.here} for one in found]
-    columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here")]
+def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
+    """What is otherwise here, and for which rows; it stands above the numbers. TRAINED are the rows that a run is behind."""
+    rows: Rows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_said(one, trained)} for one in found]
+    columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here", "rows")]
     return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
 
 

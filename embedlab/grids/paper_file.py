@@ -35,7 +35,7 @@ class _Row:
     set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
     pooling: Pooling | None = None  # of the encoder as it is
     combine: Combination | None = None
-    of: tuple[str, ...] = ()  # the combined rows; a row twice combines neighbouring seeds of it
+    of: tuple[str, ...] = ()  # the combined rows; a row twice combines its seeds two by two
     lacks: str | None = None
     columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
 
@@ -186,6 +186,7 @@ def _check_names(found: PaperTable, where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, naming the nearest that does."""
     rows = list(found.makings)
     spoken = [row for making in found.makings.values() for row in making.of]
+    spoken += [row for deviation in found.deviations for row in deviation.rows]
     spoken += [row for claim in found.claims for row in (claim.better, claim.worse)]
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown("column", (column for columns in found.judge for column in columns), found.columns, where)

@@ -27,6 +27,7 @@ class Deviation:
     what: str
     paper: str
     here: str
+    rows: tuple[str, ...] = ()  # for which it holds; empty: for all
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from embedlab.grids.paper_table import ENCODER, Making, PaperTable
 from embedlab.grids.reproduce import expected_recipe, keys_set, training, trainings
 from embedlab.recipe import Recipe, flatten, to_table
 from embedlab.runs.store import RunFolder
+from embedlab.schema import unbuild
 
 Spot = tuple[str, str]  # row and column of a table
 
@@ -32,9 +33,9 @@ class Member:
 def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
     """For each training of a table the finished run that fits it, where there is one.
 
-    Best is a run of the very recipe. Otherwise it must be of the same objectives and agree in every key that the row sets or
-    that tells the table's own rows apart; of several those win that agree with the other rows' runs in everything else, then
-    the one named like the recipe, then the one with the fewest differences.
+    Best is a run whose recipe is the row's to the last value. Otherwise it must come from the row's recipe and agree in every
+    key that the row sets or that tells the table's own rows apart; of several those win that agree with the other rows' runs in
+    everything else, then the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
     wanted = {key: (making, expected_recipe(making, overrides, encoder)) for key, (_, making) in trainings(table).items()}
@@ -44,7 +45,8 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
         decisive |= keys_set(making) & _values(expected).keys()
         is_free = making.encoder is None and encoder is None
-        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), there)
+        own = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs)}
+        fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), own)
     values = {name: _values(recipe) for name, recipe in there.items()}
     return _alike(fitting, values, _common([recipe for _, recipe in wanted.values()], values.values()))
 
@@ -57,13 +59,37 @@ def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> 
     return {key: texts for key, texts in found.items() if len(texts) > 1}
 
 
+def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
+    """Whether RECIPE is the EXPECTED one, whatever its numbers are set to.
+
+    A summary belongs to one recipe, of which a run keeps it; a recipe of the user's own may train the same thing under another.
+    What starts from another run of the folder has been trained on more than its own stages say.
+    """
+    if recipe.encoder.model != expected.encoder.model and _starts_from_run(recipe, runs):
+        return False
+    is_same = recipe.summary == expected.summary and _objectives(recipe) == _objectives(expected)
+    return is_same or _signal(recipe) == _signal(expected)
+
+
+def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
+    start = Path(recipe.encoder.model.partition("?")[0].partition("@")[0])
+    folder = (runs / start).resolve()
+    return folder.is_dir() and folder != runs.resolve() and folder.is_relative_to(runs.resolve())
+
+
+def _signal(recipe: Recipe) -> str:
+    """What a recipe learns from and how, apart from how much of it and at which rate."""
+    stages = [[stage.data.datasets, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages]
+    return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
+
+
 def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> list[_Fit]:
     """The runs that may stand for a recipe, the best first."""
     values = _values(expected)
     fits: list[_Fit] = []
     for name, recipe in there.items():
         own = _values(recipe)
-        if _objectives(recipe) == _objectives(expected) and all(own.get(key) == values[key] for key in decisive):
+        if all(own.get(key) == values[key] for key in decisive):
             differences = sum(own.get(key) != value for key, value in values.items())
             fits.append((recipe.hash != expected.hash, name != expected.name, differences, name))
     return sorted(fits)
@@ -132,7 +158,7 @@ class RowModels:
         if making.combine is None:
             return ()
         parts = [self.members(self.table.makings[row]) for row in making.of]
-        rows = _neighbours(parts[0]) if making.is_control else _by_seed(parts)
+        rows = _couples(parts[0]) if making.is_control else _by_seed(parts)
         return tuple(Member(name=f"{making.combine}({','.join(member.name for member in row)})", seed=row[0].seed) for row in rows)
 
     def all_members(self) -> dict[Spot, tuple[Member, ...]]:
@@ -141,9 +167,9 @@ class RowModels:
         return {**rows, **{(point.row, point.column): self.members(point.making) for point in self.table.points}}
 
 
-def _neighbours(members: Sequence[Member]) -> list[tuple[Member, ...]]:
-    """Each member with the one after it, the last with the first."""
-    return list(zip(members, [*members[1:], *members[:1]], strict=True)) if len(members) > 1 else []
+def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:
+    """The members two by two; no seed counts twice, so that the couples vary as much as trainings do."""
+    return list(zip(members[::2], members[1::2], strict=False))
 
 
 def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedlab.analysis.ordering import Agreement
+from embedlab.cli.output import Terminal
+from embedlab.cli.reproduce import Asked
+from embedlab.cli.reproduce_models import Evaluated, absent_rows
 from embedlab.cli.reproduce_tables import orders_table
 from embedlab.errors import ExitCode
 from embedlab.grids.judgement import Judgement, Ranking
 from embedlab.grids.paper_file import select_tables
+from embedlab.grids.row_models import Member
+from embedlab.recipe import load_recipe, to_toml
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -136,6 +143,37 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [f"fifth-{number}" for number in range(1, 6)]  # type: ignore[attr-defined]
     assert all(-100 <= row["w/oFT"] <= 100 for row in figure["rows"])  # type: ignore[attr-defined]
     assert "SBERT, DefSent" in str(figure["notes"])
+
+
+def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_stand(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    run = RunFolder.of(Path("runs-sample"), "sbert", 1)
+    run.model.mkdir(parents=True)
+    (run.model / "config.json").write_text("{")
+    run.recipe_file.write_text(to_toml(load_recipe("sbert", encoder=str(tiny_encoder))))
+    words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    answer = embedlab(*words, "--json")
+    _, figure = tables(answer)
+    assert all(-100 <= row["w/oFT"] <= 100 for row in figure["rows"])  # type: ignore[attr-defined]
+    (absent,) = (note for note in figure["notes"] if "config.json" in note)  # type: ignore[attr-defined]
+    assert absent.startswith("absent: SBERT: ")
+    assert "config.json" not in answer.err
+    (untrained,) = (note for note in figure["notes"] if "no finished run" in note)  # type: ignore[attr-defined]
+    assert "stands for DefSent;" in untrained
+
+
+def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
+    (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
+    asked = Asked(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
+    known = Evaluated(evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"})
+    members = {
+        ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
+        ("S+D", ""): (Member(name="s-d@1", seed=1),),
+    }
+    assert list(absent_rows(table, members, known, {"SBERT": "training failed, seed 1, 2: no space"}, asked, Terminal(Settings()))) == [
+        "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
+        "absent: DefSent (d@2): damaged",
+    ]
+    assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
 
 
 @pytest.mark.slow

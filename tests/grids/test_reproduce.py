@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from embedlab.errors import UsageError
-from embedlab.grids.deviations import deviations
+from embedlab.grids.deviations import deviations, rows_said
 from embedlab.grids.expand import MULTITASK
 from embedlab.grids.paper_file import select_tables
 from embedlab.grids.paper_table import Deviation, PaperTable
 from embedlab.grids.plan import Place
 from embedlab.grids.reproduce import Cells, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.grids.row_models import RowModels, find_runs_of, settings_apart
+from embedlab.names import recipe_names
 from embedlab.recipe import load_recipe, to_table, to_toml
 from embedlab.runs.store import RunFolder
 
@@ -151,7 +152,7 @@ def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(plac
     assert {row for key, (row, _) in trainings(table).items() if key in found} == {"BERT-base SBERT"}
 
 
-def test_combinations_match_their_parts_by_seed_and_the_control_takes_neighbouring_seeds(place: Place) -> None:
+def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(place: Place) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
     make_run(place, "d", recipe="defsent", seeds=(2, 3, 4))
@@ -163,10 +164,56 @@ def test_combinations_match_their_parts_by_seed_and_the_control_takes_neighbouri
 
     assert names("SBERT") == ["s@1", "s@2", "s@3"]
     assert names("AVERAGE") == ["average(s@2,d@2)", "average(s@3,d@3)"]
-    assert names("CONCAT of two SBERT seeds") == ["concat(s@1,s@2)", "concat(s@2,s@3)", "concat(s@3,s@1)"]
+    assert names("CONCAT of two SBERT seeds") == ["concat(s@1,s@2)"]  # seed 3 has no partner of its own
     assert names("w/oFT") == [f"{ENCODER}?pooling=mean"]
     assert names("S+D") == []
     assert [member.seed for member in replace(models, seeds=[3]).members(table.makings["BERT-base AVERAGE"])] == [3]
+
+
+@pytest.mark.parametrize(("seeds", "couples"), [((1,), 0), ((1, 2), 1), ((1, 2, 3, 4, 5), 2)])
+def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: int, place: Place) -> None:
+    """Two seeds are one couple: the same two in the other order would be an estimate without a spread."""
+    table = one("tsukagoshi", "table3")
+    make_run(place, "s", recipe="sbert", seeds=seeds)
+    run_of = find_runs_of(table, place.runs_folder, (), ENCODER)
+    models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
+    members = models.members(table.makings["BERT-base CONCAT of two SBERT seeds"])
+    used = [name for member in members for name in member.name.removeprefix("concat(").removesuffix(")").split(",")]
+    assert len(members) == couples
+    assert len(set(used)) == len(used) == 2 * couples
+
+
+def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(place: Place) -> None:
+    table = one("tsukagoshi", "table3")
+    make_run(place, "liaos-baseline", recipe="snli-ce")
+    assert find_runs_of(table, place.runs_folder, (), ENCODER) == {}
+    make_run(place, "short-sbert", "data.rows=50", "optim.lr=1e-5", recipe="sbert")
+    assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"short-sbert"}
+
+
+def test_a_recipe_of_ones_own_fills_a_row_where_it_learns_the_same(place: Place) -> None:
+    table = one("tsukagoshi", "table3")
+    make_run(place, "mine", "summary=mine", "data.rows=50", recipe="sbert")
+    make_run(place, "another", "summary=mine", "objective.head=two-layer", recipe="sbert")
+    assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"mine"}
+
+
+def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(place: Place) -> None:
+    (table,) = select_tables("chen", "table2")
+    make_run(place, "pre-nli", recipe="multitask-pretrain-nli")
+    for start in ("pre-nli", "pre-nli@1", str(place.runs_folder / "pre-nli" / "seed-1" / "model")):
+        run = RunFolder.of(place.runs_folder, "further", 1)
+        run.model.mkdir(parents=True, exist_ok=True)
+        run.recipe_file.write_text(to_toml(load_recipe("multitask", encoder=start)))
+        assert find_runs_of(table, place.runs_folder, (), None) == {}
+    make_run(place, "baseline", recipe="multitask")
+    assert set(find_runs_of(table, place.runs_folder, (), None).values()) == {"baseline"}
+
+
+def test_every_recipe_has_a_summary_of_its_own() -> None:
+    """By it a run is known to come from a recipe."""
+    summaries = [load_recipe(name).summary for name in recipe_names()]
+    assert len(set(summaries)) == len(summaries)
 
 
 def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> None:
@@ -176,14 +223,26 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
         recipes[row] = to_table(expected_recipe(making)), to_table(expected_recipe(making, own, ENCODER))
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
-    found = deviations(table, recipes, [], [partial, partial, {"name": "sts12", "split": "test", "rows": 9}], [2, 3])
+    whole = {"name": "sts12", "split": "test", "rows": 9}
+    found = deviations(table, recipes, [], {"0.1": [partial, partial, whole], "0.3": [partial]}, {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2})
+    rows = tuple(recipes)
     assert found == [
-        Deviation(what="encoder.model", paper="google/bert_uncased_L-8_H-512_A-8", here=ENCODER),
-        Deviation(what="data.rows", paper="not set", here="50"),
-        Deviation(what="optim.lr (0.9)", paper="2e-05", here="1e-05"),
-        Deviation(what="snli train", paper="90 rows", here="9 rows (partial)"),
-        Deviation(what="seeds a number", paper="1", here="2 to 3"),
+        Deviation(what="encoder.model", paper="google/bert_uncased_L-8_H-512_A-8", here=ENCODER, rows=rows),
+        Deviation(what="data.rows", paper="not set", here="50", rows=rows),
+        Deviation(what="optim.lr", paper="2e-05", here="1e-05", rows=("0.9",)),
+        Deviation(what="snli train", paper="90 rows", here="9 rows (partial)", rows=("0.1", "0.3")),
+        Deviation(what="seeds a number", paper="1", here="2", rows=("0.1", "0.7")),
+        Deviation(what="seeds a number", paper="1", here="3", rows=("0.3",)),
     ]
-    assert deviations(table, {}, [], [{"name": "snli", "split": "train", "sample": True}], []) == [
-        Deviation(what="snli train", paper="the corpus", here="sample: generated, no number is about real language")
+    assert [rows_said(one, rows) for one in found] == ["all trained", "all trained", "0.9", "0.1, 0.3", "0.1, 0.7", "0.3"]
+    assert deviations(table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}) == [
+        Deviation(what="snli train", paper="the corpus", here="sample: generated, no number is about real language", rows=("0.1",))
     ]
+    assert rows_said(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"]) == "0.1"
+
+
+def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> None:
+    (whole,) = select_tables("tsukagoshi", "table3")
+    for table in (whole, for_encoder(whole, ENCODER)[0]):
+        combined = next(one for one in deviations(table, {}, [], {}, {}) if one.what == "combined vectors")
+        assert set(combined.rows) == {row for row, making in table.makings.items() if making.combine and not making.is_control}

@@ -1,0 +1,207 @@
+"""The models behind a reproduced table, scored and evaluated; one that is absent costs its own rows alone, and its reason is one note."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from embedlab.cli.evaluate import By, check_device, chosen_datasets, evaluate_members, keep
+from embedlab.cli.models import resolve_model
+from embedlab.cli.output import Terminal, report
+from embedlab.cli.reproduce import Asked
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.catalog import Model, ModelSpec, resolve
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.grids.item_draws import Kept
+from embedlab.grids.judgement import Items
+from embedlab.grids.paper_table import PaperTable
+from embedlab.grids.row_models import Member, Spot
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.store import RunFolder
+from embedlab.settings import Settings
+from embedlab.tasks.judged import judge as evaluate_on
+from embedlab.tasks.sts import DATASETS, ScoredPairs, open_parts, score_models
+
+Members = Mapping[Spot, Sequence[Member]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated:
+    """What is known of the models of a table."""
+
+    evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
+    answers: Kept
+    scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
+    missing: tuple[str, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
+
+    @property
+    def items(self) -> Items:
+        """What the models are resampled over."""
+        return Items(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
+
+    def present(self, members: Members) -> Members:
+        """MEMBERS without those that are absent."""
+        return {spot: tuple(member for member in own if member.name not in self.absent) for spot, own in members.items()}
+
+
+def evaluate_models(table: PaperTable, members: Members, asked: Asked, terminal: Terminal) -> Evaluated:
+    """The evaluations of every model on the tasks of its columns; what no cell of a grid has evaluated is evaluated now.
+
+    Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
+    """
+    if table.by is not None:
+        names = {member.name for row in table.makings for member in members[row, ""]}
+        scored, absent = _score(sorted(names), table.by, terminal)
+        return Evaluated(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
+    wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
+    scored, absent = _score(sorted(name for name, task in wanted if task == "sts"), "dataset", terminal)
+    evaluations: dict[tuple[str, str], Evaluation] = {}
+    answers: dict[tuple[str, str], list[Outcomes]] = {}
+    missing, told = [], set[str]()
+    for name, task in sorted(wanted):
+        if name in absent:
+            continue
+        try:
+            path = _evaluation_file(name, task, asked, terminal, told)
+        except Interrupted:
+            raise
+        except EmbedlabError as error:
+            absent[name] = _reason(error)
+            continue
+        if path.is_file():
+            evaluations[name, task] = Evaluation.load(path)
+            answers[name, task] = list(kept_outcomes(path.parent, task))
+        elif task != "sts" or scored is not None:  # where the pairs are missing, that has been said once for all
+            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(terminal.settings)}")
+    return Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
+
+
+def again(settings: Settings, *, encoder: str | None = None) -> str:
+    """What a command that is suggested takes over from this one."""
+    return (" --sample" if settings.sample else "") + (f" --encoder {encoder}" if encoder is not None else "")
+
+
+def absent_rows(
+    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], asked: Asked, terminal: Terminal
+) -> Iterator[str]:
+    """What is said of the rows that have no model here, one note for each reason.
+
+    MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by row.
+    """
+    present = known.present(members)
+    untrained = []
+    reasons: dict[str, list[str]] = {}
+    for row, making in table.makings.items():
+        spots = [(row, column) for column in ("", *table.columns)]
+        lost = {member.name: known.absent[member.name] for spot in spots for member in members.get(spot, ()) if member.name in known.absent}
+        is_there = any(present.get(spot) for spot in spots)
+        causes = [*lost.values(), *(failures[one] for one in (row, *making.of) if one in failures)]
+        if making.lacks is not None:
+            yield f"{row}: {making.lacks}"
+        elif causes:
+            reasons.setdefault(causes[0], []).append(f"{row} ({', '.join(lost)})" if is_there and lost else row)
+        elif not is_there:
+            untrained.append(row)
+    for reason, rows in reasons.items():
+        yield f"absent: {', '.join(rows)}: {reason}"
+    if untrained:
+        command = f"embedlab reproduce {table.paper} {table.name}{again(terminal.settings, encoder=asked.encoder)}"
+        hint = "" if asked.trains else f"; `{command}` trains what is missing"
+        yield f"no finished run stands for {', '.join(untrained)}{hint}"
+
+
+def learnt_from(table: PaperTable, members: Members, terminal: Terminal) -> dict[str, list[Mapping[str, Any]]]:
+    """The states of the data that the runs behind each row were trained on."""
+    runs = terminal.settings.runs_folder
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in table.makings:
+        names = sorted({member.name for (own, _), models in members.items() if own == row for member in models})
+        folders = (folder for name in names for folder in _run_folders(resolve(name, runs).members, runs))
+        found[row] = [state for folder in folders for state in folder.environment().data]
+    return found
+
+
+def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
+    """The runs among models and the parts of combined ones."""
+    for spec in specs:
+        if spec.kind == "run" and spec.seed is not None:
+            yield RunFolder.of(runs, spec.name.partition("@")[0], spec.seed)
+        yield from _run_folders(spec.parts, runs)
+
+
+def _evaluation_file(name: str, task: str, asked: Asked, terminal: Terminal, told: set[str]) -> Path:
+    """Where the evaluation of a model on a task is, or would be where it could not be made; TOLD are errors that were reported."""
+    (spec,) = resolve(name, terminal.settings.runs_folder).members
+    folder = ScorePlace.of(spec, terminal.settings).evaluations
+    path = folder / f"{task}.json"
+    if asked.trains and task != "sts" and not path.is_file():
+        with terminal.progresses() as watch:
+            judged = evaluate_on(task, spec, terminal.settings, lambda work: watch(f"{name}: {work}"))
+        for error in judged.missing:
+            if error.message not in told:
+                report(error)
+            told.add(error.message)
+        judged.keep(folder)
+    return path
+
+
+def _score(names: Sequence[str], by: By, terminal: Terminal) -> tuple[ScoredPairs | None, dict[str, str]]:
+    """The STS pairs scored by those of the models called NAMES that are there, and why the others are absent.
+
+    Evaluations of the whole suite are stored. None where there are no pairs or no models.
+    """
+    if not names:
+        return None, {}
+    check_device(terminal)
+    try:
+        parts, missing = open_parts(Source.from_settings(terminal.settings), chosen_datasets(None, by) or DATASETS, fifths=by != "source")
+    except MissingError as error:
+        report(error)
+        return None, {}
+    for lacking in missing:
+        report(lacking)
+    scored, absent = _score_present(names, parts, terminal)
+    if scored is not None and by == "dataset":
+        places = {name: place for name, place in scored.places.items() if not (place.evaluations / "sts.json").is_file()}
+        part = replace(scored, places=places)
+        keep(part, evaluate_members(part))
+    return scored, absent
+
+
+def _score_present(names: Sequence[str], parts: Sequence[Part], terminal: Terminal) -> tuple[ScoredPairs | None, dict[str, str]]:
+    models: dict[str, Model] = {}
+    absent: dict[str, str] = {}
+    for name in names:
+        try:
+            models[name] = resolve_model(name, terminal)
+        except EmbedlabError as error:
+            absent[name] = _reason(error)
+
+    def score(chosen: Sequence[Model]) -> ScoredPairs | None:
+        if not chosen:
+            return None
+        with terminal.progresses() as watch:
+            return score_models(chosen, parts, terminal.settings, watch=lambda member: watch(f"scoring {member}"), note=terminal.note)
+
+    try:
+        return score(list(models.values())), absent
+    except Interrupted:
+        raise
+    except EmbedlabError:  # which of them it was shows one by one; what has been scored is stored
+        for name, model in list(models.items()):
+            try:
+                score([model])
+            except Interrupted:
+                raise
+            except EmbedlabError as error:
+                absent[name] = _reason(error)
+                del models[name]
+    return score(list(models.values())), absent
+
+
+def _reason(error: EmbedlabError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message
