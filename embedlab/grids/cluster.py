@@ -19,7 +19,7 @@ from typing import Any
 from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError
 from embedlab.grids.cell import PROGRAM, is_complete, judge
 from embedlab.grids.local import finish_cell
-from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.plan import SAMPLE, Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
 from embedlab.grids.worker import BEAT_S, alive, dead_workers, worker_name
 from embedlab.paths import atomic_folder
@@ -153,8 +153,8 @@ def run_task(plan_text: str, folder_path: str, number: int, program: Sequence[st
 def run_apart(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> Outcome:
     """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack what it leaves behind."""
     scratch.mkdir(exist_ok=True)
-    (scratch / "plan.json").write_text(plan_text, encoding="utf-8")
-    there = Plan.load(scratch / "plan.json")
+    # The suffix of the sample world's folder is there for both worlds: it is the plan that knows its world.
+    there = Plan.from_json(plan_text, scratch / f"runs{SAMPLE}", where=scratch)
     plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
     cell = plan.cell(number)
     returncode, reason = _work(plan, GridFolder(scratch), cell, program)

@@ -64,7 +64,7 @@ def keep_plan(plan: Plan, folder: GridFolder) -> None:
     """Put PLAN into the grid's folder; while workers are at it the grid has one plan, and another is refused."""
     if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
         return
-    if is_alive(folder):
+    if is_alive(folder) and Plan.load(folder.plan_file) != plan:  # an equal one may be written otherwise, by an earlier version
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
             hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.typed}`; finished cells are kept",

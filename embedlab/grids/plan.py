@@ -9,10 +9,11 @@ from typing import Any, Self
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.paths import write_atomic
-from embedlab.runs.store import GRIDS, RunFolder
+from embedlab.runs.store import GRIDS, RunFolder, moved_along
 from embedlab.settings import Settings
 
-SCHEMA = 1
+SCHEMA = 2  # 1 held the runs folder's own path, and broke when it was moved
+SAMPLE = "-sample"  # ends the name of the sample world's runs folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,25 @@ class Place:
     @property
     def runs_folder(self) -> Path:
         """Where the cells' runs live."""
-        return Path(f"{self.runs}-sample" if self.sample else self.runs)
+        return Path(f"{self.runs}{SAMPLE}" if self.sample else self.runs)
+
+    def to_values(self) -> dict[str, Any]:
+        """The place as a plan holds it: relative to the runs folder, and without that, which is where the plan lies."""
+        values = {key: value for key, value in asdict(self).items() if key != "runs"}
+        inside = {key: Path(values[key]) for key in ("cache", "data") if values[key] and Path(values[key]).is_relative_to(self.runs_folder)}
+        return {**values, **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()}}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
+        """What `to_values` gave, in this runs folder."""
+        if values.get("sample") and not runs_folder.name.endswith(SAMPLE):
+            raise MissingError(
+                f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder ends in {SAMPLE!r}",
+                hint=f"rename it to {str(runs_folder) + SAMPLE!r}",
+            )
+        runs = str(runs_folder).removesuffix(SAMPLE) if values.get("sample") else str(runs_folder)
+        given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
+        return cls(**{**values, **given, "runs": runs})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,29 +139,43 @@ class Plan:
 
     def to_json(self) -> str:
         """The whole plan as text: equal plans give equal texts."""
-        values = {**vars(self), "schema": SCHEMA, "place": asdict(self.place), "variants": [vars(variant) for variant in self.variants]}
+        values = {**vars(self), "schema": SCHEMA, "place": self.place.to_values(), "variants": [vars(variant) for variant in self.variants]}
         return json.dumps(values, ensure_ascii=False)
 
     @classmethod
+    def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
+        """The plan that `to_json` gave as TEXT, in this runs folder; WHERE names it in errors."""
+        values = json.loads(text)
+        if (schema := values.pop("schema")) > SCHEMA:
+            raise MissingError(f"{where}: written by a newer embedlab", hint="update embedlab to go on with this grid")
+        place = Place(**values["place"]).to_values() if schema == 1 else values["place"]
+        return cls(
+            name=values["name"],
+            summary=values["summary"],
+            axes={axis: tuple(labels) for axis, labels in values["axes"].items()},
+            variants=tuple(_variant(variant, runs_folder) for variant in values["variants"]),
+            seeds=tuple(values["seeds"]),
+            threads=values["threads"],
+            place=Place.from_values(place, runs_folder),
+        )
+
+    @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote; a damaged or newer file is refused by name."""
+        """Read what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
+        folder = path.absolute().parent
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            if values.pop("schema") > SCHEMA:
-                raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab to go on with this grid")
-            return cls(
-                name=values["name"],
-                summary=values["summary"],
-                axes={axis: tuple(labels) for axis, labels in values["axes"].items()},
-                variants=tuple(Variant(**variant) for variant in values["variants"]),
-                seeds=tuple(values["seeds"]),
-                threads=values["threads"],
-                place=Place(**values["place"]),
-            )
+            return cls.from_json(path.read_text(encoding="utf-8"), folder.parents[1], where=path)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise MissingError(
                 f"{path}: not a readable plan: {error}", hint="`embedlab grid run` writes it anew; no run is lost"
             ) from error
+
+
+def _variant(values: Mapping[str, Any], runs_folder: Path) -> Variant:
+    """A variant as a plan holds it; an encoder that is a run of the runs folder has been moved along with it."""
+    recipe = values["recipe"]
+    encoder = {**recipe["encoder"], "model": moved_along(recipe["encoder"]["model"], runs_folder)}
+    return Variant(**{**values, "recipe": {**recipe, "encoder": encoder}})
 
 
 @dataclass(frozen=True)

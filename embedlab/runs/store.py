@@ -132,7 +132,9 @@ class RunFolder:
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
                 hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm {self.id}",
             )
-        return recipe_file(self.recipe_file)
+        stored = recipe_file(self.recipe_file)
+        encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
+        return replace(stored, encoder=encoder)
 
     def environment(self) -> Environment:
         """What the run ran on and with; a folder of a newer schema is refused."""
@@ -237,6 +239,15 @@ class RunFolder:
                 break
             time.sleep(patience_s)
         return Holder(**json.loads(self.pid_file.read_text()))
+
+
+def moved_along(model: str, runs: Path) -> str:
+    """The folder MODEL of a run, or the one in RUNS of the same run and seed, if that is where a moved runs folder has it now."""
+    there = Path(model)
+    if not (there.is_absolute() and there.name == "model" and re.fullmatch(r"seed-\d+", there.parent.name)):
+        return model
+    here = runs.absolute().joinpath(*there.parts[-3:])
+    return str(here) if here.is_dir() and not there.is_dir() else model
 
 
 def find_runs(folder: Path) -> list[RunFolder]:

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,8 @@ from embedlab.data.source import Source
 from embedlab.errors import MissingError, UsageError
 from embedlab.grids.expand import expand_grid, keys_of
 from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
-from embedlab.grids.plan import Place, Plan
+from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.paths import write_atomic
 from embedlab.recipe import load_recipe
 from tests.grids.conftest import GRID, plan_of
 
@@ -26,12 +28,37 @@ def test_cells_are_all_combinations_with_each_seed(plan: Plan) -> None:
     assert first.run.startswith("mine.lr-1e-05_pooling-cls.")
 
 
-def test_a_plan_reads_back_from_its_file(plan: Plan, tmp_path: Path) -> None:
-    plan.save(tmp_path / "plan.json")
-    assert Plan.load(tmp_path / "plan.json") == plan
-    (tmp_path / "plan.json").write_text("{")
+def test_a_plan_reads_back_from_its_file(plan: Plan, folder: GridFolder) -> None:
+    plan.save(folder.plan_file)
+    assert Plan.load(folder.plan_file) == plan
+    folder.plan_file.write_text("{")
     with pytest.raises(MissingError, match="not a readable plan"):
-        Plan.load(tmp_path / "plan.json")
+        Plan.load(folder.plan_file)
+
+
+def as_before(plan: Plan) -> str:
+    """A plan as it was written with absolute paths."""
+    return json.dumps({**json.loads(plan.to_json()), "schema": 1, "place": vars(plan.place)})
+
+
+@pytest.mark.parametrize("of", [Plan.to_json, as_before])
+def test_a_plan_goes_where_its_runs_folder_goes(plan: Plan, folder: GridFolder, tmp_path: Path, of: Callable[[Plan], str]) -> None:
+    former = plan.place.runs_folder
+    inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
+    start = former / "start" / "seed-1" / "model"
+    start.mkdir(parents=True)
+    variants = tuple(replace(one, recipe={**one.recipe, "encoder": {"model": str(start)}}) for one in plan.variants)
+    write_atomic(folder.plan_file, of(replace(plan, place=inside, variants=variants)))
+    (tmp_path / "new").mkdir()
+    now = former.rename(tmp_path / "new" / "place-sample")
+    moved = Plan.load(GridFolder.of(now, plan.name).plan_file)
+    assert moved.place == replace(inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache"))
+    assert moved.run(moved.cell(1)).path.is_relative_to(now)
+    assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {str(now / "start" / "seed-1" / "model")}
+    assert str(former) not in of(moved) or of is as_before
+    again = now.rename(tmp_path / "new" / "bare")
+    with pytest.raises(MissingError, match="ends in '-sample'"):
+        Plan.load(GridFolder.of(again, plan.name).plan_file)
 
 
 @pytest.mark.parametrize("name", grid_names())

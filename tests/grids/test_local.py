@@ -71,6 +71,19 @@ def test_three_workers_do_a_grid_of_3_x_3_x_2_cells(tmp_path: Path) -> None:
     assert not list(folder.workers.iterdir())
 
 
+def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: Plan, short_folder: GridFolder, tmp_path: Path) -> None:
+    prepare(short_plan, short_folder)
+    run_cell(short_plan, short_folder, 2, program=STAND_IN)
+    now = GridFolder.of(short_plan.place.runs_folder.rename(tmp_path / "moved-sample"), short_plan.name)
+    plan = Plan.load(now.plan_file)
+    prepare(plan, now)
+    with Queue(now.queue_file) as queue:
+        assert [entry.number for entry in queue.entries() if entry.state == "done"] == [2]
+    run_local(plan, now, 1, program=STAND_IN)
+    assert_each_done_once(plan, now)
+    assert not short_folder.path.exists()
+
+
 def test_a_finished_grid_starts_nothing_again(short_plan: Plan, short_folder: GridFolder) -> None:
     prepare(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
