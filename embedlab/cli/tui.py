@@ -21,7 +21,7 @@ def tui(
         Path | None, typer.Option("--pairs", metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")
     ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Show the dashboard in a browser instead of this terminal.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address to serve on; anyone who reaches it can do what you can.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to serve on; whoever has the URL can do what you can.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port to serve on.", min=1, max=65535)] = 8000,
     *,
     terminal: Terminal,
@@ -52,15 +52,20 @@ def tui(
 
 def _serve(host: str, port: int, terminal: Terminal) -> None:
     try:
-        from embedlab.tui.serving import LOOPBACK, DashboardServer
+        from embedlab.tui.serving import DashboardServer, is_local
     except ImportError as error:
         raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
 
-    if host not in LOOPBACK:
-        terminal.warn(f"serving on {host!r}: whoever reaches it can start and delete runs")
-    words = [sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]
-    terminal.note(f"the dashboard is at http://{host}:{port} (Ctrl-C ends it)")
-    DashboardServer(shlex.join(words), host=host, port=port).serve()
+    server = DashboardServer(shlex.join([sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]), host=host, port=port)
+    with server.listen() as listening:
+        if not is_local(host):
+            terminal.warn(
+                f"serving on {host!r}: whoever has the address below can start and delete runs and write files as you, from any machine "
+                "that reaches this one; nothing is encrypted, so that the network between can read it too"
+            )
+        # With --quiet too: without the token in it nobody gets in.
+        terminal.error(f"the dashboard is at {server.address} (Ctrl-C ends it); its token lets in whoever has it")
+        server.serve_on(listening)
 
 
 def _without_serving(arguments: list[str]) -> list[str]:

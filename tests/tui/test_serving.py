@@ -1,14 +1,17 @@
-"""`embedlab tui --serve` before a client that speaks the websocket protocol of its pages."""
+"""`embedlab tui --serve` before clients that speak the protocol of its pages, with and without what lets them in."""
 
 import asyncio
+import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
@@ -20,32 +23,44 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    program = [sys.executable, "-m", "embedlab", "tui", "--serve", "--sample", "--runs", str(folder / "runs"), *words]
+    return subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def address(server: "subprocess.Popen[str]") -> str:
+    """The address that the server prints once it listens."""
+    assert server.stderr is not None
+    for line in server.stderr:
+        if found := re.search(r"http://\S+", line):
+            return found[0]
+    pytest.fail("it printed no address")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server process over the sample world."""
-    port = free_port()
-    words = ["tui", "--serve", "--sample", "--port", str(port), "--runs", str(folder / "runs")]
-    server = subprocess.Popen([sys.executable, "-m", "embedlab", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    folder = tmp_path_factory.mktemp("served")
+    server = start(folder, "--quiet", "--port", str(free_port()))
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield address(server)
     finally:
         server.terminate()
         printed, _ = server.communicate(timeout=30)
-        assert printed == b""  # stdout is for answers
+        assert printed == ""  # stdout is for answers
 
 
-async def page(client: "aiohttp.ClientSession", address: str, patience_s: float = 120.0) -> str:
-    """The page, once the server has started."""
-    async with asyncio.timeout(patience_s):
-        while True:
-            try:
-                async with client.get(address) as answer:
-                    return await answer.text()
-            except aiohttp.ClientConnectorError:
-                await asyncio.sleep(0.05)
+@pytest_asyncio.fixture
+async def client() -> AsyncIterator[Any]:
+    async with aiohttp.ClientSession() as session:
+        yield session
 
 
-async def shown(terminal: "aiohttp.ClientWebSocketResponse", text: str, patience_s: float = 120.0) -> None:
+def origin_of(url: str) -> str:
+    return f"http://{urlsplit(url).netloc}"
+
+
+async def shown(terminal: Any, text: str, patience_s: float = 120.0) -> None:
     """Wait until TEXT is drawn."""
     drawn = ""
     async with asyncio.timeout(patience_s):
@@ -53,15 +68,96 @@ async def shown(terminal: "aiohttp.ClientWebSocketResponse", text: str, patience
             drawn += (await terminal.receive_bytes()).decode(errors="replace")
 
 
-async def test_a_browser_sees_the_pairs_and_its_keys_are_obeyed(tmp_path: Path) -> None:
-    with served(tmp_path) as address:
-        async with aiohttp.ClientSession() as client:
-            assert "embedlab" in await page(client, address)
-            origin = {"Origin": address}
-            async with client.ws_connect(f"{address}/ws?width=140&height=45", headers=origin) as terminal:
-                await shown(terminal, "5,400 pairs")
-                await terminal.send_json(["stdin", "3"])
-                await shown(terminal, "press 4 to start one")
-            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-                await client.ws_connect(f"{address}/ws", headers={"Origin": "http://elsewhere.example"})
-            assert refused.value.status == 403
+async def websocket_of(client: Any, url: str) -> str:
+    """What the page at URL connects to."""
+    async with client.get(url) as answer:
+        assert answer.status == 200
+        found = re.search(r'data-session-websocket-url="(ws://[^"]+)"', await answer.text())
+    assert found is not None
+    return found[1]
+
+
+async def test_a_browser_sees_the_pairs_and_its_keys_are_obeyed(served: str, client: Any) -> None:
+    socket_url = await websocket_of(client, served)
+    async with client.ws_connect(f"{socket_url}?width=140&height=45", headers={"Origin": origin_of(served)}) as terminal:
+        await shown(terminal, "5,400 pairs")
+        await terminal.send_json(["stdin", "3"])
+        await shown(terminal, "press 4 to start one")
+
+
+async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(served: str, client: Any) -> None:
+    async with client.get(served) as answer:
+        text, policy = await answer.text(), answer.headers["Content-Security-Policy"]
+    assert "<title>embedlab</title>" in text
+    assert "https:" not in text
+    assert policy.startswith("default-src 'none'")
+    for path in re.findall(r'(?:src|href)="(/[^"]+)"', text):
+        async with client.get(origin_of(served) + path) as answer:
+            assert answer.status == 200, path
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%FF", "?tokens="])
+async def test_a_page_without_the_right_token_is_refused(served: str, client: Any, query: str) -> None:
+    async with client.get(f"{origin_of(served)}/{query}") as answer:
+        assert answer.status == 403
+        assert "printed" in await answer.text()
+
+
+async def refusal(client: Any, url: str, headers: dict[str, str]) -> int:
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await client.ws_connect(url, headers=headers)
+    return int(refused.value.status)
+
+
+@pytest.mark.parametrize("path", ["/ws", "/ws/wrong", "/ws?token=wrong"])
+async def test_a_websocket_without_the_right_token_is_refused(served: str, client: Any, path: str) -> None:
+    assert await refusal(client, f"{origin_of(served)}{path}", {"Origin": origin_of(served)}) == 403
+
+
+async def test_a_websocket_of_another_page_is_refused_though_it_has_the_token(served: str, client: Any) -> None:
+    socket_url, own = await websocket_of(client, served), urlsplit(served)
+    other_port = f"http://{own.hostname}:{free_port()}"
+    likes = (f"https://{own.netloc}", f"http://{own.netloc}.example", f"http://localhost:{own.port}")
+    origins = ["http://elsewhere.example", other_port, *likes, "null"]
+    for origin in origins:
+        assert await refusal(client, socket_url, {"Origin": origin}) == 403, origin
+    assert await refusal(client, socket_url, {}) == 403
+    rebound = {"Origin": f"http://elsewhere.example:{own.port}", "Host": f"elsewhere.example:{own.port}"}
+    assert await refusal(client, socket_url, rebound) == 403
+
+
+async def test_another_name_of_this_machine_serves_a_page_that_works(served: str, client: Any) -> None:
+    url = served.replace("127.0.0.1", "localhost")
+    socket_url = await websocket_of(client, url)
+    assert urlsplit(socket_url).hostname == "localhost"
+    async with client.ws_connect(socket_url, headers={"Origin": origin_of(url)}) as terminal:
+        await terminal.receive_bytes()
+
+
+def test_a_port_in_use_is_two_lines(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        server = start(tmp_path, "--port", str(port))
+        out, err = server.communicate(timeout=60)
+    assert (server.returncode, out) == (3, "")
+    error, hint = err.splitlines()
+    assert error == f"embedlab: error: cannot serve on '127.0.0.1:{port}': Address already in use"
+    assert "--port" in hint
+
+
+async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_means(tmp_path: Path, client: Any) -> None:
+    server = start(tmp_path, "--host", "0.0.0.0", "--port", str(free_port()))
+    try:
+        assert server.stderr is not None
+        warning, url = server.stderr.readline(), address(server)
+        assert "as you" in warning
+        assert "nothing is encrypted" in warning
+        local = f"http://127.0.0.1:{urlsplit(url).port}"
+        async with client.get(local) as answer:
+            assert answer.status == 403
+        async with client.get(f"{local}/?{urlsplit(url).query}") as answer:
+            assert answer.status == 200
+        assert await refusal(client, f"{local}/ws", {"Origin": local}) == 403
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
