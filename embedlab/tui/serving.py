@@ -126,4 +126,4 @@ def _hosts(name: str, port: int) -> tuple[str, ...]:
 
 def _reason(error: OSError) -> str:
     """What the system says, without what Python adds; a name that nobody knows has no number of the system's."""
-    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
+    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else str(error.strerror or error).partition(" (while")[0]

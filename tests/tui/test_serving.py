@@ -1,6 +1,7 @@
 """`embedlab tui --serve` before clients that speak the protocol of its pages, with and without what lets them in."""
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -25,7 +26,10 @@ def free_port() -> int:
 
 def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
     program = [sys.executable, "-m", "embedlab", "tui", "--serve", "--sample", "--runs", str(folder / "runs"), *words]
-    return subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A server that several tests share begins before the home of any test is made.
+    home = {name: str(folder / "home" / name) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")}
+    env = {**os.environ, **home}
+    return subprocess.Popen(program, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def address(server: "subprocess.Popen[str]") -> str:
