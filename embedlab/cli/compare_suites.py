@@ -55,8 +55,10 @@ def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test |
     models = [resolve_model(name, terminal) for name in names]
     columns = [model_columns(model) for model in models]
     known = encode_for_all(models, Work(asked=asked, setting=setting), terminal)
-    found = Found()
+    found = Found(is_whole=known.is_whole)
     for one in asked:
+        if one in known.ready.missing:
+            continue
         try:
             if one.task == "sts":
                 _add_pairs(found, names, columns, one, terminal)
@@ -76,7 +78,7 @@ def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test |
 def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColumns]", one: "Asked", terminal: Terminal) -> None:
     from embedlab.analysis.comparison import AVERAGES, pair_evidence
 
-    scored, is_whole = score(names, terminal, datasets=one.names or None)
+    scored, _ = score(names, terminal, datasets=one.names or None, is_reported=True)
     with terminal.progress("resampling") as tick:
         found.evidence += pair_evidence(scored.table, columns, resamples=RESAMPLES, watch=tick)
     for model in scored.models:
@@ -86,7 +88,6 @@ def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColum
     found.marks |= set(scored.marks)
     found.facts |= scored.facts
     found.notes += [*data_notes(scored), "sts: aggregated by 'all'"]
-    found.is_whole &= is_whole
 
 
 def _add_answers(
@@ -103,9 +104,6 @@ def _add_answers(
     from embedlab.tasks.judged import takes
 
     texts = known.texts.get(one)
-    for error in texts.missing if texts is not None else ():
-        report(error)
-        found.is_whole = False
     found.notes += partial_notes(texts.states if texts is not None else ())
     members = member_columns(columns)
     answers: dict[int, Answers] = {}
@@ -132,6 +130,7 @@ def _answered(model: "Model", one: "Asked", known: Known, setting: "SettingName"
     found = {}
     for spec in model.members:
         try:
+            known.refuse_unfit(model, one)
             with terminal.progresses() as watch:
                 watches = partial(_named_watch, watch, spec.name)
                 found[spec.name] = answer(one, spec, terminal.settings, known.texts.get(one), watches, setting)

@@ -14,7 +14,7 @@ from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
 from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
-from embedlab.cli.suites import Work, encode_for_all, judge_models
+from embedlab.cli.suites import Work, check_device, encode_for_all, judge_models
 from embedlab.errors import ExitCode, MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -140,11 +140,17 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
         raise _not_glue()
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
     predicting = [one_member(model) for model in models] if submission is not None else []
+    if submission is not None:
+        from embedlab.tasks.submission import check_submission
+
+        check_submission(submission, predicting, terminal.settings)
     known = encode_for_all(models, work, terminal)
-    tables, is_whole = [], True
+    tables, is_whole = [], known.is_whole
     for one in work.asked:
+        if one in known.ready.missing:
+            continue
         try:
-            table, is_complete = _sts_table(names, one, terminal) if one.task == "sts" else judge_models(models, one, work, known, terminal)
+            table = _sts_table(names, one, terminal) if one.task == "sts" else judge_models(models, one, work, known, terminal)
         except MissingError as error:
             if work.is_one:
                 raise
@@ -152,7 +158,6 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
             is_whole = False
             continue
         tables += [table] if table else []
-        is_whole &= is_complete
     if tables:
         terminal.show(*tables)
     if submission is not None:
@@ -161,12 +166,12 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
         raise typer.Exit(ExitCode.MISSING)
 
 
-def _sts_table(names: Sequence[str], one: "Asked", terminal: Terminal) -> "tuple[Table, bool]":
-    scored, is_whole = score(names, terminal, datasets=one.names or None, fifths=one.is_whole)
+def _sts_table(names: Sequence[str], one: "Asked", terminal: Terminal) -> "Table":
+    scored, _ = score(names, terminal, datasets=one.names or None, fifths=one.is_whole, is_reported=True)
     evaluations = evaluate_members(scored)
     if one.is_whole:
         keep(scored, evaluations)
-    return dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"), is_whole
+    return dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman")
 
 
 def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
@@ -175,9 +180,9 @@ def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
 
 
 def score(
-    names: Sequence[str], terminal: Terminal, *, datasets: Sequence[str] | None = None, fifths: bool = False
+    names: Sequence[str], terminal: Terminal, *, datasets: Sequence[str] | None = None, fifths: bool = False, is_reported: bool = False
 ) -> "tuple[ScoredPairs, bool]":
-    """Every pair scored by every model, and whether no dataset was missing; what is missing is told."""
+    """Every pair scored by every model, and whether no dataset was missing; what is missing is reported, unless it was before."""
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
     check_device(terminal)
 
@@ -185,19 +190,11 @@ def score(
     from embedlab.tasks.sts import DATASETS, open_parts, score_models
 
     parts, missing = open_parts(Source.from_settings(terminal.settings), datasets or DATASETS, fifths=fifths)
-    for error in missing:
+    for error in missing if not is_reported else ():
         report(error)
     with terminal.progresses() as watch:
         scored = score_models(models, parts, terminal.settings, watch=lambda member: watch(f"scoring {member}"), note=terminal.note)
     return scored, not missing
-
-
-def check_device(terminal: Terminal) -> None:
-    """Refuse a device that was asked for by name and is not there, also where all scores are kept and nothing is to compute."""
-    if terminal.settings.device in {"cuda", "mps"}:
-        from embedlab.encoders.device import machine
-
-        machine(terminal.settings)
 
 
 def evaluate_members(scored: "ScoredPairs") -> Evaluations:

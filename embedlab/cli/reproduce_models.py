@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.cli.evaluate import By, check_device, chosen_datasets, evaluate_members, keep
+from embedlab.cli.evaluate import By, chosen_datasets, evaluate_members, keep
 from embedlab.cli.models import resolve_model
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.reproduce import Asked
+from embedlab.cli.suites import check_device
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model, ModelSpec, resolve

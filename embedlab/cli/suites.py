@@ -1,8 +1,6 @@
 """The evaluations besides `sts`: every member of every model on one task, its numbers kept and shown side by side."""
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
 from statistics import fmean, stdev
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from embedlab.tasks.asked import Asked
     from embedlab.tasks.classifier_settings import SettingName
     from embedlab.tasks.one_pass import Texts
+    from embedlab.tasks.readiness import Readiness
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 
@@ -56,73 +55,96 @@ class Work:
 class Known:
     """What stands before anything is computed: the texts of the tasks, and each member's evaluations of before."""
 
-    texts: "Mapping[Asked, Texts]"
+    ready: "Readiness"
     kept: "Mapping[tuple[str, Asked], Evaluation]"
+
+    @property
+    def texts(self) -> "Mapping[Asked, Texts]":
+        """What each task reads, of those whose data is there."""
+        return self.ready.texts
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was missing."""
+        return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
+
+    def refuse_unfit(self, model: "Model", one: "Asked") -> None:
+        """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
+        for spec in model.members:
+            if (spec.name, one) in self.ready.unfit:
+                raise self.ready.unfit[spec.name, one]
 
 
 def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) -> Known:
-    """Read the texts of all tasks and encode, for each member, those of the tasks that it was not evaluated on before, in one pass."""
+    """Open and check all that is selected, then encode, for each member, what it was not evaluated on before, in one pass.
+
+    What is missing is reported first; of a single task it is an error.
+    """
     from embedlab.data.source import Source
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.tasks.one_pass import encode_once, kept_evaluation
 
-    texts, source = _texts(work, terminal), Source.from_settings(terminal.settings)
+    ready, source = _ready(models, work, terminal), Source.from_settings(terminal.settings)
     kept: dict[tuple[str, Asked], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, terminal.settings)
         for one in work.asked:
             if not work.again and one.task != "sts":
-                found = kept_evaluation(place, work.kept_name(one), texts.get(one), source)
+                found = kept_evaluation(place, work.kept_name(one), ready.texts.get(one), source)
                 kept |= {(spec.name, one): found} if found else {}
-        todo = {one: own for one, own in texts.items() if (spec.name, one) not in kept}
+        todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in kept and (spec.name, one) not in ready.unfit}
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
         if any(one.task != "sts" for one in todo):
             with terminal.progresses() as watch:
                 encode_once(spec, list(todo.values()), terminal.settings, _named(watch, title_of(spec.name)))
-    return Known(texts=texts, kept=kept)
+    return Known(ready=ready, kept=kept)
 
 
-def _texts(work: Work, terminal: Terminal) -> "dict[Asked, Texts]":
-    """What each task reads; a task that is no judge of vectors, or has no data, reads nothing here."""
-    from embedlab.data.source import Source
+def _ready(models: "Sequence[Model]", work: Work, terminal: Terminal) -> "Readiness":
+    """What can be done; the error of a single task, or of the last that cannot, is raised."""
+    from embedlab.tasks.readiness import check_all
 
-    source = Source.from_settings(terminal.settings)
-    found: dict[Asked, Texts] = {}
-    for one in work.asked:
-        module = importlib.import_module(f"embedlab.tasks.{one.task}")
-        if hasattr(module, "texts"):
-            with suppress(MissingError):  # told when it is the task's turn
-                found[one] = module.texts(source, *([one.names] if one.names else []))
-    return found
+    check_device(terminal)
+    ready = check_all([spec for model in models for spec in model.members], work.asked, work.setting, terminal.settings)
+    if work.is_one and ready.missing:
+        raise next(iter(ready.missing.values()))
+    for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
+        report(error)
+    return ready
 
 
-def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "tuple[Table | None, bool]":
-    """The table of a task, and whether nothing was missing; None where no model can do it."""
+def check_device(terminal: Terminal) -> None:
+    """Refuse a device that is selected by name and is not there, also where all scores are stored and nothing is to compute."""
+    if terminal.settings.device in {"cuda", "mps"}:
+        from embedlab.encoders.device import machine
+
+        machine(terminal.settings)
+
+
+def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "Table | None":
+    """The table of a task; None where no model can do it."""
     evaluations: Evaluations = {}
-    is_whole = True
     for model in models:
         try:
-            evaluations[model.name], is_complete = _judge(model, one, work, known, terminal)
+            evaluations[model.name] = _judge(model, one, work, known, terminal)
         except UsageError as error:
             if work.is_one:
                 raise
             terminal.note(f"{model.name}: {one.task} does not apply: {error.message}")
-            continue
-        is_whole &= is_complete
-    return (_table(one, evaluations) if evaluations else None), is_whole
+    return _table(one, evaluations) if evaluations else None
 
 
-def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "tuple[list[Evaluation], bool]":
+def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "list[Evaluation]":
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.tasks.judged import judge
 
-    found, is_whole = [], True
+    found = []
+    known.refuse_unfit(model, one)
     for spec in model.members:
         place = ScorePlace.of(spec, terminal.settings).evaluations
         if kept := known.kept.get((spec.name, one)):
             terminal.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
             found.append(kept)
-            missing = known.texts[one].missing if one in known.texts else ()
         else:
             with terminal.progresses() as watch:
                 judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
@@ -131,11 +153,7 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
                 terminal.warn(f"{full.message}: what was evaluated is shown, not kept")
             found.append(judged.evaluation)
-            missing = judged.missing
-        for error in missing:
-            report(error)
-        is_whole &= not missing
-    return found, is_whole
+    return found
 
 
 def _named(watch: "Callable[[str], Watch]", member: str) -> "Callable[[str], Watch]":

@@ -15,6 +15,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
 from embedlab.errors import MissingError, UsageError
+from embedlab.recipe import Stage
 from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
@@ -67,26 +68,41 @@ def run_of(spec: ModelSpec) -> RunFolder:
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
     """The last classifier that a finished run has trained on a GLUE task; a model without one is a UsageError."""
     run = run_of(spec)
+    index, stage = _classifier_stage(run)
+    head = load_file(run.path / "heads.safetensors")
+    return Classifier(
+        encoder=load_member(spec, settings)[0],
+        dataset=stage.data.datasets[0],
+        options=stage.objective.options,
+        weight=head[f"{index}.head.weight"],
+        bias=head[f"{index}.head.bias"],
+    )
+
+
+def task_of(spec: ModelSpec) -> str:
+    """The GLUE task that a finished run's last classifier was trained on; nothing is loaded."""
+    return _classifier_stage(run_of(spec))[1].data.datasets[0]
+
+
+def check(spec: ModelSpec, settings: Settings) -> None:
+    """Refuse a model without a classifier, and validation splits that cannot be read, before anything is loaded."""
+    _validation_parts(task_of(spec), Source.from_settings(settings))
+
+
+def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
+    """The last stage of a finished run that trained a classifier on a GLUE task, and its number."""
     if not run.model.is_dir():
         raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
     for index, stage in reversed(list(enumerate(run.recipe().stages))):
-        name = stage.data.datasets[0]
-        if stage.objective.name == "classification" and name in TASKS:
-            head = load_file(run.path / "heads.safetensors")
-            return Classifier(
-                encoder=load_member(spec, settings)[0],
-                dataset=name,
-                options=stage.objective.options,
-                weight=head[f"{index}.head.weight"],
-                bias=head[f"{index}.head.bias"],
-            )
+        if stage.objective.name == "classification" and stage.data.datasets[0] in TASKS:
+            return index, stage
     raise UsageError(f"run {run.id!r} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
 def evaluate_glue(classifier: Classifier, source: Source, watches: Watches | None = None) -> Judged:
     """Its metrics on the validation splits of the GLUE task that it learnt, of which MNLI has two, and GLUE's own score."""
     name = classifier.dataset
-    parts = [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
+    parts = _validation_parts(name, source)
     scores: list[Score] = []
     outcomes: list[Outcomes] = []
     for part in parts:
@@ -103,6 +119,10 @@ def evaluate_glue(classifier: Classifier, source: Source, watches: Watches | Non
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The GLUE task that a run has learnt; any other model has no classifier to judge."""
     return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), watches)
+
+
+def _validation_parts(name: str, source: Source) -> list[Part]:
+    return [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
 
 
 def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:

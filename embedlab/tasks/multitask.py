@@ -7,6 +7,7 @@ baseline; the threshold for paraphrases, which the paper does not state, is chos
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,11 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.fingerprint import spec_fingerprint
+from embedlab.errors import UsageError
 from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Judged, Watches
 from embedlab.tasks.marks import evaluation_marks
@@ -35,6 +38,7 @@ SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
 DATASETS = tuple(METRICS)
+THRESHOLD_DATA = ("paraphrases", "train")  # what the threshold of a model without a paraphrase head is chosen on
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
@@ -44,6 +48,28 @@ def texts(source: Source) -> Texts:
     parts = [source.open(name, "dev") for name in DATASETS]
     columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
     return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
+
+
+def check(spec: ModelSpec, settings: Settings) -> None:
+    """Refuse an ensemble without heads, and training pairs that cannot be read where a threshold is chosen on them."""
+    if spec.kind == "ensemble":
+        if not any(_heads(part) for part in spec.parts):
+            raise no_heads(spec)
+    elif "paraphrase_head" not in _heads(spec):
+        Source.from_settings(settings).open(*THRESHOLD_DATA)
+
+
+def no_heads(spec: ModelSpec) -> UsageError:
+    """The error for an ensemble of which no member can predict."""
+    return UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
+
+
+def _heads(spec: ModelSpec) -> set[str]:
+    """The objectives with a head that a model has learnt; a model that is no run has none."""
+    if spec.kind != "run":
+        return set()
+    recipe = RunFolder(Path(spec.location).parent).recipe()
+    return {stage.objective.name for stage in recipe.stages} & {"sentiment_head", "paraphrase_head", "similarity_head"}
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:

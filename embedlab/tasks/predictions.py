@@ -16,7 +16,6 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, Watch, cosines
-from embedlab.errors import UsageError
 from embedlab.objectives.objective import Objective, Trained, build_objectives
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
@@ -24,6 +23,7 @@ from embedlab.objectives.similarity_head.loss import SimilarityHead
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Watches, load_member
+from embedlab.tasks.multitask import THRESHOLD_DATA, no_heads
 
 Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)
@@ -79,7 +79,7 @@ def predict_averages(spec: ModelSpec, members: Sequence[Trained], parts: Mapping
             by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
             found[name] = Prediction(values=average(list(voices.values())), by=by)
     if not found:
-        raise UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
+        raise no_heads(spec)
     return found
 
 
@@ -141,7 +141,7 @@ def _apply(head: Objective, columns: tuple[Tensor, ...]) -> Tensor:
 
 
 def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
-    pairs = source.open("paraphrases", "train").frame
+    pairs = source.open(*THRESHOLD_DATA).frame
     chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
     threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
     return Prediction(

@@ -10,7 +10,17 @@ from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder
 from embedlab.names import unknown
 from embedlab.settings import Settings
-from embedlab.tasks.classification import Evaluated, Opened, Watches, accuracies, average, classify, evaluation, open_tasks
+from embedlab.tasks.classification import (
+    Evaluated,
+    Opened,
+    Watches,
+    accuracies,
+    average,
+    classify,
+    evaluation,
+    large_enough,
+    open_tasks,
+)
 from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.folds import FOLD_SEED
 from embedlab.tasks.judged import Judged, load_member
@@ -59,14 +69,14 @@ def open_asked(source: Source, names: Sequence[str] = ()) -> Opened:
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
 
-def texts(source: Source, names: Sequence[str] = ()) -> Texts:
-    """What the tasks that NAMES stand for read."""
-    return open_asked(source, names).texts
+def texts(source: Source, names: Sequence[str] = (), setting: SettingName = "literature") -> Texts:
+    """What the tasks that NAMES stand for read, those of them that are large enough for the SETTING."""
+    return large_enough(open_asked(source, names), setting).texts
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature") -> Judged:
     """The tasks that NAMES stand for, as far as they are there."""
-    opened = open_asked(Source.from_settings(settings), names)
+    opened = large_enough(open_asked(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     name = set_of(opened.tasks[0].name) or SENTEVAL
     found = evaluate_probing(encoder, opened, setting, name=name, device=device, watches=watches)

@@ -102,9 +102,9 @@ def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bo
     return parts, missing
 
 
-def texts(source: Source, datasets: Sequence[str] = DATASETS) -> Texts:
-    """What the task reads of DATASETS, with the other splits of STS-B for the fifths of the whole suite."""
-    parts, missing = open_parts(source, datasets, fifths=datasets == DATASETS)
+def texts(source: Source, names: Sequence[str] = DATASETS) -> Texts:
+    """What the task reads of the datasets called NAMES, with the other splits of STS-B for the fifths of the whole suite."""
+    parts, missing = open_parts(source, names, fifths=names == DATASETS)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 

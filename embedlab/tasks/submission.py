@@ -8,7 +8,7 @@ from embedlab.encoders.catalog import ModelSpec
 from embedlab.errors import UsageError
 from embedlab.paths import write_atomic
 from embedlab.settings import Settings
-from embedlab.tasks.glue import load_classifier
+from embedlab.tasks.glue import load_classifier, task_of
 from embedlab.tasks.glue_metrics import TASKS, Answers
 
 LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
@@ -25,11 +25,29 @@ def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Setting
         for file, text in _files(spec, settings).items():
             path = folder / file
             if path in texts:
-                raise UsageError(f"{authors[path]!r} and {spec.name!r} both predict {file}", hint="name one run for each GLUE task")
+                raise _twice(authors[path], spec.name, file)
             texts[path], authors[path] = text, spec.name
     for path, text in texts.items():
         write_atomic(path, text, hint="choose another folder with --submission")
     return authors
+
+
+def check_submission(folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> None:
+    """Refuse what `write_submission` would refuse, without loading a model: test splits, two runs on one task, and the FOLDER."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--submission is {str(folder)!r}, a file", hint="give the name of a folder")
+    source, authors = Source.from_settings(settings), dict[str, str]()
+    for spec in specs:
+        name = task_of(spec)
+        for split, file in TASKS[name].files.items():
+            if file in authors:
+                raise _twice(authors[file], spec.name, file)
+            source.open(name, split)
+            authors[file] = spec.name
+
+
+def _twice(first: str, second: str, file: str) -> UsageError:
+    return UsageError(f"{first!r} and {second!r} both predict {file}", hint="name one run for each GLUE task")
 
 
 def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:

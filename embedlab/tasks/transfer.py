@@ -84,9 +84,9 @@ def f1(result: Result) -> float:
     return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
 
 
-def texts(source: Source, names: Sequence[str] = DATASETS) -> Texts:
-    """What the tasks called NAMES read."""
-    return open_transfer(source, names).texts
+def texts(source: Source, names: Sequence[str] = DATASETS, setting: SettingName = "literature") -> Texts:
+    """What the tasks called NAMES read, those of them that are large enough for the SETTING."""
+    return large_enough(open_transfer(source, names), setting).texts
 
 
 def judge(

@@ -76,6 +76,12 @@ def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
     return float(np.where(ranks <= cut, 1 / ranks, 0.0).mean())
 
 
+def check(spec: ModelSpec, settings: Settings) -> None:
+    """Refuse a model that says it has no head, and definitions that cannot be read, before anything is loaded."""
+    _refuse_headless(spec, settings)
+    Source.from_settings(settings).open("definitions", "test", kind="definitions")
+
+
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The words of the definitions that no training has seen; a model that says it has no head is a UsageError before it is loaded."""
     _refuse_headless(spec, settings)

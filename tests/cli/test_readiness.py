@@ -1,0 +1,105 @@
+"""All that can be refused is refused before a model is loaded: every suite opens and checks all of its data first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from embedlab.data.source import Source
+from embedlab.encoders import loading
+from embedlab.names import task_names
+from embedlab.recipe import load_recipe
+from embedlab.runs.environment import environment
+from embedlab.runs.store import RunFolder
+
+if TYPE_CHECKING:
+    from embedlab.data.dataset import Dataset, Part
+    from tests.cli.conftest import Embedlab
+
+LOADERS = ("load_encoder", "load_cached", "load_scorer", "load_trainable")
+# Fits of one classifier are enough: the others are judged by the same lines.
+SELECTION = {"transfer": ("--task", "trec"), "probing": ("--task", "coordination-inversion")}
+QUICK = ("--setting", "exact", "--threads", "1", "--json", "--quiet")
+
+
+@pytest.fixture
+def no_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model may be loaded."""
+
+    def refuse(spec: Any, *_: object, **__: object) -> None:
+        raise AssertionError(f"{spec} was loaded")
+
+    for name in LOADERS:
+        monkeypatch.setattr(loading, name, refuse)
+
+
+@pytest.mark.parametrize("task", [name for name in task_names() if name not in {"sts", "glue"}])
+def test_judging_opens_nothing_that_was_not_opened_before_the_first_model(
+    task: str, embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: set[tuple[str, str | None]] = set()
+    after: set[tuple[str, str | None]] = set()
+    has_begun: list[str] = []
+    open_split = Source.open_split
+
+    def opened(self: Source, chosen: Dataset, split: str | None = None) -> Part:
+        (after if has_begun else before).add((chosen.name, split))
+        return open_split(self, chosen, split)
+
+    def begun(name: str) -> Any:
+        load = getattr(loading, name)
+        return lambda *words, **named: has_begun.append(name) or load(*words, **named)
+
+    monkeypatch.setattr(Source, "open_split", opened)
+    for name in LOADERS:
+        monkeypatch.setattr(loading, name, begun(name))
+    answer = embedlab("evaluate", f"{tiny_encoder}?pooling=mean", *SELECTION.get(task, ("--suite", task)), "--sample", *QUICK)
+    assert answer.code == 0, answer.err
+    assert has_begun
+    assert before
+    assert after <= before
+
+
+@pytest.mark.usefixtures("no_loading")
+def test_a_model_without_a_paraphrase_head_is_refused_before_work_where_training_pairs_are_truncated(
+    embedlab: Embedlab, tiny_encoder: Path, shared_data: Path
+) -> None:
+    answer = embedlab("evaluate", str(tiny_encoder), "--suite", "multitask", "--data", str(shared_data), "--offline")
+    assert (answer.code, answer.out) == (3, "")
+    assert "'paraphrases' (train) is truncated or odd: it has 14,137 rows instead of 141,498" in answer.err
+
+
+@pytest.mark.usefixtures("no_loading")
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize("task", [*task_names(), "all"])
+def test_missing_data_is_refused_before_a_model_is_loaded(command: str, task: str, embedlab: Embedlab, tiny_encoder: Path) -> None:
+    Path("data").mkdir()
+    words = () if command == "evaluate" else (f"{tiny_encoder}?pooling=cls",)
+    answer = embedlab(command, str(tiny_encoder), *words, "--suite", task, "--data", "data", "--offline")
+    is_unfit = (command, task) == ("evaluate", "glue")  # a model without a classifier is wrong whatever the data
+    assert (answer.code, answer.out) == (2 if is_unfit else 3, "")
+    assert ("does not apply" if task == "glue" else "is missing") in answer.err or is_unfit
+
+
+@pytest.fixture
+def glue_run(tmp_path: Path) -> RunFolder:
+    """A finished run of a classifier on a GLUE task, as far as can be seen without loading it."""
+    run = RunFolder.of(tmp_path / "runs", "mine", 1)
+    run.write_once(load_recipe("glue-finetune"), environment(seed=1, device="cpu", precision="float32", threads=1, data=[]))
+    run.model.mkdir(parents=True)
+    return run
+
+
+@pytest.mark.usefixtures("no_loading")
+def test_a_classifiers_validation_and_test_splits_are_opened_before_it_is_loaded(embedlab: Embedlab, glue_run: RunFolder) -> None:
+    Path("data").mkdir()
+    refused = embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--offline")
+    assert refused.code == 3
+    assert "(dev) is missing" in refused.err
+    wanted = embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--offline", "--submission", "out")
+    assert wanted.code == 3
+    assert "(test) is missing" in wanted.err
+    Path("out").write_text("no folder")
+    assert embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--submission", "out").code == 2
