@@ -1,6 +1,5 @@
 """Sentences out of a user's file: plain text, or one column of a TSV, CSV or JSONL file; read as a stream."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -34,11 +33,18 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
                 case _ if column is not None:
                     raise UsageError(f"{path}: --column is for .tsv, .csv and .jsonl files", hint="a text file has one sentence a line")
                 case _:
-                    yield from map(_bare, file)
+                    yield from (_sound(path, number, _bare(line)) for number, line in enumerate(file, start=1))
     except UnicodeDecodeError as error:
         raise MissingError(f"{path}, {_first_odd_byte(path)} is not UTF-8", hint="convert it, for example with iconv") from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="give a file with one sentence a line") from error
+
+
+def _sound(path: Path, line: int, text: str) -> str:
+    """The same TEXT; one with a NUL character is refused: the file is damaged, or is UTF-16."""
+    if "\0" in text:
+        raise MissingError(f"{path}, line {line}: a NUL character", hint="correct the line, or convert the file to UTF-8")
+    return text
 
 
 def _bare(line: str) -> str:
@@ -57,19 +63,16 @@ def _table(path: Path, rows: Iterator[tuple[int, list[str]]], column: str | None
         if short is not None and any(row):
             raise MissingError(f"{path}, line {short[0]}: only {short[1]} columns", hint="correct the line")
         if short is None:
-            yield row[place]
+            yield _sound(path, line, row[place])
 
 
 def _json_lines(path: Path, file: TextIO, column: str) -> Iterator[str]:
+    from embedlab.data.nli import json_object
+
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise MissingError(f"{path}, line {number}: not valid JSON: {error}", hint="correct the line") from error
-        if not isinstance(row, dict):
-            raise MissingError(f"{path}, line {number}: not a JSON object", hint='each line is like {"sentence": "…"}')
+        row = json_object(path, number, _bare(line))
         if not isinstance(row.get(column), str):
             _place(path, list(row), column)
             raise MissingError(f"{path}, line {number}: {column!r} is {row[column]!r}, not a text", hint="correct the line")

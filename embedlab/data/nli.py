@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, HubSource, Layout, Rows, Split
-from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text
+from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text, text_fault
 from embedlab.errors import MissingError
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
@@ -31,9 +31,16 @@ def read_jsonl(paths: Sequence[Path]) -> Rows:
         frame = pl.read_ndjson(read_text(path).encode() if is_marked else path, schema=dict.fromkeys(_FIELDS, pl.String))
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
-    if frame is None or frame.is_empty() or sum(frame.null_count().row(0)) or not frame["gold_label"].is_in(_LABELS).all():
+    if frame is None or not _is_sound(frame):
         raise _jsonl_fault(path)
     return _labelled(frame)
+
+
+def _is_sound(frame: pl.DataFrame) -> bool:
+    """Whether each row has its texts and a known label."""
+    if frame.is_empty() or sum(frame.null_count().row(0)) or not frame["gold_label"].is_in(_LABELS).all():
+        return False
+    return not frame.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True)).any()).item()
 
 
 def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -63,8 +70,15 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error
+    except RecursionError as error:
+        raise bad_line(path, number, "its JSON is nested too deep") from error
+    except ValueError as error:  # Python reads no integer of more than 4,300 digits
+        raise bad_line(path, number, "a number with too many digits") from error
     if not isinstance(row, dict):
         raise bad_line(path, number, "not a JSON object")
+    for key, text in row.items():
+        if fault := text_fault(key) or (isinstance(text, str) and text_fault(text)):
+            raise bad_line(path, number, f"{fault} under {key!a}")
     return row
 
 

@@ -3,6 +3,7 @@
 Columns: sentence1, sentence2, score and, if wanted, source. The score may be on any scale; a pair without one is left out and counted.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from embedlab.paths import file_hash
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 _PLACE = "line of the file"  # a column of our own beside the user's
+_ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # polars reads half of a surrogate pair as a NUL character
 _REQUIRED = ("sentence1", "sentence2", "score")
 
 
@@ -34,10 +36,12 @@ def open_pair_file(path: Path) -> Part:
     if frame.is_empty():
         raise MissingError(f"{path} holds no pairs", hint="give one pair a row")
     for name in ("sentence1", "sentence2", "score", "source"):
-        if name in frame.columns and frame.schema[name].is_nested():
-            raise MissingError(f"{path}: {name} holds lists or tables of values", hint="give one text or number a pair")
+        if name in frame.columns and (frame.schema[name].is_nested() or frame.schema[name] in {pl.Binary, pl.Object}):
+            raise MissingError(f"{path}: {name} holds lists, tables or bytes, not texts or numbers", hint="give one text or number a pair")
     for name in ("sentence1", "sentence2"):
-        _refuse(path, frame, pl.col(name).cast(pl.String).fill_null("").str.strip_chars() == "", f"{name} is empty", name)
+        text = pl.col(name).cast(pl.String).fill_null("")
+        _refuse(path, frame, text.str.strip_chars() == "", f"{name} is empty", name)
+        _refuse(path, frame, text.str.contains("\0", literal=True), f"{name} holds a NUL character", name)
     score = pl.col("score").cast(pl.String).str.strip_chars().replace("", None)
     gold = score.cast(pl.Float64, strict=False)
     _refuse(path, frame, score.is_not_null() & ~gold.is_finite().fill_null(False), "score is not a number", "score")
@@ -84,9 +88,9 @@ def _read(path: Path) -> pl.DataFrame:
 def _read_jsonl(path: Path) -> pl.DataFrame:
     """The objects of a file, one a line; polars names no line, so a file it cannot read is read again line by line."""
     lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
-    strange = next(((number, line) for number, line in lines if not line.lstrip().startswith("{")), None)
-    if strange is not None:
-        json_object(path, *strange)
+    for number, line in lines:
+        if _ODD_ESCAPE.search(line) or not line.lstrip().startswith("{"):
+            json_object(path, number, line)
     try:
         frame = pl.read_ndjson("\n".join(line for _, line in lines).encode(), infer_schema_length=None)
     except pl.exceptions.PolarsError:

@@ -110,6 +110,17 @@ def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]
         raise bad_line(path, line, f"not readable as CSV: {error}") from error
 
 
+def text_fault(text: str) -> str | None:
+    """What no text may hold, whatever its file's format can write: a NUL character, or half of a surrogate pair."""
+    if "\0" in text:
+        return "a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "half of a surrogate pair"
+    return None
+
+
 def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False) -> pl.Series:
     """TEXTS as numbers, null where blank; another text, a number outside LOW to HIGH or a class with a fraction is an error at its line."""
     stripped = texts.str.strip_chars()

@@ -57,9 +57,9 @@ def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) 
         ("p.jsonl", JSON_PAIR + "\n[1]\n", "line 2: not a JSON object"),
         ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR[:-1] + "\n", "line 3: broken JSON at character"),
         ("p.jsonl", JSON_PAIR + "\n\n" + JSON_PAIR.replace(": 1", ': "high"') + "\n", "line 3: score is not a number: 'high'"),
-        ("p.jsonl", JSON_PAIR.replace('"a"', '["a"]') + "\n", "sentence1 holds lists or tables"),
-        ("p.jsonl", JSON_PAIR.replace('"b"', '{"text": "b"}') + "\n", "sentence2 holds lists or tables"),
-        ("p.jsonl", JSON_PAIR.replace(": 1", ": [1]") + "\n", "score holds lists or tables"),
+        ("p.jsonl", JSON_PAIR.replace('"a"', '["a"]') + "\n", "sentence1 holds lists, tables or bytes"),
+        ("p.jsonl", JSON_PAIR.replace('"b"', '{"text": "b"}') + "\n", "sentence2 holds lists, tables or bytes"),
+        ("p.jsonl", JSON_PAIR.replace(": 1", ": [1]") + "\n", "score holds lists, tables or bytes"),
         ("p.jsonl", JSON_PAIR + "\n" + JSON_PAIR.replace(": 1", ": NaN") + "\n", "line 2: NaN is not JSON"),
         ("p.csv", "sentence1,score\na,1\n", "has no column 'sentence2': found sentence1, score"),
         ("p.csv", "sentence1,sentence2,score\n", "holds no pairs"),
@@ -68,6 +68,14 @@ def test_sources_are_optional_and_a_pair_without_score_is_counted(write: Write) 
         ("p.jsonl", '{"sentence1": "a",\n', "line 1: broken JSON"),
         ("p.parquet", "no parquet", "is not a readable parquet file"),
         ("p.tsv", "", "is empty"),
+        ("p.tsv", b"\xef\xbb\xbf", "is empty"),
+        ("p.csv", b"\xef\xbb\xbf\n", "is empty"),
+        ("p.tsv", "sentence1\tsentence2\tscore\ra\tb\t1\r", "line 1: its lines end in a carriage return alone"),
+        ("p.tsv", "sentence1\tsentence2\tscore\na\0\tb\t1\n", "line 2: a NUL byte"),
+        ("p.jsonl", JSON_PAIR.replace("a", "\\u0000") + "\n", "line 1: a NUL character under 'sentence1'"),
+        ("p.jsonl", JSON_PAIR.replace('"a"', '"\\ud800"') + "\n", "line 1: half of a surrogate pair under 'sentence1'"),
+        ("p.jsonl", JSON_PAIR.replace(": 1", ": " + "[" * 100_000) + "\n", "line 1: its JSON is nested too deep"),
+        ("p.jsonl", JSON_PAIR.replace(": 1", ": " + "9" * 5_000) + "\n", "line 1: "),
     ],
 )
 def test_a_fault_is_told_with_file_and_line(write: Write, name: str, content: str | bytes, fault: str) -> None:
@@ -76,6 +84,18 @@ def test_a_fault_is_told_with_file_and_line(write: Write, name: str, content: st
         Source().open(str(path))
     assert fault in caught.value.message
     assert str(path) in caught.value.message
+
+
+def test_a_whole_surrogate_pair_is_a_character(write: Write) -> None:
+    part = Source().open(str(write("p.jsonl", JSON_PAIR.replace('"a"', r'"\ud83d\ude00"') + "\n")))
+    assert part.frame["sentence1"].to_list() == ["😀"]
+
+
+def test_bytes_in_a_parquet_file_are_no_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    FRAME.with_columns(sentence1=pl.Series([b"\xff", b"a"])).write_parquet(path)
+    with pytest.raises(MissingError, match="sentence1 holds lists, tables or bytes"):
+        Source().open(str(path))
 
 
 def test_a_missing_or_strange_file_is_refused(write: Write) -> None:

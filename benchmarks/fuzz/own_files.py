@@ -1,0 +1,200 @@
+"""Damaged files of a user: pairs, triplets, definitions and sentences as TSV, CSV, JSONL, parquet and plain text, mutated.
+
+    python benchmarks/fuzz/own_files.py [--cases 8000] [--seed 21] [--write]
+
+Pairs are scored by word overlap and correlated as `evaluate dice --task FILE` does, sentences are read as `encode` reads them, the
+others as training reads them. Parquet files are damaged in their bytes, or written with columns of other types.
+"""
+
+import io
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import polars as pl
+from campaign import Case, arguments, generator, report, timed
+from mutations import MUTATIONS, VALUES
+
+from embedlab.analysis.correlations import correlate
+from embedlab.analysis.scores import pair_table
+from embedlab.cli.sentence_file import sentences
+from embedlab.data.dataset import COLUMNS, Kind
+from embedlab.data.own_file import open_own_file
+from embedlab.encoders.lexical import DiceScorer
+
+ROWS = 12
+_WORDS = ("a cat sleeps", "the dog runs", 'she said "no"', "it rains, again", "ein Über-Satz", "two men play", "𝛼 and β", "x")
+_PAIRS = ("sentence1", "sentence2", "score", "source")
+_TRIPLETS = ("sent0", "sent1", "hard_neg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One kind of file and what reads it."""
+
+    name: str
+    make: Callable[[random.Random], bytes]
+    read: Callable[[Path], object]
+
+    @property
+    def suffix(self) -> str:
+        """How the file's name ends."""
+        return f".{self.name.rpartition(' ')[2]}"
+
+
+def rows(names: Sequence[str], rng: random.Random) -> list[dict[str, object]]:
+    """Rows of sentences; a score from 0 to 5."""
+    return [{name: f"{number % 6}" if name == "score" else rng.choice(_WORDS) for name in names} for number in range(ROWS)]
+
+
+def tsv(names: Sequence[str]) -> Callable[[random.Random], bytes]:
+    """Makes a tab-separated file with a header."""
+    return lambda rng: "\n".join(["\t".join(names), *("\t".join(map(str, row.values())) for row in rows(names, rng)), ""]).encode()
+
+
+def csv(names: Sequence[str]) -> Callable[[random.Random], bytes]:
+    """Makes a CSV file with quotes where they are needed."""
+    return lambda rng: pl.DataFrame(rows(names, rng)).write_csv().encode()
+
+
+def jsonl(names: Sequence[str]) -> Callable[[random.Random], bytes]:
+    """Makes a file of one JSON object a line, its scores numbers."""
+
+    def make(rng: random.Random) -> bytes:
+        found = [{**row, **({"score": float(str(row["score"]))} if "score" in row else {})} for row in rows(names, rng)]
+        return "".join(json.dumps(row, ensure_ascii=rng.random() < 0.5) + "\n" for row in found).encode()
+
+    return make
+
+
+def parquet(names: Sequence[str]) -> Callable[[random.Random], bytes]:
+    """Makes a parquet file, half of them with a column of another type."""
+    odd = (
+        [None] * ROWS,
+        list(range(ROWS)),
+        [number / 3 for number in range(ROWS)],
+        [float("nan")] * ROWS,
+        [float("inf")] * ROWS,
+        [b"\xff\x00"] * ROWS,
+        [["a", "b"]] * ROWS,
+        [{"a": 1}] * ROWS,
+        [True] * ROWS,
+        ["\0"] * ROWS,
+        [""] * ROWS,
+        [10**18] * ROWS,
+    )
+
+    def make(rng: random.Random) -> bytes:
+        frame = pl.DataFrame(rows(names, rng))
+        if rng.random() < 0.5:
+            frame = frame.with_columns(pl.Series(rng.choice(names), rng.choice(odd)))
+        match rng.randrange(6):
+            case 0:
+                frame = frame.clear()
+            case 1:
+                frame = frame.drop(rng.choice(names))
+            case 2:
+                frame = frame.with_columns(pl.col(pl.String).cast(pl.Categorical))
+            case _:
+                pass
+        target = io.BytesIO()
+        frame.write_parquet(target)
+        return target.getvalue()
+
+    return make
+
+
+def lines(rng: random.Random) -> bytes:
+    """Plain sentences."""
+    return "".join(f"{rng.choice(_WORDS)}\n" for _ in range(ROWS)).encode()
+
+
+def definitions(rng: random.Random) -> bytes:
+    """A word, a tab and its definition on each line."""
+    return "".join(f"word{number}\t{rng.choice(_WORDS)}\n" for number in range(ROWS)).encode()
+
+
+def score(path: Path) -> None:
+    """What `evaluate dice --task FILE` computes."""
+    part = open_own_file(path)
+    assert dict(part.frame.schema) == dict(COLUMNS["sts"])
+    assert not part.frame.select("sentence1", "sentence2", "gold").null_count().sum_horizontal().item()
+    first, second = part.frame["sentence1"].to_list(), part.frame["sentence2"].to_list()
+    table = pair_table([part]).with_columns(pl.Series("dice", DiceScorer().score(first, second), dtype=pl.Float64))
+    correlate(table, "dice", "all", "spearman")
+    encodable([*first, *second])
+
+
+def encode(path: Path) -> None:
+    """What `encode FILE` reads."""
+    encodable(list(sentences(path)))
+
+
+def read_as(kind: Kind) -> Callable[[Path], None]:
+    """What training reads of a file of that KIND."""
+
+    def read(path: Path) -> None:
+        frame = open_own_file(path, kind).frame
+        assert not frame.null_count().sum_horizontal().item()
+        encodable([text for name in frame.columns for text in frame[name].to_list()])
+
+    return read
+
+
+def encodable(texts: Sequence[str]) -> None:
+    """Refuse what no tokenizer takes."""
+    for text in texts:
+        assert isinstance(text, str)
+        text.encode()
+
+
+def targets() -> list[Target]:
+    """Every kind of file with what reads it."""
+    makers: Mapping[str, Callable[[Sequence[str]], Callable[[random.Random], bytes]]] = {
+        "tsv": tsv,
+        "csv": csv,
+        "jsonl": jsonl,
+        "parquet": parquet,
+    }
+    found = [Target(name=f"pairs {kind}", make=make(_PAIRS), read=score) for kind, make in makers.items()]
+    found += [Target(name=f"sentences {kind}", make=make(("sentence", "id")), read=encode) for kind, make in makers.items()]
+    found += [Target(name="sentences txt", make=lines, read=encode)]
+    found += [Target(name="training sentences txt", make=lines, read=read_as("sentences"))]
+    found += [Target(name="definitions tsv", make=definitions, read=read_as("definitions"))]
+    return [*found, Target(name="triplets csv", make=csv(_TRIPLETS), read=read_as("triplets"))]
+
+
+def case(number: int, seed: int, target: Target, folder: Path) -> Case:
+    """One mutated file."""
+    rng = generator(seed, number)
+    is_parquet = target.suffix == ".parquet"
+    mutation = rng.choice(list(MUTATIONS) if not is_parquet or rng.random() < 0.5 else ["other types"])
+
+    def read() -> None:
+        content = target.make(rng)
+        path = folder / f"{rng.choice(('own', 'my file', 'a[b]', 'ü', 'x*'))}{target.suffix}"
+        path.write_bytes(MUTATIONS[mutation](content, rng) if mutation in MUTATIONS else content)
+        target.read(path)
+
+    return Case(target=target.name, mutation=mutation, run=read)
+
+
+def main() -> int:
+    """Run the campaign."""
+    options = arguments(__doc__ or "", 8_000)
+    found = targets()
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [case(number, options.seed, found[number % len(found)], Path(folder)) for number in range(options.cases)]
+        outcomes, seconds = timed(cases, limit_s=options.limit_s)
+    notes = [f"files of {ROWS} rows; values of other kinds: {len(VALUES)}; seed {options.seed}"]
+    return report("own_files", "Damaged files of a user", outcomes, seconds=seconds, notes=notes, write=options.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
