@@ -2,18 +2,24 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from pydantic import ConfigDict
+from typing_extensions import TypedDict
 
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.paths import write_atomic
+from embedlab.recipe import Seed, Threads
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
+from embedlab.schema import read_json, shaped
 from embedlab.settings import Settings
 
 SCHEMA = 2  # 1 held the runs folder's own path, and broke when it was moved
 SAMPLE = "-sample"  # ends the name of the sample world's runs folder
+_ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +73,63 @@ class Place:
         return cls(**{**values, **given, "runs": runs})
 
 
+class _Section(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+
+class _Encoder(_Section):
+    model: str
+
+
+class _Evaluate(_Section):
+    tasks: list[str]
+    dev: str
+    every: float
+
+
+class _Optim(_Section):
+    epochs: float
+
+
+class _Stage(_Section):
+    optim: _Optim
+
+
+class _Resolved(_Section):
+    """The keys of a stored recipe that a grid reads by itself; all of it is checked when its cell is trained."""
+
+    encoder: _Encoder
+    stage: list[_Stage]
+    evaluate: _Evaluate
+
+
 @dataclass(frozen=True, kw_only=True)
 class Variant:
     """One point of the grid without its seed; its cells are the seeds of one run."""
 
     run: str  # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder and threads
     labels: Mapping[str, str]  # axis → its value as a user reads it; an axis that the recipe lacks is absent
-    recipe: Mapping[str, Any]  # the resolved table
+    recipe: Annotated[Mapping[str, Any], shaped(_Resolved)]  # the resolved table
     rows: float  # the rows its stages read, epochs counted; 0 = not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class _StoredPlace(Place):
+    runs: str | None = None  # type: ignore[assignment]  # as schema 1 had it
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """A plan's file."""
+
+    schema: int
+    name: str
+    summary: str
+    axes: Mapping[str, tuple[str, ...]]
+    variants: tuple[Variant, ...]
+    seeds: tuple[Seed, ...]
+    threads: Threads
+    place: _StoredPlace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +159,8 @@ class Plan:
     summary: str
     axes: Mapping[str, tuple[str, ...]]  # axis → the labels of its values, in order
     variants: tuple[Variant, ...]
-    seeds: tuple[int, ...]
-    threads: int  # of each cell, however many run at once: sums in another order differ in their last digits
+    seeds: tuple[Seed, ...]
+    threads: Threads  # of each cell, however many run at once: sums in another order differ in their last digits
     place: Place
 
     def __len__(self) -> int:
@@ -145,18 +200,19 @@ class Plan:
     @classmethod
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
         """The plan that `to_json` gave as TEXT, in this runs folder; WHERE names it in errors."""
-        values = json.loads(text)
-        if (schema := values.pop("schema")) > SCHEMA:
-            raise MissingError(f"{where}: written by a newer embedlab", hint="update embedlab to go on with this grid")
-        place = Place(**values["place"]).to_values() if schema == 1 else values["place"]
+        stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
+        place = vars(stored.place)
+        if stored.schema == 1 and place["runs"] is None:
+            raise MissingError(f"{where}: damaged: 'place.runs' is missing", hint=_ANEW)
+        values = Place(**place).to_values() if stored.schema == 1 else {key: value for key, value in place.items() if key != "runs"}
         return cls(
-            name=values["name"],
-            summary=values["summary"],
-            axes={axis: tuple(labels) for axis, labels in values["axes"].items()},
-            variants=tuple(_variant(variant, runs_folder) for variant in values["variants"]),
-            seeds=tuple(values["seeds"]),
-            threads=values["threads"],
-            place=Place.from_values(place, runs_folder),
+            name=stored.name,
+            summary=stored.summary,
+            axes=stored.axes,
+            variants=tuple(_variant(variant, runs_folder) for variant in stored.variants),
+            seeds=stored.seeds,
+            threads=stored.threads,
+            place=Place.from_values(values, runs_folder),
         )
 
     @classmethod
@@ -164,18 +220,16 @@ class Plan:
         """Read what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
         folder = path.absolute().parent
         try:
-            return cls.from_json(path.read_text(encoding="utf-8"), folder.parents[1], where=path)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise MissingError(
-                f"{path}: not a readable plan: {error}", hint="`embedlab grid run` writes it anew; no run is lost"
-            ) from error
+            content = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MissingError(f"cannot read {str(path)!r}: {error}", hint=_ANEW) from error
+        return cls.from_json(content, folder.parents[1], where=path)
 
 
-def _variant(values: Mapping[str, Any], runs_folder: Path) -> Variant:
+def _variant(stored: Variant, runs_folder: Path) -> Variant:
     """A variant as a plan holds it; an encoder that is a run of the runs folder has been moved along with it."""
-    recipe = values["recipe"]
-    encoder = {**recipe["encoder"], "model": moved_along(recipe["encoder"]["model"], runs_folder)}
-    return Variant(**{**values, "recipe": {**recipe, "encoder": encoder}})
+    encoder = {**stored.recipe["encoder"], "model": moved_along(stored.recipe["encoder"]["model"], runs_folder)}
+    return replace(stored, recipe={**stored.recipe, "encoder": encoder})
 
 
 @dataclass(frozen=True)

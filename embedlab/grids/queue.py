@@ -13,15 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
+
+from annotated_types import Gt, Le
 
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.paths import disk_errors
+from embedlab.schema import read_row
 
 State = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
 # paused: at a rung of successive halving until the others arrive; stopped: given up there; cancelled: by its user
 
 LEASE_S = 30.0  # a worker that has not renewed its claim for so long has lost it
+_REMADE = "remove it: finished cells are found again by their runs"
 PATIENCE_S = 60.0  # for other processes' transactions, which take milliseconds
 
 _TABLES = """
@@ -59,6 +63,11 @@ class Entry:
     def key(self) -> tuple[str, int]:
         """What names the cell for good: numbers change with the grid file."""
         return self.run, self.seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rungs:
+    rungs: tuple[Annotated[float, Gt(0), Le(1)], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +146,7 @@ class Queue:
             f"RETURNING {_COLUMNS}",
             (worker, now + LEASE_S, run, seed),
         ).fetchone()
-        return Entry(**taken)
+        return self._entry(taken)
 
     def renew(self, entry: Entry, *, pid: int | None = None, now: float | None = None) -> bool:
         """Keep a claim for another lease; False when it is lost to somebody else."""
@@ -171,7 +180,10 @@ class Queue:
     def entries(self) -> list[Entry]:
         """Every cell in the plan's order."""
         with self._errors():
-            return [Entry(**row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
+            return [self._entry(row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
+
+    def _entry(self, row: sqlite3.Row) -> Entry:
+        return read_row(Entry, dict(row), where=self.path, hint=_REMADE)
 
     def is_open(self) -> bool:
         """Whether a cell waits, runs, or is paused."""
@@ -184,7 +196,7 @@ class Queue:
         """The shares of a training after which successive halving looks at the dev scores; none = every cell runs to its end."""
         with self._errors():
             row = self._connection.execute("SELECT value FROM facts WHERE key = 'rungs'").fetchone()
-            return tuple(json.loads(row["value"])) if row is not None else ()
+        return read_row(_Rungs, {"rungs": _decoded(row["value"])}, where=self.path, hint=_REMADE).rungs if row is not None else ()
 
     def request_cancel(self) -> None:
         """Ask every worker that is at work now to stop."""
@@ -195,7 +207,7 @@ class Queue:
         """Whether somebody asked for the end after SINCE."""
         with self._errors():
             row = self._connection.execute("SELECT value FROM facts WHERE key = 'cancelled'").fetchone()
-            return row is not None and row["value"] > since
+            return row is not None and isinstance(row["value"], float) and row["value"] > since
 
     def close(self) -> None:
         """Close the connection."""
@@ -235,6 +247,16 @@ def _reading(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
 
+def _decoded(text: Any) -> Any:
+    """The rungs as stored; None where the text is not a list."""
+    from pydantic_core import from_json
+
+    try:
+        return tuple(from_json(text))
+    except (ValueError, TypeError):
+        return None
+
+
 def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
     name = getattr(error, "sqlite_errorname", "")
     if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log is there without the index that others may not make
@@ -246,7 +268,7 @@ def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> Embedla
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return MissingError(f"cannot write {str(path)!r}: {error}", hint="make the grid's folder writable, or choose another with --runs")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return MissingError(f"{str(path)!r} is damaged: {error}", hint="remove it: finished cells are found again by their runs")
+        return MissingError(f"{str(path)!r} is damaged: {error}", hint=_REMADE)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return EmbedlabError(f"{str(path)!r} was locked for {PATIENCE_S:.0f} s", hint="is it on a network disk? keep runs on a local one")
     return EmbedlabError(f"{str(path)!r}: {error}")

@@ -7,12 +7,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from embedlab import __version__
-from embedlab.errors import MissingError
+from embedlab.runs.parts import StoredPart
+from embedlab.schema import read_json
 
 SCHEMA = 1  # of the whole run folder; raised when an older embedlab could no longer read it
 
@@ -27,7 +28,7 @@ class Environment:
     device: str
     precision: str
     threads: int
-    data: tuple[Mapping[str, Any], ...]  # the state of every part that was read: rows, hashes, partial, sample
+    data: tuple[StoredPart, ...]  # the state of every part that was read: rows, hashes, partial, sample
     command: tuple[str, ...] = ()
     schema: int = SCHEMA
     embedlab: str = __version__
@@ -53,19 +54,9 @@ class Environment:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, where: Path) -> Self:
+    def from_json(cls, content: bytes | str, where: Path) -> Self:
         """Read environment.json; a run folder of a newer schema is refused, unknown keys are left out."""
-        try:
-            values = json.loads(text)
-            if values["schema"] > SCHEMA:
-                raise MissingError(
-                    f"{where}: written by a newer embedlab (schema {values['schema']})", hint="update embedlab to read this run"
-                )
-            known = {item.name for item in fields(cls)} & set(values)
-            values = {key: values[key] for key in known}
-            return cls(**{**values, "data": tuple(values["data"]), "command": tuple(values["command"])})
-        except (ValueError, KeyError, TypeError) as error:
-            raise MissingError(f"{where}: damaged: {error}", hint="remove the run, or restore the file") from error
+        return read_json(cls, content, where=where, schema=SCHEMA, hint="remove the run, or restore the file")
 
 
 def environment(*, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]]) -> Environment:
@@ -76,7 +67,7 @@ def environment(*, seed: int, device: str, precision: str, threads: int, data: S
         precision=precision,
         threads=threads,
         data=tuple(data),
-        command=tuple(sys.argv),
+        command=tuple(word.encode(errors="replace").decode() for word in sys.argv),  # a name may hold bytes that are not UTF-8
         system=platform.platform(),
         host=socket.gethostname(),
         cpus=os.cpu_count() or 0,

@@ -2,16 +2,26 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab import __version__
 from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
+from embedlab.runs.parts import StoredPart
+from embedlab.schema import read_json
 
 SCHEMA = 1
+_AGAIN = "evaluate again to replace it"
+
+
+# JSON has no nan: an undefined score is null there.
+_Undefined = Annotated[None, AfterValidator(lambda _: float("nan"))]
+Number = Annotated[float, GetPydanticSchema(lambda _, handler: handler(float | _Undefined))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +32,7 @@ class Score:
     slice: str  # "sts12", "sts12/MSRpar", "sts-benchmark/fifth 1" …
     metric: str  # "spearman", "pearson", "accuracy" …
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
-    value: float  # −1–1 or 0–1, nan where it has no meaning (a constant column)
+    value: Number  # −1–1 or 0–1, nan where it has no meaning (a constant column)
     items: int  # pairs or test items behind it
     # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (what chose the L2); of an average over both
     # of the first "cv and test".
@@ -40,7 +50,7 @@ class Evaluation:
     pooling: str | None
     max_tokens: int | None
     truncated: int
-    data: tuple[Mapping[str, Any], ...]  # the state of every part that was read: split, rows, hashes, partial, sample
+    data: tuple[StoredPart, ...]  # the state of every part that was read: split, rows, hashes, partial, sample
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[Score, ...]
     notes: tuple[str, ...] = ()
@@ -57,22 +67,12 @@ class Evaluation:
     @classmethod
     def load(cls, path: Path, *, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
         """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
-        from pydantic_core import from_json  # in half the time of json's
-
         try:
-            values: dict[str, Any] = from_json(path.read_bytes())
-            if values["schema"] > SCHEMA:
-                raise MissingError(f"{path}: written by a newer embedlab", hint="update embedlab, or evaluate again")
-            scores = tuple(Score(**{**told, "value": _number(told["value"])}) for told in values.pop("scores") if keep(told))
-            overlaps = {key: Overlap(**counts) for key, counts in values.pop("overlaps", {}).items()}
-            rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-            return cls(**rest, scores=scores, overlaps=overlaps)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise MissingError(f"{path}: not a readable evaluation: {error}", hint="evaluate again to replace it") from error
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
+            content = path.read_bytes()
+        except OSError as error:
+            raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_AGAIN) from error
+        found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)
+        return replace(found, scores=tuple(score for score in found.scores if keep(vars(score))))
 
 
 def _without_nan(value: Any) -> Any:

@@ -13,6 +13,10 @@ from typing import Any, ClassVar, Self
 
 from embedlab.paths import disk_errors
 
+LATEST_S = 1e11  # seconds since 1970: the year 5138
+MOST_STEPS = 2**53
+_DURATIONS = {"eta_s"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
@@ -151,7 +155,14 @@ def from_line(line: bytes | str) -> Event | None:
 
 def _value(item: "dataclasses.Field[Any]", value: Any) -> Any:
     if item.type is float:
-        return math.nan if value is None else float(value)
+        number = math.nan if value is None else float(value)
+        if item.name == "time" and not 0 <= number < LATEST_S:  # no calendar has it
+            raise ValueError("not a time")
+        return number if abs(number) < LATEST_S or item.name not in _DURATIONS else math.nan
+    if item.type is int and not (type(value) is int and 0 <= value < MOST_STEPS):
+        raise ValueError("not a count")
+    if item.type is str:
+        str(value).encode()  # half a surrogate pair is an error
     return typing.cast("type", item.type)(value)
 
 

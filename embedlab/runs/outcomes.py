@@ -1,7 +1,7 @@
 """What is kept of a classifier's test items, so that two models' mistakes are compared without classifying again."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from pathlib import Path
@@ -14,27 +14,37 @@ from embedlab import __version__
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
+from embedlab.runs.parts import StoredPart
+from embedlab.schema import read_json
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
+SCHEMA = 1
+_REMADE = "delete it: the next comparison makes it again"
 _FACTS = "embedlab"  # the one parquet metadata key that is ours
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcomes:
-    """One member model's answer to every scored item of one dataset."""
+class _Facts:
+    """What is stored of outcomes beside their items."""
 
     task: str  # as in the evaluation's file name: a setting other than the literature's is part of it
     dataset: str
     split: str  # "test", "cv" (test folds of a cross-validation) or a validation split
     model: str
     fingerprint: str
-    data: tuple[Mapping[str, Any], ...]  # the state of every split that was read
+    data: tuple[StoredPart, ...]  # the state of every split that was read
     marks: tuple[str, ...]
     classes: tuple[str, ...]  # every label, in the order that tells which of two classes is the second; none of items with scores
-    items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
     overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
     notes: tuple[str, ...] = ()
     embedlab: str = __version__
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcomes(_Facts):
+    """One member model's answer to every scored item of one dataset."""
+
+    items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
 
     @property
     def name(self) -> str:
@@ -56,13 +66,12 @@ class Outcomes:
         """What `save` wrote; a damaged file is a MissingError."""
         try:
             content = path.read_bytes()
-            facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+            facts = pl.read_parquet_metadata(BytesIO(content))[_FACTS]
             items = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in ITEM_COLUMNS.items())
-            shared = Overlap(**facts.pop("overlap"))
-            rest: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
-            return cls(**rest, overlap=shared, items=items)
-        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
-            raise MissingError(f"{str(path)!r} is unusable", hint="delete it: the next comparison makes it again") from error
+        except (OSError, KeyError, pl.exceptions.PolarsError) as error:
+            raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
+        found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
+        return cls(**vars(found), items=items)
 
 
 def items_frame(rows: NDArray[Any], gold: Sequence[str] | NDArray[Any], predicted: Sequence[str] | NDArray[Any]) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from embedlab.names import unknown
 from embedlab.paths import disk_errors, is_locked, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
+from embedlab.schema import read_json
 
 # A model, and the columns that a model's scores stand beside.
 RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
@@ -139,11 +140,12 @@ class RunFolder:
     def environment(self) -> Environment:
         """What the run ran on and with; a folder of a newer schema is refused."""
         try:
-            return Environment.from_json(self.environment_file.read_text(encoding="utf-8"), self.environment_file)
-        except (OSError, UnicodeDecodeError) as error:
+            content = self.environment_file.read_bytes()
+        except OSError as error:
             raise MissingError(
                 f"cannot read {str(self.environment_file)!r}: {error}", hint="remove the run, or restore the file"
             ) from error
+        return Environment.from_json(content, self.environment_file)
 
     def write_once(self, recipe: Recipe, environment: Environment) -> None:
         """Write the recipe and the environment; on a folder that has them, check that the recipe is the same."""
@@ -238,7 +240,8 @@ class RunFolder:
             if self.pid_file.exists():
                 break
             time.sleep(patience_s)
-        return Holder(**json.loads(self.pid_file.read_text()))
+        hint = "its process writes it when it begins the run"
+        return read_json(Holder, self.pid_file.read_bytes(), where=self.pid_file, schema=1, hint=hint)
 
 
 def moved_along(model: str, runs: Path) -> str:

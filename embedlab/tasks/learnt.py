@@ -109,4 +109,4 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
 
 
 def _content(part: Mapping[str, Any]) -> tuple[Any, ...]:
-    return part["name"], part["split"], part["rows"], dict(part["sha256"])
+    return part["name"], part.get("split"), part.get("rows"), dict(part.get("sha256", {}))

@@ -33,7 +33,7 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
 
 def _incomplete(part: Mapping[str, Any]) -> str:
     drawn = f"{part['used']} rows of " if "used" in part else ""
-    return f"trained on {drawn}partial {part['name']} {part['split']}: {part['rows']} of {part['expected_rows']} rows"
+    return f"trained on {drawn}partial {part['name']} {part.get('split')}: {part.get('rows')} of {part.get('expected_rows')} rows"
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":

@@ -62,7 +62,7 @@ def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, sour
         now = [_identity(plain_state(state)) for state in texts.states]
         return all(_identity(part) in now for part in data)
     try:
-        opened = ((part, source.open(str(part["name"]), str(part["split"])).state) for part in data)
+        opened = ((part, source.open(str(part["name"]), str(part.get("split"))).state) for part in data)
         return all(_identity(plain_state(state)) == _identity(part) for part, state in opened)
     except EmbedlabError:  # not there any more: the task itself says so
         return False

@@ -278,7 +278,10 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
 
 
 def _hashes(environment: Environment) -> list[str]:
-    return [json.dumps([part["name"], part["split"], part["rows"], dict(part["sha256"])], sort_keys=True) for part in environment.data]
+    return [
+        json.dumps([part["name"], part.get("split"), part.get("rows"), dict(part.get("sha256", {}))], sort_keys=True)
+        for part in environment.data
+    ]
 
 
 def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: RunFolder) -> TransformerEncoder:

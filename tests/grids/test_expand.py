@@ -31,8 +31,9 @@ def test_cells_are_all_combinations_with_each_seed(plan: Plan) -> None:
 def test_a_plan_reads_back_from_its_file(plan: Plan, folder: GridFolder) -> None:
     plan.save(folder.plan_file)
     assert Plan.load(folder.plan_file) == plan
+    assert Plan.load(folder.plan_file).to_json() == plan.to_json()
     folder.plan_file.write_text("{")
-    with pytest.raises(MissingError, match="not a readable plan"):
+    with pytest.raises(MissingError, match=r"plan\.json: damaged"):
         Plan.load(folder.plan_file)
 
 
@@ -253,3 +254,28 @@ def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: 
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
     with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
         expand_grid(load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wrong"),
+    [
+        ("variants", {}, "'variants' is {}"),
+        ("variants", [3], "'variants.0' is 3"),
+        ("variants", [{"run": "a", "labels": {}, "recipe": {}, "rows": 1}], "'variants.0.recipe.encoder' is missing"),
+        ("axes", {"optim.lr": 3}, "'axes.optim.lr' is 3"),
+        ("seeds", [-1], "'seeds.0' is -1"),
+        ("threads", 10**30, "'threads' is"),
+        ("place", {"data": "a"}, "'place.cache' is missing"),
+        ("place", {"cache": "b\0"}, "'place.cache' holds a NUL character"),
+        ("schema", "2", "'schema' is '2'"),
+        ("summary", None, "'summary' is None"),
+    ],
+)
+def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: Plan, key: str, value: object, wrong: str, tmp_path: Path) -> None:
+    values = json.loads(plan.to_json())
+    values.pop("checksum", None)
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({**values, key: value}))
+    with pytest.raises(MissingError) as caught:
+        Plan.load(path)
+    assert caught.value.message.startswith(f"{path}: damaged: {wrong}")

@@ -127,7 +127,8 @@ def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
 def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -> None:
     folder = Path(tempfile.mkdtemp())  # pytest's own folders can be entered by nobody else
     program = (
-        "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue\n"
+        "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue; from embedlab.settings import load_settings\n"
+        'load_settings({"quiet": True})  # as every command begins\n'
         "if os.geteuid() == 0: os.setuid(65534)  # the superuser may write everywhere\n"
         "queue = Queue(Path(sys.argv[1]))\n"
         "print(len(queue.entries()), queue.rungs, queue.is_open())\n"
@@ -190,3 +191,26 @@ def test_readers_look_while_others_write(path: Path) -> None:
         assert len(reader.entries()) == len(CELLS)
         queue._connection.execute("ROLLBACK")
     assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ("UPDATE cells SET state = 'odd'", "state"),
+        ("UPDATE cells SET number = 'one'", "number"),
+        ("UPDATE cells SET seconds = x'00ff'", "seconds"),
+    ],
+)
+def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(path: Path, change: str, column: str) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute(change)
+        with pytest.raises(MissingError, match=rf"queue\.sqlite: damaged: '{column}'"):
+            queue.entries()
+
+
+@pytest.mark.parametrize("value", ["[1, 2]", "[[", "3", '["a"]', "[" * 100_000, "[NaN]"])
+def test_rungs_that_nobody_wrote_are_refused(path: Path, value: str) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("UPDATE facts SET value = ? WHERE key = 'rungs'", (value,))
+        with pytest.raises(MissingError, match="'rungs"):
+            _ = queue.rungs

@@ -42,3 +42,37 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
     path.write_text(text)
     with pytest.raises(MissingError, match=r"sts\.json"):
         Evaluation.load(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wrong"),
+    [
+        ("scores", {}, "'scores' is {}"),
+        ("scores", [3], "'scores.0' is 3: not a table"),
+        ("scores", [{"by": "dataset"}], "'scores.0.slice' is missing"),
+        ("truncated", "no", "'truncated' is 'no'"),
+        ("overlaps", {"sts12": 3}, "'overlaps.sts12' is 3"),
+        ("overlaps", {"sts12": {"pairs": 3}}, "'overlaps.sts12.sentences' is missing"),
+        ("data", [[]], "'data.0' is []"),
+        ("marks", "partial", "'marks' is 'partial'"),
+        ("notes", [3], "'notes.0' is 3"),
+    ],
+)
+def test_a_wrong_shape_is_refused_by_file_and_key(key: str, value: object, wrong: str, tmp_path: Path) -> None:
+    path = evaluation(0.5).save(tmp_path)
+    values = json.loads(path.read_text())
+    values.pop("checksum", None)
+    path.write_text(json.dumps({**values, key: value}))
+    with pytest.raises(MissingError) as caught:
+        Evaluation.load(path)
+    assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
+
+
+def test_a_score_that_is_no_number_is_refused_by_its_place(tmp_path: Path) -> None:
+    path = evaluation(0.5).save(tmp_path)
+    values = json.loads(path.read_text())
+    values.pop("checksum", None)
+    values["scores"][0]["value"] = "0.5"
+    path.write_text(json.dumps(values))
+    with pytest.raises(MissingError, match=r"'scores\.0\.value' is '0\.5'"):
+        Evaluation.load(path)

@@ -94,3 +94,30 @@ def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_clear_error() -> None:
     with EventLog(Path("/dev/full")) as log, pytest.raises(MissingError, match="no space left"):
         log.append(STEP)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"event": "dev", "time": 1e300, "step": 1, "score": 1}',
+        '{"event": "dev", "time": -1, "step": 1, "score": 1}',
+        '{"event": "dev", "time": null, "step": 1, "score": 1}',
+        '{"event": "dev", "time": 1, "step": 1e300, "score": 1}',
+        '{"event": "dev", "time": 1, "step": -1, "score": 1}',
+        '{"event": "dev", "time": 1, "step": 100000000000000000000, "score": 1}',
+        '{"event": "note", "time": 1, "text": "\\ud800"}',
+        '{"event": ["dev"], "time": 1}',
+        '{"event": {}, "time": 1}',
+        "[" * 100_000,
+        "9" * 5000,
+    ],
+)
+def test_a_line_that_no_process_of_ours_wrote_is_left_out(line: str) -> None:
+    assert events.from_line(line) is None
+
+
+def test_an_endless_rest_is_an_unknown_one() -> None:
+    line = '{"event": "step", "time": 1, "stage": 0, "epoch": 1, "step": 1, "steps": 2, "loss": 1, "lr": 1, "rows_per_s": 1, '
+    found = events.from_line(line + '"eta_s": 1e300, "memory_mib": 1}')
+    assert isinstance(found, events.Step)
+    assert math.isnan(found.eta_s)

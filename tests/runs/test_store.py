@@ -9,6 +9,7 @@ import pytest
 from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.recipe import Recipe
 from embedlab.runs.environment import Environment
+from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs
 
 HOLD = """
@@ -133,3 +134,40 @@ def test_renaming_moves_all_seeds_and_never_over_another_run(tmp_path: Path) -> 
         rename_runs(tmp_path, "c", "b")
     with pytest.raises(UsageError, match="all seeds"):
         rename_runs(tmp_path, "c@1", "d")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wrong"),
+    [
+        ("seed", "one", "'seed' is 'one'"),
+        ("data", {"a": 1}, "'data' is"),
+        ("data", [3], "'data.0' is 3"),
+        ("data", [{"rows": 3}], "'data.0.name' is missing"),
+        ("data", [{"name": "snli", "sha256": [1]}], "'data.0.sha256' is [1]"),
+        ("threads", 1.5, "'threads' is 1.5"),
+        ("command", "embedlab", "'command' is"),
+        ("packages", {"torch": 2}, "'packages.torch' is 2"),
+        ("host", "a\0", "'host' holds a NUL character"),
+        ("schema", "1", "'schema' is '1'"),
+    ],
+)
+def test_an_environment_of_a_wrong_shape_is_refused_by_file_and_key(run: RunFolder, key: str, value: object, wrong: str) -> None:
+    values = json.loads(run.environment_file.read_text())
+    values.pop("checksum", None)
+    run.environment_file.write_text(json.dumps({**values, key: value}))
+    with pytest.raises(MissingError) as caught:
+        run.environment()
+    assert caught.value.message.startswith(f"{run.environment_file}: damaged: {wrong}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"pid": "7", "host": "here"}', '{"pid": 7}', "[" * 100_000, "9" * 5000, '{"pid": 7, "host": 7}']
+)
+def test_a_damaged_pid_file_is_refused_by_name(run: RunFolder, text: str) -> None:
+    run.pid_file.write_text(text)
+    with (run.path / "lock").open("wb") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        with pytest.raises(MissingError, match="pid: damaged"):
+            run.holder()
+        assert status(run).state == "unreadable"
+        assert status(run).message.startswith(f"{run.pid_file}: damaged")

@@ -1,0 +1,28 @@
+"""What a run or an evaluation stores of each part of the data that it read."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict
+from typing_extensions import TypedDict
+
+from embedlab.schema import shaped
+
+
+class _Stored(TypedDict):
+    """The keys that somebody reads; others stay as they are."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    name: str
+    split: NotRequired[str]
+    rows: NotRequired[int]
+    used: NotRequired[int]
+    expected_rows: NotRequired[int | None]
+    partial: NotRequired[bool]
+    sample: NotRequired[bool]
+    sha256: NotRequired[dict[str, str]]
+
+
+# As `embedlab.data.dataset.State` has it, and what a run adds; checked where it is read from JSON.
+StoredPart = Annotated[Mapping[str, Any], shaped(_Stored)]
