@@ -1,19 +1,17 @@
 """Where things live on disk, and how a file is written so that a kill never leaves half of it."""
 
 import errno
-import fcntl
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from uuid import uuid4
 
 import platformdirs
 
 from embedlab.errors import MissingError
+from embedlab.temporaries import take_place, temporary_file, temporary_folder
 
 PACKAGE = Path(__file__).parent
 # A file stands where a folder is due; a place, as of /proc, takes no files.
@@ -53,7 +51,7 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, *_IN_THE_WAY}:
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_IN_THE_WAY}:
             raise MissingError(f"cannot write {str(what)!r}: {error.strerror}", hint=hint) from error
         raise
 
@@ -62,41 +60,30 @@ def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> 
     """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
     with disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Opened like any other file, so that a colleague may read what the umask allows; mkstemp's are private.
-        temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
-        try:
-            with temporary.open("xb") as file:
+        with temporary_file(path) as temporary:
+            with temporary.open("r+b") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
 
 
 @contextmanager
-def atomic_folder(path: Path, *, hint: str = ELSEWHERE) -> Iterator[Path]:
-    """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error."""
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) -> Iterator[Path]:
+    """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error.
+
+    With IS_NEW a folder that another process has put there meanwhile stays, and is an error.
+    """
     with disk_errors(path, hint=hint):
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(path) as temporary:
             yield temporary
             for file in temporary.rglob("*"):
                 if file.is_file():
                     follow_umask(file)
                     _sync(file)
-            old = path.with_name(f".{path.name}.old-{os.getpid()}")
-            if path.exists():
-                path.replace(old)
-            temporary.replace(path)
+            take_place(temporary, path, is_new=is_new)
             _sync(path.parent)
-            shutil.rmtree(old, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
 
 
 def follow_umask(path: Path) -> None:
@@ -110,18 +97,6 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a process holds the lock of the file PATH; one that is not there is free."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
 
 
 def file_hash(path: Path) -> str:

@@ -16,7 +16,8 @@ import tomli_w
 from embedlab.errors import ExitCode
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry
-from embedlab.paths import disk_errors, is_locked, write_atomic
+from embedlab.locks import is_locked
+from embedlab.paths import disk_errors, write_atomic
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS, RunFolder
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.locks import is_locked
 from embedlab.names import unknown
-from embedlab.paths import disk_errors, is_locked, write_atomic
+from embedlab.paths import disk_errors, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
 from embedlab.schema import read_json

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.cli import encode
+from embedlab.encoders import partial_vectors
+from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.locks import sole_holder
+from tests.processes import embedlab_at_once, embedlab_on_a_small_disk
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
@@ -17,7 +21,7 @@ SENTENCES = [f"sentence number {number} runs" for number in range(10)]
 
 @pytest.fixture
 def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(encode, "CHUNK", 4)
+    monkeypatch.setattr(partial_vectors, "CHUNK", 4)
     path = tmp_path / "lines.txt"
     path.write_text("".join(f"{sentence}\n" for sentence in SENTENCES))
     return path
@@ -46,19 +50,19 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
     lines.write_text("long " * 200 + "\n" + lines.read_text())
     whole = embedlab("encode", model, "lines.txt", "-o", "whole.npy")
     assert "1 sentences were cut at" in whole.err
-    done, encode_chunk = [], encode._encode_chunk
+    done, write = [], PartialVectors.write
 
-    def interrupted(path: Path, *rest: object) -> None:
+    def interrupted(*arguments: Any) -> None:
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(path)
-        encode_chunk(path, *rest)  # type: ignore[arg-type]
+        done.append(arguments)
+        write(*arguments)
 
-    monkeypatch.setattr(encode, "_encode_chunk", interrupted)
+    monkeypatch.setattr(PartialVectors, "write", interrupted)
     stopped = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert stopped.code == 130
     assert "goes on from there" in stopped.err
-    monkeypatch.setattr(encode, "_encode_chunk", encode_chunk)
+    monkeypatch.setattr(PartialVectors, "write", write)
     chunks = sorted(Path("v.npy.partial").glob("*.parquet"))
     assert len(chunks) == 2
     resumed = embedlab("encode", model, "lines.txt", "-o", "v.npy")
@@ -72,6 +76,107 @@ def test_json_says_what_was_written(embedlab: Embedlab, lines: Path, model: str)
     assert made["file"] == "a.npy"
     assert (made["rows"], made["dim"]) == np.load("a.npy").shape
     assert (made["model"], made["pooling"], made["precision"]) == (model, "mean", "float32")
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> str:
+    """A model that needs no torch: a process that encodes with it can be forked."""
+    lines = [f"{word} {number} 1 0.5\n" for number, word in enumerate(["sentence", "number", "runs", "1", "2", "3"])]
+    (tmp_path / "words.txt").write_text("".join(lines))
+    return "word-vectors:words.txt"
+
+
+@pytest.fixture
+def interrupted(embedlab: Embedlab, lines: Path, words: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an encoding into `v.npy` that was stopped when all its chunks were there; `whole.npy` is undisturbed."""
+    assert embedlab("encode", words, "lines.txt", "-o", "whole.npy").code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialVectors, "assemble", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert embedlab("encode", words, "lines.txt", "-o", "v.npy").code == 130
+    return Path("v.npy.partial")
+
+
+@pytest.mark.parametrize("out", ["v.npy", "v.parquet"])
+def test_of_two_encodings_into_one_file_at_once_one_is_refused(embedlab: Embedlab, words: str, out: str) -> None:
+    Path("lines.txt").write_text("".join(f"sentence {number % 7} runs\n" for number in range(20_000)))
+    assert embedlab("encode", words, "lines.txt", "-o", f"whole-{out}").code == 0
+    ended = embedlab_at_once(*[("encode", words, "lines.txt", "-o", out)] * 2)
+    codes = sorted(one.code for one in ended)
+    assert codes in ([0, 1], [0, 2]), ended  # refused while the first is at it, or because its file is there
+    assert Path(out).read_bytes() == Path(f"whole-{out}").read_bytes()
+    assert not Path(f"{out}.partial").exists()
+
+
+def test_a_second_encoding_says_that_another_process_writes_the_file(embedlab: Embedlab, lines: Path, words: str) -> None:
+    Path("v.npy.partial").mkdir()
+    with sole_holder(Path("v.npy.partial/lock")):
+        refused = embedlab("encode", words, "lines.txt", "-o", "v.npy")
+    assert refused.code == 1
+    assert refused.err.splitlines()[0] == "embedlab: error: another process is writing 'v.npy'"
+    assert "--out" in refused.err.splitlines()[1]
+
+
+def test_a_damaged_chunk_is_encoded_again(embedlab: Embedlab, interrupted: Path, words: str) -> None:
+    rng, copy = np.random.default_rng(0), Path("copy")
+    shutil.copytree(interrupted, copy)
+    for damage in ("flip", "cut", "flip", "another chunk", "flip"):
+        shutil.copytree(copy, interrupted, dirs_exist_ok=True)
+        first, second, _ = sorted(interrupted.glob("*.parquet"))
+        content = bytearray(first.read_bytes())
+        content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        damaged = {"flip": content, "cut": content[: len(content) // 2], "another chunk": second.read_bytes()}
+        first.write_bytes(damaged[damage])
+        answer = embedlab("encode", words, "lines.txt", "-o", "v.npy", "--force")
+        assert answer.code == 0, answer.err
+        assert Path("v.npy").read_bytes() == Path("whole.npy").read_bytes()
+        assert not interrupted.exists()
+
+
+def test_a_chunk_that_is_lost_before_the_end_is_said_and_never_zeros(
+    embedlab: Embedlab, lines: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assemble = PartialVectors.assemble
+
+    def lose(partial: PartialVectors, *rest: Any) -> int:
+        partial.chunks[4].unlink()
+        return assemble(partial, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialVectors, "assemble", lose)
+        lost = embedlab("encode", words, "lines.txt", "-o", "v.npy")
+    assert lost.code == 3
+    assert "the sentences from number 5 on are missing or damaged" in lost.err
+    assert not Path("v.npy").exists()
+    assert embedlab("encode", words, "lines.txt", "-o", "v.npy").code == 0
+    assert np.load("v.npy").any(axis=1).all()
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "000000000000.parquet", "sub/x"])
+def test_a_folder_that_embedlab_did_not_make_is_refused_and_left_alone(embedlab: Embedlab, lines: Path, words: str, name: str) -> None:
+    mine = Path("v.npy.partial") / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    refused = embedlab("encode", words, "lines.txt", "-o", "v.npy", "--force")
+    assert refused.code == 2
+    assert "'v.npy.partial'" in refused.err
+    assert "did not write" in refused.err
+    assert len(refused.err.splitlines()) == 2
+    assert mine.read_text() == "mine"
+    assert [path for path in Path("v.npy.partial").rglob("*") if path.is_file()] == [mine]
+
+
+@pytest.mark.parametrize("out", ["v.npy", "v.parquet"])
+def test_a_full_disk_is_one_error_and_the_chunks_stay(embedlab: Embedlab, lines: Path, words: str, out: str) -> None:
+    numbers = np.random.default_rng(0).integers(2**32, size=16_384, dtype="u4")
+    lines.write_text("\n".join(f"{number:08x}" for number in numbers))
+    ended = embedlab_on_a_small_disk(("encode", words, "lines.txt", "-o", out), 85_000)
+    assert ended.code == 3, ended.err
+    assert ended.err.splitlines()[-2:] == [
+        f"embedlab: error: cannot write '{out}': File too large",
+        "hint: choose another place with --out",
+    ]
+    assert not Path(out).exists()
+    assert len(list(Path(f"{out}.partial").glob("*.parquet"))) == 2
 
 
 def test_another_input_or_model_is_not_gone_on_with(embedlab: Embedlab, lines: Path, model: str, tiny_encoder: Path) -> None:
@@ -167,13 +272,13 @@ def test_only_line_feeds_part_the_lines_of_a_text_and_a_byte_order_mark_is_no_wo
 def test_a_file_that_changes_while_it_is_read_gives_no_vectors(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = encode._begin
+    begin = partial_vectors._begin
 
-    def shortened(*rest: object) -> None:
+    def shortened(*rest: Any) -> tuple[str, ...]:
         lines.write_text("one\ntwo\n")
-        begin(*rest)  # type: ignore[arg-type]
+        return begin(*rest)
 
-    monkeypatch.setattr(encode, "_begin", shortened)
+    monkeypatch.setattr(partial_vectors, "_begin", shortened)
     answer = embedlab("encode", model, lines.name, "-o", "v.npy")
     assert answer.code == 3
     assert "was changed while it was read" in answer.err

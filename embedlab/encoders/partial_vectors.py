@@ -1,0 +1,205 @@
+"""The vectors of a file's first sentences: a folder beside the output that one process at a time fills chunk by chunk.
+
+A chunk's name ends in a hash of what it is and holds: one that is damaged, or of another job, is encoded again. Nothing is joined before
+every row is there, and nothing is removed that was not written here.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from embedlab.encoders.encoder import Vectors
+from embedlab.errors import EmbedlabError, MissingError, UsageError
+from embedlab.frame_files import join_parquet
+from embedlab.locks import sole_holder
+from embedlab.paths import disk_errors, write_atomic
+
+PLACE = "choose another place with --out"
+CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU
+SCHEMA = 2  # 1: chunks had no hash
+
+_TRUNCATED = "truncated"  # what a chunk's metadata calls the number of its sentences that were cut
+_JOB, _LOCK = "job.json", "lock"
+_CHUNK = re.compile(r"(\d{12})(\.[0-9a-f]{32})?\.parquet")
+_OURS = re.compile(rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|\.({_CHUNK.pattern}|{_JOB})\..*tmp.*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What decides the vectors; chunks of another job are not used."""
+
+    fingerprint: str
+    input_sha256: str
+    column: str | None
+    sentences: int
+    chunk: int  # sentences
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialVectors:
+    """The folder of a job's chunks, which this process alone holds."""
+
+    folder: Path
+    job: Job
+    chunks: dict[int, Path]  # by the number of their first sentence
+    notes: tuple[str, ...]  # what was found in the folder
+
+    @classmethod
+    @contextmanager
+    def held(cls, out: Path, job: Job, *, is_replaced: bool) -> Iterator["PartialVectors"]:
+        """Hold the folder of the vectors that go to OUT until the block ends; chunks of an equal job that was killed stay.
+
+        A folder that somebody else made, or that another process holds, is refused.
+        """
+        folder = out.with_name(f"{out.name}.partial")
+        with ExitStack() as stack:
+            with disk_errors(out, hint=PLACE):
+                _refuse_foreign(folder)
+                if not stack.enter_context(sole_holder(folder / _LOCK)):
+                    hint = "wait for its end, or choose another name with --out"
+                    raise EmbedlabError(f"another process is writing {str(out)!r}", hint=hint)
+                stack.callback(_remove_if_empty, folder)
+                refuse_existing(out, is_replaced=is_replaced)  # the process that held the folder before may have written it
+                _refuse_foreign(folder)
+                notes = _begin(folder, job)
+                chunks = {int(path.name[:12]): path for path in _chunks(folder)}
+            yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
+
+    def holds(self, first: int, sentences: Sequence[str]) -> bool:
+        """Whether the chunk of these SENTENCES, the first of which has the number FIRST, is there and whole."""
+        try:
+            return self._read(first)[0]["sentence"].to_list() == list(sentences)
+        except MissingError:
+            return False
+
+    def write(self, first: int, sentences: Sequence[str], vectors: Vectors, truncated: int) -> None:
+        """Save a chunk, of which so many sentences were TRUNCATED, in the place of one that is damaged."""
+        columns = {"sentence": list(sentences), "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))}
+        buffer = BytesIO()
+        pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated)})
+        content = buffer.getvalue()
+        path = self.folder / f"{first:012d}.{self._hash(first, content)}.parquet"
+        write_atomic(path, content, hint=PLACE)
+        if (damaged := self.chunks.get(first, path)) != path:
+            damaged.unlink(missing_ok=True)
+        self.chunks[first] = path
+
+    def assemble(self, out: Path, dim: int) -> int:
+        """Join the chunks into OUT, one at a time, and remove the folder; how many sentences were truncated."""
+        starts = range(0, self.job.sentences, self.job.chunk)
+        whole = self.folder / f"whole{out.suffix}.tmp"
+        with disk_errors(out, hint=PLACE):
+            truncated = self._write_npy(whole, starts, dim) if out.suffix == ".npy" else self._write_parquet(whole, starts)
+            with whole.open("rb") as file:
+                os.fsync(file.fileno())
+            whole.replace(out)
+            _remove(self.folder)
+        return truncated
+
+    def _write_npy(self, whole: Path, starts: Sequence[int], dim: int) -> int:
+        """Without a memory map: a full disk is then an error and not the end of the process."""
+        header = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)), "fortran_order": False, "shape": (self.job.sentences, dim)}
+        truncated = 0
+        with whole.open("wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            for first in starts:
+                frame, cut = self._whole_chunk(first)
+                file.write(np.ascontiguousarray(frame["vector"].to_numpy()).data)
+                truncated += cut
+        return truncated
+
+    def _write_parquet(self, whole: Path, starts: Sequence[int]) -> int:
+        truncated = sum(self._whole_chunk(first)[1] for first in starts)
+        join_parquet([self.chunks[first] for first in starts], whole)
+        return truncated
+
+    def _whole_chunk(self, first: int) -> tuple[pl.DataFrame, int]:
+        """The chunk at FIRST with every row that it shall have."""
+        frame, truncated = self._read(first)
+        if len(frame) != min(self.job.chunk, self.job.sentences - first):
+            raise self._lost(first)
+        return frame, truncated
+
+    def _read(self, first: int) -> tuple[pl.DataFrame, int]:
+        """The rows of a chunk and how many were truncated; one that is absent or damaged is a MissingError."""
+        try:
+            content = self.chunks[first].read_bytes()
+        except (KeyError, FileNotFoundError) as error:
+            raise self._lost(first) from error
+        if not self.chunks[first].stem.endswith(f".{self._hash(first, content)}"):
+            raise self._lost(first)
+        return pl.read_parquet(BytesIO(content)), int(pl.read_parquet_metadata(BytesIO(content))[_TRUNCATED])
+
+    def _hash(self, first: int, content: bytes) -> str:
+        digest = hashlib.sha256(json.dumps([asdict(self.job), first]).encode())
+        digest.update(content)
+        return digest.hexdigest()[:32]
+
+    def _lost(self, first: int) -> MissingError:
+        fault = f"the sentences from number {first + 1} on are missing or damaged in {str(self.folder)!r}"
+        return MissingError(fault, hint="the same command encodes them again")
+
+
+def refuse_existing(out: Path, *, is_replaced: bool) -> None:
+    """Raise where OUT is there and shall not be replaced, or is a folder."""
+    if out.is_dir():
+        raise UsageError(f"--out is {str(out)!r}, which is a folder", hint="choose the name of a file")
+    if out.exists() and not is_replaced:
+        raise UsageError(f"--out is {str(out)!r}, which is there already", hint="choose another name, or replace it with --force")
+
+
+def _chunks(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if _CHUNK.fullmatch(path.name)]
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise where FOLDER, or something in it, was not written here."""
+    hint = "move it, or choose another name with --out"
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if foreign := [name for name in names if not _OURS.fullmatch(name)]:
+        raise UsageError(f"{str(folder)!r} holds {foreign[0]!r}, which embedlab did not write", hint=hint)
+    if any(_CHUNK.fullmatch(name) for name in names) and _JOB not in names:
+        raise UsageError(f"{str(folder)!r} has no {_JOB}: embedlab did not write its files", hint=hint)
+
+
+def _begin(folder: Path, job: Job) -> tuple[str, ...]:
+    """Make FOLDER ready for JOB, and say what an earlier one left in it."""
+    described, chunks = json.dumps(asdict(job), indent=1), _chunks(folder)
+    try:
+        is_same = (folder / _JOB).read_text(encoding="utf-8") == described
+    except (OSError, UnicodeDecodeError):
+        is_same = False
+    if is_same:
+        return (f"going on with {folder}: {len(chunks)} chunks of {job.chunk} are there",)
+    for path in chunks:
+        path.unlink()
+    write_atomic(folder / _JOB, described, hint=PLACE)
+    return (f"{folder} holds another input, model or version: its {len(chunks)} chunks are encoded again",) if chunks else ()
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Remove FOLDER where no chunk is in it: nothing is lost."""
+    if folder.is_dir() and not _chunks(folder):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove what was written here, the lock last, and FOLDER where nothing else is in it."""
+    with suppress(FileNotFoundError):
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == _LOCK):
+            if _OURS.fullmatch(path.name):
+                path.unlink()
+    with suppress(OSError):  # another process has begun, or somebody put a file there
+        folder.rmdir()

@@ -1,0 +1,41 @@
+"""The one door to files that polars reads by their path: a path is never a pattern, whatever brackets, stars and marks are in it."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+_SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+def read_parquet(path: Path) -> pl.DataFrame:
+    """The rows of the parquet file at PATH."""
+    with system_errors(path):
+        return pl.read_parquet(path, glob=False)
+
+
+def read_csv(path: Path, **options: Any) -> pl.DataFrame:
+    """The rows of the CSV file at PATH; OPTIONS are those of polars."""
+    with system_errors(path):
+        return pl.read_csv(path, glob=False, **options)
+
+
+def join_parquet(paths: Sequence[Path], out: Path) -> None:
+    """Write the rows of the parquet files at PATHS, in this order, into the file OUT, without holding them all."""
+    with system_errors(out):
+        pl.scan_parquet(list(paths), glob=False).sink_parquet(out)
+
+
+@contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Raise what the system refused as the OSError it is; polars wraps some in errors of its own."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        if found := _SYSTEM_ERROR.search(str(error)):
+            raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+        raise

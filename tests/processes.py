@@ -1,0 +1,100 @@
+"""Real processes for tests of what several do at once: forked from a server that has loaded what they need."""
+
+import multiprocessing
+import os
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["tests.processes", "embedlab.cli.app", "polars", "torch", "embedlab.encoders.checkpoint"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a process ended, and what it wrote to stderr."""
+
+    code: int  # 99: a traceback
+    err: str
+
+
+def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, uid: int | None = None) -> list[Ended]:
+    """Call each function of a module with its arguments in a process of its own; they begin together.
+
+    What a function gives is the exit code, None counts as 0. With UID they are another user's.
+    """
+    folder, start = Path.cwd(), time.monotonic() + 0.2
+    files = [folder / f".err-{number}" for number in range(len(calls))]
+    processes = [
+        _CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, uid))
+        for (function, arguments), file in zip(calls, files, strict=True)
+    ]
+    for process in processes:
+        process.start()
+    return [Ended(code=_code(process), err=_taken(file)) for process, file in zip(processes, files, strict=True)]
+
+
+def embedlab_at_once(*commands: Sequence[str], uid: int | None = None) -> list[Ended]:
+    """The same of commands `embedlab …`."""
+    from embedlab.cli.app import main
+
+    return at_once([(main, (list(command),)) for command in commands], uid=uid)
+
+
+def embedlab_on_a_small_disk(command: Sequence[str], limit: int) -> Ended:
+    """The command `embedlab …` where no file may grow over LIMIT bytes."""
+    return at_once([(_limited, (list(command), limit))])[0]
+
+
+def _limited(command: Sequence[str], limit: int) -> int:
+    from embedlab.cli.app import main
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # Python ignores the signal: the write fails
+    return main(command)
+
+
+def _run(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    folder: str,
+    environment: dict[str, str],
+    err: str,
+    start: float,
+    uid: int | None,
+) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.stdin, sys.stdout, sys.stderr = (Path(name).open(mode) for name, mode in ((os.devnull, "r"), (os.devnull, "w"), (err, "w")))  # noqa: SIM115
+    if uid is not None:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+    time.sleep(max(0.0, start - time.monotonic()))
+    try:
+        code = int(function(*arguments) or 0)
+    except BaseException:
+        sys.stderr.write(traceback.format_exc())
+        code = 99
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _code(process: ForkServerProcess) -> int:
+    process.join(120)
+    if process.exitcode is None:
+        process.kill()
+        raise TimeoutError("a process did not end in two minutes")
+    return process.exitcode
+
+
+def _taken(file: Path) -> str:
+    text = file.read_text()
+    file.unlink()
+    return text
