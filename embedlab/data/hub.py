@@ -1,5 +1,7 @@
 """Rows from the Hugging Face hub, always at a pinned revision."""
 
+import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from urllib.error import HTTPError
@@ -49,7 +51,7 @@ def _load(hub: HubSource) -> pl.DataFrame:
     import datasets
     import huggingface_hub
 
-    if not Path(hub.repository).is_dir() and not is_reachable():
+    if not is_reachable():
         raise MissingError(
             f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached",
             hint="give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get",
@@ -57,11 +59,28 @@ def _load(hub: HubSource) -> pl.DataFrame:
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     try:
-        loaded = datasets.load_dataset(hub.repository, split=hub.split, revision=hub.revision, trust_remote_code=False)
+        loaded = datasets.load_dataset(_address(hub.repository), split=hub.split, revision=hub.revision, trust_remote_code=False)
     except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"
         raise MissingError(
             f"cannot get {hub.repository!r} ({hub.split}) at revision {hub.revision[:8]} from the hub: {error}",
             hint="check the network, or give a folder that holds the corpus with --data DIR",
         ) from error
+    _check_revision(hub, [file["filename"] for file in loaded.cache_files])
     table: pl.DataFrame = loaded.to_polars()
     return table
+
+
+def _address(repository: str) -> str:
+    """What its client takes for the hub's REPOSITORY and nothing else: by its bare name a folder here would come first."""
+    return f"hf://datasets/{repository}" if Path(repository).exists() else repository
+
+
+def _check_revision(hub: HubSource, files: Sequence[str]) -> None:
+    """Refuse rows of another revision: without a network the client takes whichever it finds in its cache."""
+    revisions = {part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)}
+    if revisions - {hub.revision}:
+        found = min(revisions - {hub.revision})
+        raise MissingError(
+            f"the hub's client gave {hub.repository!r} at revision {found[:8]}, not {hub.revision[:8]}",
+            hint="type the command again with a network, or give a folder that holds the corpus with --data DIR",
+        )

@@ -28,7 +28,7 @@ def read_jsonl(paths: Sequence[Path]) -> Rows:
         is_marked = file.read(len(BOM_UTF8)) == BOM_UTF8
     try:
         # polars takes a byte order mark for a broken line.
-        frame = pl.read_ndjson(read_text(path).encode() if is_marked else path, schema=dict.fromkeys(_FIELDS, pl.String))
+        frame = pl.read_ndjson(read_text(path).encode() if is_marked else path.read_bytes(), schema=dict.fromkeys(_FIELDS, pl.String))
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
     if frame is None or not _is_sound(frame):

@@ -13,6 +13,7 @@ from embedlab.data.dataset import COLUMNS, Part, State
 from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 from embedlab.errors import MissingError
+from embedlab.frame_files import read_parquet
 from embedlab.paths import file_hash
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -71,7 +72,7 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         match path.suffix.lower():
             case ".parquet":
-                return pl.read_parquet(path).with_row_index(_PLACE, offset=1)
+                return read_parquet(path).with_row_index(_PLACE, offset=1)
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":

@@ -143,7 +143,7 @@ def starting_location(name: str, runs_folder: Path) -> str:
     if len(members) > 1:
         raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
     spec = members[0]
-    if Path(spec.location).is_dir():
+    if spec.kind != "hub":
         return str(Path(spec.location).absolute())
     return spec.location if spec.revision is None else f"{spec.location}?revision={spec.revision}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.folder import Usage, is_lower_casing, read_usage, weight_files
-from embedlab.encoders.hub import hub_folder
+from embedlab.encoders.hub import model_folder
 from embedlab.errors import MissingError
 from embedlab.paths import file_hash
 
@@ -30,8 +30,7 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint("dice")
     if spec.kind == "word-vectors":
         return combined_fingerprint("word-vectors", file_hash(Path(spec.location)))
-    location = Path(spec.location)
-    folder = location if spec.kind != "hub" or location.is_dir() else hub_folder(spec.location, spec.revision, offline=True)
+    folder = model_folder(spec, offline=True)
     usage = read_usage(folder, pooling=spec.pooling)
     return used_fingerprint(folder, usage, precision=precision)
 

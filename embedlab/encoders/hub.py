@@ -24,14 +24,21 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 
+def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
+    """The folder of a transformer: a hub model's is its snapshot, whatever folder of its name is here."""
+    location = Path(spec.location)
+    if spec.kind != "hub" or location.is_absolute():  # absolute: pinned to a snapshot
+        return location
+    return hub_folder(spec.location, spec.revision, offline=offline)
+
+
 def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     """SPEC with each hub model as the folder of the snapshot that its name stands for now, downloaded where needed and allowed.
 
     What is fingerprinted is then what is loaded, though the hub's main may move on meanwhile.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
-    is_open = spec.kind == "hub" and not Path(spec.location).is_dir()
-    location = str(hub_folder(spec.location, spec.revision, offline=offline)) if is_open else spec.location
+    location = str(model_folder(spec, offline=offline)) if spec.kind == "hub" else spec.location
     return replace(spec, parts=parts, location=location)
 
 

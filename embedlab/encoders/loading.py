@@ -13,7 +13,7 @@ from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.expression import COMBINATION_NAMES
 from embedlab.encoders.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.encoders.folder import hidden_size, pooling_label, read_usage
-from embedlab.encoders.hub import hub_folder
+from embedlab.encoders.hub import model_folder
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.word_vectors import load_word_vectors
 from embedlab.errors import UsageError
@@ -56,8 +56,7 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
 
 def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
     """The transformer of SPEC over the cache in the folder CACHE; its weights are read when it meets a sentence that is new."""
-    location = Path(spec.location)
-    folder = location if location.is_dir() else hub_folder(spec.location, spec.revision, offline=offline)
+    folder = model_folder(spec, offline=offline)
     usage = read_usage(folder, pooling=spec.pooling)
     fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
     dim, limit = hidden_size(folder), int(cache_gib * GIB)
@@ -85,7 +84,7 @@ def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None 
     from embedlab.encoders.checkpoint import load_transformer
 
     return load_transformer(
-        spec.location,
+        str(model_folder(spec, offline=offline)),
         machine,
         name=spec.name,
         pooling=spec.pooling,

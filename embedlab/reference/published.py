@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from embedlab.frame_files import read_csv
 from embedlab.names import unknown
 
 FOLDER = Path(__file__).parent
@@ -46,7 +47,7 @@ class PublishedRow:
 
 def published_table(paper: str, table: str) -> pl.DataFrame:
     """A printed table as it stands in the paper; columns are the paper's own."""
-    return pl.read_csv(_table_file(paper, table))
+    return read_csv(_table_file(paper, table))
 
 
 def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
@@ -54,7 +55,7 @@ def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, di
 
     A row is called by what its KEY columns print, joined by blanks: "BERT-base SBERT", "1e-5".
     """
-    frame = pl.read_csv(_table_file(paper, table), infer_schema=False)
+    frame = read_csv(_table_file(paper, table), infer_schema=False)
     return {
         " ".join(row[column] for column in key): {
             column: float(text) if text is not None else None for column, text in row.items() if column not in key

@@ -12,7 +12,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Watch
 from embedlab.encoders.folder import is_bare
-from embedlab.encoders.hub import hub_folder
+from embedlab.encoders.hub import model_folder
 from embedlab.errors import MissingError, UsageError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
@@ -98,8 +98,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
 def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
     if spec.kind not in ("run", "folder", "hub"):
         raise UsageError(f"{spec.name!r} is no transformer, so that it has no word head")
-    location = Path(spec.location)
-    folder = location if location.is_dir() else hub_folder(spec.location, spec.revision, offline=settings.offline)
+    folder = model_folder(spec, offline=settings.offline)
     if _head_of(folder) == "mlm" and is_bare(folder):
         raise UsageError(
             f"{spec.name!r} has no masked-language-model head", hint="a run of defsent has one, and so has the encoder it began from"

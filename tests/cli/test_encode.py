@@ -44,6 +44,16 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(embedlab: Embedlab, line
     assert not Path("v.npy.partial").exists()
 
 
+@pytest.mark.parametrize("out", ["v[2].parquet", "v*.npy", "v?.parquet"])
+def test_vectors_go_into_a_file_of_any_name(embedlab: Embedlab, out: str) -> None:
+    Path("words.txt").write_text("a 1 0\nb 0 1\n")
+    Path("lines[1].txt").write_text("a\nb\n")
+    answer = embedlab("encode", "word-vectors:words.txt", "lines[1].txt", "-o", out)
+    assert answer.code == 0, answer.err
+    vectors = np.load(out) if out.endswith(".npy") else pl.read_parquet(out, glob=False)["vector"].to_numpy()
+    np.testing.assert_array_equal(vectors, [[1, 0], [0, 1]])
+
+
 def test_a_killed_encoding_goes_on_from_its_last_chunk(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
