@@ -77,8 +77,15 @@ def load_settings(
 
 
 def process_rank(environment: Mapping[str, str] | None = None) -> int:
-    """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise."""
-    return int((os.environ if environment is None else environment).get("RANK", "0"))
+    """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise.
+
+    A rank counts where all is said by which the processes find each other: job systems set RANK for purposes of their own.
+    """
+    environment = os.environ if environment is None else environment
+    if not all(environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")):
+        return 0
+    rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
+    return int(rank) if rank.isdecimal() and size.isdecimal() and int(rank) < int(size) else 0
 
 
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:

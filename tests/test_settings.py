@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.errors import UsageError
 from embedlab.paths import user_config_file
-from embedlab.settings import Settings, load_settings
+from embedlab.settings import Settings, load_settings, process_rank
 
 
 def origins(flags: dict[str, object], environment: dict[str, str], folder: Path) -> dict[str, tuple[object, str]]:
@@ -119,3 +119,23 @@ def test_a_section_of_pyproject_that_is_no_table_is_refused(tmp_path: Path) -> N
 def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="EMBEDLAB_THREADS is '999"):
         load_settings({}, environment={"EMBEDLAB_THREADS": "9" * 5000}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"RANK": "3"},
+        {"RANK": "x"},
+        {"RANK": "1", "WORLD_SIZE": "2"},
+        {"RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "a", "MASTER_PORT": "1"},
+    ],
+)
+def test_a_rank_alone_changes_nothing(environment: dict[str, str]) -> None:
+    assert process_rank(environment) == 0
+
+
+def test_a_process_of_a_team_knows_its_rank() -> None:
+    team = {"WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    assert process_rank({**team, "RANK": "3"}) == 3
+    assert process_rank({**team, "RANK": "4"}) == 0
+    assert process_rank({**team, "RANK": "0", "WORLD_SIZE": "1"}) == 0

@@ -51,7 +51,7 @@ def _load(hub: HubSource) -> pl.DataFrame:
     import datasets
     import huggingface_hub
 
-    if not is_reachable():
+    if not Path(hub.repository).is_absolute() and not is_reachable():
         raise MissingError(
             f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached",
             hint="give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get",
@@ -72,7 +72,7 @@ def _load(hub: HubSource) -> pl.DataFrame:
 
 def _address(repository: str) -> str:
     """What its client takes for the hub's REPOSITORY and nothing else: by its bare name a folder here would come first."""
-    return f"hf://datasets/{repository}" if Path(repository).exists() else repository
+    return f"hf://datasets/{repository}" if Path(repository).exists() and not Path(repository).is_absolute() else repository
 
 
 def _check_revision(hub: HubSource, files: Sequence[str]) -> None:

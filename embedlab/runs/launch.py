@@ -14,6 +14,7 @@ from embedlab.errors import EmbedlabError, UsageError
 from embedlab.paths import disk_errors
 from embedlab.printable import visible
 from embedlab.runs.events import Cancelled, EventLog
+from embedlab.runs.processes import is_process
 from embedlab.runs.store import RunFolder
 
 POLL_S = 0.1
@@ -120,6 +121,11 @@ def cancel(run: RunFolder, *, force: bool = False) -> int:
     if holder.host != socket.gethostname():
         raise EmbedlabError(
             f"run {run.id!r} runs on {holder.host!r}, not on this machine", hint=f"type this there: embedlab runs cancel {run.id}"
+        )
+    if not is_process(holder.pid, holder.started_s):
+        raise EmbedlabError(
+            f"process {holder.pid} is not that of run {run.id!r}, which another process holds",
+            hint=f"find the process that has {str(run.path / 'lock')!r} open, and end it",
         )
     with EventLog(run.events_file) as log:
         log.append(Cancelled())

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from embedlab.errors import EmbedlabError, MissingError, UsageError
@@ -18,6 +18,7 @@ from embedlab.names import unknown
 from embedlab.paths import disk_errors, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
+from embedlab.runs.processes import process_start
 from embedlab.schema import read_json
 
 # A model, and the columns that a model's scores stand beside.
@@ -31,6 +32,7 @@ class Holder:
 
     pid: int
     host: str
+    started_s: float | None = field(default=None, compare=False)  # after its machine's start; absent in what an earlier version wrote
     is_starting: bool = False  # it was started for the run and has not begun it
 
 
@@ -195,7 +197,7 @@ class RunFolder:
 
     def hand_over(self, pid: int) -> None:
         """Say which process has the run in hand."""
-        write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname()}))
+        write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname(), "started_s": process_start(pid)}))
 
     @contextmanager
     def _locked(self, path: Path) -> Iterator[int]:

@@ -29,8 +29,8 @@ def sweep(run: RunFolder) -> int:
 
 
 def _leftovers(run: RunFolder) -> Iterator[Path]:
-    for name in _OWN:
-        yield from run.path.glob(f".{name}.*")
+    own = tuple(f".{name}." for name in _OWN)
+    yield from (path for path in run.path.iterdir() if path.name.startswith(own))
     yield from run.checkpoints.glob(".step-*")
 
 

@@ -1,5 +1,9 @@
 """Whether the hub can be reached is asked once, and a hub that cannot be is said at once."""
 
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 import pytest
 
 from embedlab.data import hub
@@ -22,3 +26,35 @@ def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: p
         assert "--data DIR" in caught.value.hint
     hub.is_reachable.cache_clear()
     assert asked == ["asked"]
+
+
+@pytest.fixture
+def local_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in the working folder that has the name of a data set of the hub."""
+    monkeypatch.chdir(tmp_path)
+    file = Path("mteb/stsbenchmark-sts/test.parquet")
+    file.parent.mkdir(parents=True)
+    pl.DataFrame({"sentence1": ["a"] * 1379, "sentence2": ["b"] * 1379, "score": [1.0] * 1379}).write_parquet(file)
+    return file
+
+
+def test_a_local_folder_is_not_the_hubs_data_set(local_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    with pytest.raises(MissingError, match="cannot be reached"):
+        Source().open("sts-benchmark", "test")
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)  # its client is offline and has nothing of this name in its cache
+    with pytest.raises(MissingError, match="cannot get 'mteb/stsbenchmark-sts'"):
+        Source().open("sts-benchmark", "test")
+
+
+def test_rows_of_another_revision_from_the_clients_cache_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Loaded:
+        cache_files = ({"filename": f"/cache/mteb___stsbenchmark-sts/default/0.0.0/{'0' * 40}/test.arrow"},)
+
+    def load_dataset(*_: Any, **__: Any) -> Loaded:
+        return Loaded()
+
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    with pytest.raises(MissingError, match="at revision 00000000, not"):
+        Source().open("sts-benchmark", "test")

@@ -1,9 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from embedlab.encoders import hub
-from embedlab.encoders.hub import hub_folder
+from embedlab.encoders.catalog import ModelSpec
+from embedlab.encoders.hub import hub_folder, model_folder, pinned
 
 
 @pytest.fixture
@@ -34,3 +36,12 @@ def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: p
     monkeypatch.setattr(hub, "_offered_conversion", lambda name: "refs/pr/3")
     hub_folder("org/old")
     assert asked == ["main", "refs/pr/3"]
+
+
+def test_a_local_folder_is_not_the_published_model_of_its_name(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("org/old").mkdir(parents=True)
+    spec = ModelSpec(name="old", kind="hub", location="org/old", revision="main")
+    assert model_folder(spec, offline=True) == repository / "snapshots" / "aaa"
+    assert model_folder(pinned(spec, offline=True), offline=True) == repository / "snapshots" / "aaa"
+    assert model_folder(replace(spec, kind="folder"), offline=True) == Path("org/old")

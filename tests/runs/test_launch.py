@@ -1,3 +1,4 @@
+import json
 import signal
 import socket
 import subprocess
@@ -63,6 +64,27 @@ def test_a_run_of_another_machine_is_left_alone(run: RunFolder, monkeypatch: pyt
     monkeypatch.setattr(RunFolder, "holder", lambda _: Holder(pid=1, host="elsewhere"))
     with pytest.raises(EmbedlabError, match="elsewhere"):
         launch.cancel(run)
+
+
+def test_a_process_that_is_not_the_runs_own_is_not_stopped(run: RunFolder) -> None:
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        run.path.mkdir(parents=True, exist_ok=True)
+        with run.lock():
+            # What a dead process left: its number belongs to another process now, while this one has yet to write its own.
+            found = json.loads(run.pid_file.read_text())
+            run.pid_file.write_text(json.dumps({**found, "pid": stranger.pid, "started_s": found["started_s"] - 100}))
+            with pytest.raises(EmbedlabError, match=f"process {stranger.pid} is not that of run"):
+                launch.cancel(run, force=True)
+        assert stranger.poll() is None
+        stranger.kill()
+
+
+def test_a_process_number_without_its_start_is_taken_as_before(run: RunFolder) -> None:
+    run.path.mkdir(parents=True, exist_ok=True)
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process, run.lock():
+        run.pid_file.write_text(json.dumps({"pid": process.pid, "host": socket.gethostname()}))
+        assert launch.cancel(run) == process.pid
+        assert process.wait(10) == -signal.SIGTERM
 
 
 def test_a_detached_process_has_its_own_session_and_writes_its_log(tmp_path: Path) -> None:
