@@ -10,6 +10,7 @@ from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_c
 from embedlab.objectives.class_contrastive.options import Options, needs
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.classification.options import Options as ClassificationOptions
+from embedlab.recipe import load_recipe
 
 
 def by_loop(vectors: Tensor, labels: list[int], tau: float) -> float:
@@ -31,6 +32,27 @@ def test_the_loss_equals_the_loop(labels: list[int], tau: float) -> None:
     vectors = torch.randn(len(labels), 6, dtype=torch.float64)
     found = class_contrastive_loss(vectors, torch.tensor(labels), temperature=tau)
     assert found.item() == pytest.approx(by_loop(vectors, labels, tau), abs=1e-9)
+
+
+def test_the_sum_is_over_the_anchors() -> None:
+    vectors, labels = torch.randn(7, 6, dtype=torch.float64), torch.tensor([0, 0, 1, 1, 0, 1, 2])
+    mean, total = (class_contrastive_loss(vectors, labels, temperature=0.05, reduction=kind) for kind in ("mean", "sum"))  # type: ignore[arg-type]
+    assert total.item() == pytest.approx(6 * mean.item())  # the last vector has nobody of its class
+
+
+def test_without_classes_each_view_of_a_text_picks_its_other_views_among_all_others() -> None:
+    objective = ClassContrastive(Options(classes="none", dropout=(0.1, 0.1), reduction="sum"), 8)
+    vectors, rows = torch.randn(10, 8, dtype=torch.float64), torch.tensor([4, 0, 2])
+    views = torch.cat([vectors[rows], vectors[5 + rows]])
+    expected = 6 * by_loop(views, [0, 1, 2, 0, 1, 2], 0.05)
+    assert objective(vectors, {"sentence": rows}).item() == pytest.approx(expected)
+    assert needs(Options(classes="none")).columns == ("sentence",)
+    assert needs(Options(classes="none", joint=True)).encoded == ("joint",)
+
+
+def test_the_shipped_recipes_sum_over_anchors_as_the_paper_does() -> None:
+    for name in ("supcl-seq", "glue-simcse"):
+        assert load_recipe(name).stages[0].objective.options.reduction == "sum"
 
 
 def test_one_view_of_each_class_is_finite() -> None:

@@ -1,6 +1,7 @@
 """Supervised contrast of texts by their class over dropout views: SupCL-Seq."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -11,8 +12,8 @@ from embedlab.objectives.objective import Objective
 from embedlab.objectives.views import views_of_rows
 
 
-def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: float) -> Tensor:
-    """Mean over vectors of the mean over the others of their class of −log softmax over all others (Khosla 2020, eq. 2).
+def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: float, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
+    """Mean or sum over vectors of the mean over the others of their class of −log softmax over all others (Khosla 2020, eq. 2).
 
     vectors: (vectors, dim), not normalised; labels: (vectors,). A vector that is alone in its class is no anchor; without
     any anchor the loss is 0, still part of the graph.
@@ -24,7 +25,7 @@ def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: floa
     positives = (labels.unsqueeze(0) == labels.unsqueeze(1)) & ~own
     counts = positives.sum(dim=1)
     terms = surprise.masked_fill(~positives, 0.0).sum(dim=1) / counts.clamp(min=1)
-    return terms.sum() / (counts > 0).sum().clamp(min=1)
+    return terms.sum() if reduction == "sum" else terms.sum() / (counts > 0).sum().clamp(min=1)
 
 
 def tenths(gold: Tensor) -> Tensor:
@@ -35,11 +36,13 @@ def tenths(gold: Tensor) -> Tensor:
 class ClassContrastive(Objective):
     """Every text is encoded once with each dropout rate; all views of all texts of a class are positives of each other.
 
-    Formula: Khosla's supervised contrastive loss on cosines over views x texts.
-    Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together.
+    Formula: Khosla's supervised contrastive loss on cosines over views x texts, its anchors summed or averaged (`reduction`).
+    Columns: sentence, label; or sentence1, sentence2, and label or gold, with the pair encoded together; without labels
+    where `classes` is "none" and only the views of a text belong together.
     Source: sedghamiz (SupCL-Seq), eq. 1 and table 4.
-    Differs from the paper in: nothing known. It differs from the authors' code, which adds a view at 0.1, skips listed rates
-    of 0.1, may leave the last rate set for good, multiplies the loss by τ/0.07, and does not round STS-B's scores.
+    Differs from the paper in: nothing known with `reduction` "sum". It differs from the authors' code, which adds a view at
+    0.1, skips listed rates of 0.1, may leave the last rate set for good, multiplies the loss by τ/0.07, and does not round
+    STS-B's scores.
     """
 
     def __init__(self, options: Options, dim: int) -> None:
@@ -48,7 +51,18 @@ class ClassContrastive(Objective):
         self.views = options.dropout
 
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
-        """The mean over all views of the batch's texts."""
+        """The sum or mean over all views of the batch's texts."""
         views = views_of_rows(vectors, columns, len(self.views))
-        labels = tenths(columns["gold"]) if self.options.classes == "tenths" else columns["label"]
-        return class_contrastive_loss(views.flatten(0, 1), labels.repeat(len(self.views)), temperature=self.options.temperature)
+        labels = self._classes(columns, views.shape[1]).to(views.device).repeat(len(self.views))
+        return class_contrastive_loss(
+            views.flatten(0, 1), labels, temperature=self.options.temperature, reduction=self.options.reduction or "mean"
+        )
+
+    def _classes(self, columns: Mapping[str, Tensor], rows: int) -> Tensor:
+        match self.options.classes:
+            case "tenths":
+                return tenths(columns["gold"])
+            case "none":
+                return torch.arange(rows)
+            case _:
+                return columns["label"]

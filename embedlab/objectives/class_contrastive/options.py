@@ -18,14 +18,18 @@ SUMMARY = "texts of a class are drawn together over several dropout rates, other
 class Options:
     """What a recipe may say of this objective."""
 
-    classes: Annotated[tuple[str, ...], Len(2)] | Literal["tenths"] = ("0", "1")  # the labels; "tenths": gold scores so rounded
+    # The labels; "tenths": gold scores so rounded; "none": each text is a class of its own, whose members are its views.
+    classes: Annotated[tuple[str, ...], Len(2)] | Literal["tenths", "none"] = ("0", "1")
     joint: bool = False  # pairs, encoded together
     dropout: Annotated[tuple[Share, ...], Len(1)] = (0.0, 0.1, 0.2)  # one view for each rate; sedghamiz table 4, CoLA
     temperature: Positive = 0.05  # τ; sedghamiz table 4
+    reduction: Literal["sum"] | None = None  # of the anchors' losses, as in sedghamiz eq. 1; absent: their mean
 
 
 def needs(options: Options) -> Needs:
-    """Labelled sentences or pairs, or pairs with a gold score."""
+    """Labelled sentences or pairs, pairs with a gold score, or texts alone."""
+    if options.classes == "none":
+        return Needs(sentences=("sentence1", "sentence2") if options.joint else ("sentence",), joint=options.joint)
     return labelled_needs(options.classes, joint=options.joint)
 
 
