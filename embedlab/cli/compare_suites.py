@@ -54,7 +54,7 @@ def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test |
         raise UsageError(f"--test {test} is for the task sts alone", hint="leave it out: accuracies are tested by McNemar")
     models = [resolve_model(name, terminal) for name in names]
     columns = [model_columns(model) for model in models]
-    known = encode_for_all(models, Work(asked=asked, setting=setting), terminal)
+    known = encode_for_all(models, Work(asked=asked, setting=setting, skips_unfit=True), terminal)
     found = Found(is_whole=known.is_whole)
     for one in asked:
         if one in known.ready.missing:

@@ -147,7 +147,7 @@ def _state_name(state: "State") -> str:
         return "sample" if state.sample else "partial"
     if state.expected_rows is None:
         return "not counted"
-    return "whole" if state.origin == "hub" or content_of(state.sha256) == "published" else "counts right"
+    return "whole" if state.revision or content_of(state.sha256) == "published" else "counts right"
 
 
 def _notes(state: "State") -> Iterator[str]:
@@ -157,7 +157,7 @@ def _notes(state: "State") -> Iterator[str]:
     if state.revision:
         yield state.revision
     yield from (remark.removeprefix(f"{state.name} {state.split}: ") for remark in remarks(asdict(state)))
-    if state.origin == "folder" and state.expected_rows is not None and content_of(state.sha256) == "unrecorded":
+    if state.origin == "folder" and state.expected_rows is not None and not state.revision and content_of(state.sha256) == "unrecorded":
         yield "content unknown: no hash of the published file is recorded"
 
 

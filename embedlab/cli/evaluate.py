@@ -92,6 +92,8 @@ def evaluate(
         raise _not_glue()
     if setting != "literature":
         raise UsageError(f"--setting {setting} is for classifiers: sts has none", hint="take --suite transfer or probing")
+    if mteb is not None:
+        refuse_file("--mteb", mteb)
     datasets = chosen_datasets(list(asked[0].names), by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
@@ -123,6 +125,12 @@ def _refuse_options_of_sts(**is_typed: bool) -> None:
             raise UsageError(f"--{name} is for the task sts alone", hint="take --suite sts")
 
 
+def refuse_file(option: str, folder: Path) -> None:
+    """Refuse what an OPTION names as its folder where that is a file, before anything is computed for it."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{option} is {str(folder)!r}, a file", hint="give the name of a folder")
+
+
 def _not_glue() -> UsageError:
     return UsageError("--submission writes predictions of the task glue alone", hint="take --suite glue")
 
@@ -143,7 +151,8 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
     if submission is not None:
         from embedlab.tasks.submission import check_submission
 
-        check_submission(submission, predicting, terminal.settings)
+        refuse_file("--submission", submission)
+        check_submission(predicting, terminal.settings)
     known = encode_for_all(models, work, terminal)
     tables, is_whole = [], known.is_whole
     for one in work.asked:

@@ -45,6 +45,6 @@ def data_fact(states: "Iterable[State]") -> str:
 
 def _part(state: "State") -> str:
     digests = ", ".join(digest[:8] for digest in state.sha256.values())
-    is_other = state.origin == "folder" and content_of(state.sha256) == "unknown"
+    is_other = state.origin == "folder" and not state.revision and content_of(state.sha256) == "unknown"
     mark = ", partial" if state.partial else ", generated" if state.sample else ", content unknown" if is_other else ""
     return f"{state.name} {state.split}, {state.rows} rows{mark}" + (f", sha256 {digests}" if digests else "")

@@ -38,6 +38,7 @@ class Work:
     asked: "Sequence[Asked]"
     setting: "SettingName" = "literature"
     again: bool = False  # also what was evaluated before
+    skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
 
     @property
     def is_one(self) -> bool:
@@ -78,7 +79,7 @@ class Known:
 def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) -> Known:
     """Open and check all that is selected, then encode, for each member, what it was not evaluated on before, in one pass.
 
-    What is missing is reported first; of a single task it is an error.
+    What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
     """
     from embedlab.data.source import Source
     from embedlab.encoders.stored_scores import ScorePlace
@@ -108,6 +109,8 @@ def _ready(models: "Sequence[Model]", work: Work, terminal: Terminal) -> "Readin
     ready = check_all([spec for model in models for spec in model.members], work.asked, work.setting, terminal.settings)
     if work.is_one and ready.missing:
         raise next(iter(ready.missing.values()))
+    if work.is_one and ready.unfit and not work.skips_unfit:
+        raise next(iter(ready.unfit.values()))
     for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
         report(error)
     return ready

@@ -115,7 +115,7 @@ class State:
     origin: Origin
     partial: bool = False  # other rows than the full corpus, allowed by the user
     sample: bool = False  # generated: no number made from them is about real language
-    revision: str | None = None  # "repository@revision" of rows from the hub
+    revision: str | None = None  # "repository@revision" of rows from the hub, or of files that `data get` made of it
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → rows left out
     empty: int = 0  # rows with an empty sentence

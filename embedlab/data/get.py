@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from embedlab.data.dataset import Dataset, Split
+from embedlab.data.fetched import record
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial
 from embedlab.errors import MissingError
-from embedlab.paths import write_atomic
+from embedlab.paths import file_hash, write_atomic
 
 
 def is_here(split: Split, folder: Path) -> bool:
@@ -40,4 +41,6 @@ def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[
     paths = [folder / file for file in files]
     for path, text in zip(paths, write(frame), strict=True):
         write_atomic(path, text, hint="choose another folder with --data")
+    hashes = {file: file_hash(path) for file, path in zip(files, paths, strict=True)}
+    record(folder, hashes, f"{split.hub.repository}@{split.hub.revision}")
     return paths

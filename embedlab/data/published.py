@@ -44,7 +44,7 @@ def remarks(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name} is partial: {state['rows']} of {state['expected_rows']} rows"
     elif state.get("partial"):
         yield f"{of} is partial: its classes or empty sentences are not those of the published corpus"
-    elif state.get("origin") == "folder" and (others := other_files(state.get("sha256", {}))):
+    elif state.get("origin") == "folder" and not state.get("revision") and (others := other_files(state.get("sha256", {}))):
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         yield f"{of}: counts right, content unknown: {others[0]!r}{more} is not the published file"
     if empty := state.get("empty", 0):

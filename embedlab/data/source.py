@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Self
 
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
+from embedlab.data.fetched import revision_of
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
@@ -100,7 +101,7 @@ class Source:
     def _from_folder(self, chosen: Dataset, split: str, layout: Layout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
         hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
-        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes)
+        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision_of(folder, hashes))
 
     def _part(
         self, chosen: Dataset, split: str, rows: Rows, origin: Origin, *, sha256: dict[str, str] | None = None, revision: str | None = None

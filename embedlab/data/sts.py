@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.data.dataset import Dataset, Expected, HubSource, Layout, Rows, Split
-from embedlab.data.text_file import numbers, read_fields, read_lines
+from embedlab.data.text_file import bad_line, numbers, read_fields, read_lines
 from embedlab.errors import MissingError
 
 _COLUMNS = ("sentence1", "sentence2", "gold", "source")
@@ -50,6 +50,9 @@ def read_benchmark(paths: Sequence[Path]) -> Rows:
     (path,) = paths
     names = {"1": "source", "4": "gold", "5": "sentence1", "6": "sentence2"}
     frame = read_fields(path, (1, 4, 5, 6), line_shape="a pair", fields=(7, 9)).rename(names)
+    for number, line in enumerate(read_lines(path), 1):
+        if any("http" not in licence for licence in line.split("\t")[7:]):  # two tabs within sentences make nine fields too
+            raise bad_line(path, number, "its last two of 9 fields are not licences with their addresses")
     return _scored(frame.with_columns(numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 

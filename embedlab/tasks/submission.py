@@ -32,10 +32,8 @@ def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Setting
     return authors
 
 
-def check_submission(folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> None:
-    """Refuse what `write_submission` would refuse, without loading a model: test splits, two runs on one task, and the FOLDER."""
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--submission is {str(folder)!r}, a file", hint="give the name of a folder")
+def check_submission(specs: Sequence[ModelSpec], settings: Settings) -> None:
+    """Refuse what `write_submission` would refuse, without loading a model: test splits that cannot be read, two runs on one task."""
     source, authors = Source.from_settings(settings), dict[str, str]()
     for spec in specs:
         name = task_of(spec)

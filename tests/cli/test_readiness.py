@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,3 +105,21 @@ def test_a_classifiers_validation_and_test_splits_are_opened_before_it_is_loaded
     assert "(test) is missing" in wanted.err
     Path("out").write_text("no folder")
     assert embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--submission", "out").code == 2
+
+
+@pytest.mark.usefixtures("no_loading")
+def test_a_second_model_that_cannot_do_the_task_is_refused_before_the_first_is_loaded(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    shutil.copytree(tiny_encoder, "bare")
+    config = json.loads(Path("bare/config.json").read_text())
+    Path("bare/config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}))
+    answer = embedlab("evaluate", str(tiny_encoder), "./bare", "--suite", "word_prediction", "--sample")
+    assert (answer.code, answer.out) == (2, "")
+    assert "'./bare' has no masked-language-model head" in answer.err
+
+
+@pytest.mark.usefixtures("no_loading")
+def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    Path("out").write_text("no folder")
+    answer = embedlab("evaluate", str(tiny_encoder), "--task", "sts12", "--sample", "--mteb", "out")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--mteb is 'out', a file" in answer.err

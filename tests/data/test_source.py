@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, HubSource
+from embedlab.data.fetched import RECORD
 from embedlab.data.get import get_dataset
 from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.errors import MissingError, UsageError
@@ -120,6 +121,17 @@ def test_get_writes_what_the_reader_reads(nli_repository: Path, tmp_path: Path) 
     assert part.frame.equals(Source().open_split(found).frame)
     assert part.state.origin == "folder"
     assert get_dataset(found, tmp_path / "data") == []
+
+
+def test_what_get_wrote_is_known_by_its_revision_until_it_is_changed(nli_repository: Path, tmp_path: Path) -> None:
+    found = on_hub("snli", "train", nli_repository, 3)
+    (written,) = get_dataset(found, tmp_path / "data")
+    source = Source(folder=tmp_path / "data", offline=True)
+    assert source.open_split(found).state.revision == f"{nli_repository}@main"
+    written.write_text(written.read_text().replace('"b"', '"x"'))
+    assert source.open_split(found).state.revision is None
+    (tmp_path / "data" / RECORD).write_bytes(b"\xff\x00\n\t\t\t\n")
+    assert source.open_split(found).state.revision is None
 
 
 def test_get_keeps_that_the_hubs_sts_has_no_sources(tmp_path: Path) -> None:

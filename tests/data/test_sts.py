@@ -50,13 +50,18 @@ def test_a_fault_is_told_with_file_and_line(write: Write, pairs: str | bytes, go
 
 
 def test_benchmark_lines_have_seven_or_nine_fields_and_literal_quotes(write: Write) -> None:
-    path = write("sts-dev.csv", 'news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nnews\theadlines\t2013\t2\t5.000\td\te\tlicence\tlicence\n')
+    path = write(
+        "sts-dev.csv",
+        'news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nnews\theadlines\t2013\t2\t5.000\td\te\tlicence (http://a)\tlicence (http://b)\n',
+    )
     assert read_benchmark([path]).frame.rows() == [('"a b', "c", 2.5, "MSRpar"), ("d", "e", 5.0, "headlines")]
 
 
 def test_a_tab_within_a_benchmark_sentence_is_refused(write: Write) -> None:
     with pytest.raises(MissingError, match=r"sts-dev\.csv, line 1: 8 tab-separated fields: expected a pair in 7 or 9 fields"):
         read_benchmark([write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n")])
+    with pytest.raises(MissingError, match=r"sts-dev\.csv, line 1: its last two of 9 fields are not licences"):
+        read_benchmark([write("sts-dev.csv", "news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\td\n")])
 
 
 def test_sick_scores_go_from_one_to_five(write: Write) -> None:
