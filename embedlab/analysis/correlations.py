@@ -46,6 +46,25 @@ def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Me
     return float(combine(each, groups, aggregate))
 
 
+def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str:
+    """Why `correlate` gives nan for these pairs; empty where it gives a number."""
+    groups = correlated_groups(pairs, aggregate)
+    if not groups:
+        return "its pairs name no source"
+    for rows in groups:
+        gold, values = (pairs[name].gather(rows) for name in ("gold", column))
+        where = "" if aggregate == "all" else f" in source '{pairs['source'][int(rows[0])]}'"
+        if len(rows) < 2:
+            return f"a correlation needs two pairs, and it has {len(rows)}{where}"
+        if gold.null_count() or values.null_count() or values.cast(pl.Float64).is_nan().any():
+            return f"a pair has no score{where}"
+        if gold.n_unique() == 1:
+            return f"all gold scores are {gold[0]:g}{where}"
+        if values.n_unique() == 1:
+            return f"all its pairs have the same similarity{where}"
+    return ""
+
+
 def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:
     """The rows that are correlated together: all at once, or each source apart; none when a pair has no source."""
     if aggregate == "all":

@@ -9,7 +9,7 @@ from embedlab.cli import completion
 from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, score
 from embedlab.cli.models import ModelNames
-from embedlab.cli.notes import data_notes, marked, usage_notes
+from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile, check_page
@@ -124,7 +124,8 @@ def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "
     from embedlab.reports.tables import Column, Table
 
     shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
-    footnotes = [*pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
+    undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
+    footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
     rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
     title = marked(f"Spearman x 100, {comparison.aggregate}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "bootstrap" else []

@@ -11,7 +11,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
-from embedlab.cli.notes import data_notes, marked, usage_notes
+from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import Work, check_device, encode_for_all, judge_models
@@ -237,7 +237,7 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
     columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
     columns += [Column(key=key, title=key, align="right") for key in keys]
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored, "dataset"))
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored, "dataset", aggregates))
 
 
 def _dataset_row(
@@ -262,7 +262,7 @@ def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric
     from embedlab.tasks.sts import suite_slices
 
     rows: list[dict[str, Value | Cell]] = []
-    notes = list(_notes(scored, by))
+    notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in suite_slices(scored.table, by):
         row: dict[str, Value | Cell] = {"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height}
@@ -312,6 +312,7 @@ def _title(scored: "ScoredPairs", metric: Metric) -> str:
     return marked(f"{metric.title()} x 100", scored.marks)
 
 
-def _notes(scored: "ScoredPairs", by: By) -> tuple[str, ...]:
-    """What must be said beside the numbers."""
-    return (*data_notes(scored), *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))
+def _notes(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:
+    """What must be said beside the numbers, and where one is absent."""
+    undefined = undefined_notes(scored, by, aggregates)
+    return (*data_notes(scored), *undefined, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from embedlab.data.published import remarks
 
 if TYPE_CHECKING:
+    from embedlab.analysis.correlations import Aggregate
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.analysis.slices import By
     from embedlab.data.dataset import State
     from embedlab.encoders.catalog import Model
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
@@ -40,6 +42,24 @@ def data_notes(scored: "ScoredPairs") -> list[str]:
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
     return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *trained]
+
+
+def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggregate]") -> list[str]:
+    """Why a correlation is absent, for each slice and model where one is."""
+    from embedlab.analysis.correlations import why_undefined
+    from embedlab.tasks.sts import suite_slices
+
+    reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
+    for part in suite_slices(scored.table, by):
+        for model in scored.models:
+            for aggregate in aggregates:
+                found = (why_undefined(part.pairs, member, aggregate) for member in model.members)
+                if reason := next(filter(None, found), ""):
+                    about = model.name if "similarity" in reason else ""
+                    own = reasons.setdefault((part.key, about, reason), [])
+                    own += [aggregate] if aggregate not in own else []
+    how = {found: f" ({', '.join(own)})" if len(aggregates) > 1 else "" for found, own in reasons.items()}
+    return [f"– {', '.join(filter(None, (key, about)))}{how[key, about, reason]}: {reason}" for key, about, reason in reasons]
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:

@@ -148,12 +148,16 @@ def from_line(line: bytes | str) -> Event | None:
         cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
         if cls is None:
             return None
-        return cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
+        event = cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
+    return event if "time" in values else None
 
 
 def _value(item: "dataclasses.Field[Any]", value: Any) -> Any:
+    """The value of a field; one of another type, or that cannot be one, is a damaged line."""
+    if isinstance(value, bool) or isinstance(value, str) is not (item.type is str):
+        raise ValueError(f"{item.name} is {value!r}")
     if item.type is float:
         number = math.nan if value is None else float(value)
         if item.name == "time" and not 0 <= number < LATEST_S:  # no calendar has it

@@ -51,7 +51,7 @@ def status(run: RunFolder, now: float | None = None) -> Status:
         recent = _since_start(_tail(run.events_file))
         if holder is None and not recent and not run.recipe_file.exists():
             return _before_the_first_event(run.log_file)
-    except (OSError, ValueError, TypeError, EmbedlabError) as error:
+    except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
     dev = [event for event in recent if isinstance(event, events.Dev)]
     return Status(

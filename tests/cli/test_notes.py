@@ -104,3 +104,19 @@ def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: s
     assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
     assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
     assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in lines
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (["a dog\ta cat\t2"], "a correlation needs two pairs, and it has 1"),
+        (["a dog\ta cat\t3", "a cat\tthe cat sat\t3"], "all gold scores are 3"),
+        (["a dog\ta dog\t3", "a cat\ta cat\t4"], "all its pairs have the same similarity"),
+    ],
+)
+def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path, rows: list[str], reason: str) -> None:
+    (tmp_path / "own.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *rows]) + "\n")
+    answer = embedlab("evaluate", "dice", "--aggregate", "all", "--task", "./own.tsv", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.rows[0]["own.tsv"] is None
+    assert f"– own.tsv: {reason}".replace("own.tsv: all its", "own.tsv, dice: all its") in answer.json["notes"]

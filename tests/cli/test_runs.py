@@ -121,3 +121,31 @@ def test_cancel_answers_with_an_object(embedlab: Embedlab, finished_run: RunFold
 def test_runs_may_live_elsewhere(embedlab: Embedlab, finished_run: RunFolder, tmp_path: Path) -> None:
     finished_run.path.parents[1].rename(tmp_path / "elsewhere")
     assert len(embedlab("runs", "ls", "--runs", "elsewhere", "--json").rows) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"event": "finished", "time": 1e300, "step": 9}',
+        '{"event": "finished", "time": -1e300, "step": 9}',
+        '{"event": "finished", "time": null, "step": 9}',
+        '{"event": "finished", "time": 5.0, "step": 1e300}',
+        '{"event": "failed", "time": 5.0, "message": {"a": []}}',
+        '{"event": ["finished"], "time": 5.0}',
+        '{"event": {}, "time": 5.0}',
+        "[" * 10_000,
+        "\x00\xff",
+    ],
+)
+def test_no_event_of_one_run_hides_the_others(embedlab: Embedlab, finished_run: RunFolder, line: str) -> None:
+    other = finished_run.path.parent / "seed-2"
+    other.mkdir()
+    for name in ("recipe.toml", "environment.json", "events.jsonl"):
+        (other / name).write_bytes((finished_run.path / name).read_bytes())
+    with (other / "events.jsonl").open("a", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(f"{line}\n")
+    for words in (["runs", "ls", "--json"], ["runs", "show", "mine@2", "--json"], ["runs", "log", "mine@2"]):
+        answer = embedlab(*words)
+        assert answer.code == 0, answer.err
+    rows = embedlab("runs", "ls", "--json").rows
+    assert [(row["run"], row["state"]) for row in rows] == [("mine@1", "finished"), ("mine@2", "finished")]

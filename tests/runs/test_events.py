@@ -121,3 +121,24 @@ def test_an_endless_rest_is_an_unknown_one() -> None:
     found = events.from_line(line + '"eta_s": 1e300, "memory_mib": 1}')
     assert isinstance(found, events.Step)
     assert math.isnan(found.eta_s)
+
+
+WRONG = {
+    "time": ["1e300", "-1", "null", "NaN", "Infinity", '"now"', "[]", "true", "9" * 400],
+    "step": ["-1", "1e300", '"3"', "{}", "null", "true", "9" * 5000],
+    "loss": ['"0.5"', "[1]", "{}", "false"],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG.items() for value in values])
+def test_a_value_that_cannot_be_one_makes_its_line_damaged(key: str, value: str) -> None:
+    line = events.to_line(STEP)
+    assert events.from_line(line) == STEP
+    assert events.from_line(line.replace(f'"{key}": {json.loads(line)[key]}', f'"{key}": {value}')) is None
+
+
+@pytest.mark.parametrize("key", ["time", "step", "loss"])
+def test_an_event_without_a_key_that_it_needs_is_damaged(key: str) -> None:
+    values = json.loads(events.to_line(STEP))
+    del values[key]
+    assert events.from_line(json.dumps(values)) is None
