@@ -112,6 +112,13 @@ class EvaluateSection:
     log_every: Count = 10  # steps between two events with a loss
 
 
+@table
+class Length:
+    """How much of a training is taken."""
+
+    max_steps: Count | None = None  # of all stages together; absent = all of them
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recipe:
     """One training, fully resolved."""
@@ -122,6 +129,7 @@ class Recipe:
     stages: tuple[Stage, ...]
     evaluate: EvaluateSection
     mix: MixSection | None = None
+    max_steps: int | None = None  # ends the training before its stages do, with a schedule of its own; absent = it is whole
 
     @property
     def hash(self) -> str:
@@ -155,7 +163,7 @@ def recipe_table(name: str) -> Table:
 def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     """Check a recipe's table; WHERE names its file in errors."""
     refuse_flaws(values, where=where)
-    known = ["summary", "encoder", "stage", "mix", "evaluate", "tasks"]
+    known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks"]
     for key in values:
         if key not in known:
             error = unknown("key", key, known)
@@ -167,6 +175,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
         raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables")
     stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
+    length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
     if mix is not None:
         _check_mix(mix, stages, where)
@@ -181,6 +190,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
         stages=stages,
         evaluate=evaluate,
         mix=mix,
+        max_steps=length.max_steps,
     )
 
 
@@ -205,6 +215,7 @@ def to_table(recipe: Recipe) -> Table:
     """The plain table of a recipe: what `from_table` reads back."""
     return {
         "summary": recipe.summary,
+        **({"max_steps": recipe.max_steps} if recipe.max_steps is not None else {}),
         "encoder": unbuild(recipe.encoder),
         "stage": [
             {

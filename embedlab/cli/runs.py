@@ -92,6 +92,7 @@ def _circumstances(run: "RunFolder") -> "dict[str, Value]":
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
+    marks = (("partial", environment.is_partial), ("sample", environment.is_sample), ("shortened", environment.is_shortened))
     parts = [f"{part.get('name')} {part.get('split')}: {_rows(part)} rows" for part in environment.data]
     return {
         "summary": recipe.summary,
@@ -99,7 +100,8 @@ def _circumstances(run: "RunFolder") -> "dict[str, Value]":
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
         "data": "; ".join(parts),
-        "marks": " ".join(mark for mark, is_on in (("partial", environment.is_partial), ("sample", environment.is_sample)) if is_on),
+        "marks": " ".join(mark for mark, is_on in marks if is_on),
+        "steps taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps" if environment.is_shortened else None,
         "device": environment.device,
         "precision": environment.precision,
         "threads": environment.threads,

@@ -43,6 +43,16 @@ def train(
     seeds: Annotated[
         int | None, typer.Option("--seeds", metavar="N", min=1, max=10_000, help="Train with each of the seeds 1 to N.")
     ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--max-steps",
+            metavar="N",
+            min=1,
+            help="A training of N steps: stages in their order until N is reached, warm-up and schedule over the steps that a stage "
+            "then has. Its scores are marked as shortened.",
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the run. [default: the recipe's]")] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="MODEL", help="Start from this encoder.", autocompletion=completion.models)
@@ -71,6 +81,7 @@ def train(
     if seed is not None and seeds is not None:
         raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
     settings = terminal.settings
+    set_ = _with_length(set_ or [], max_steps)
     is_set = any(one.startswith("encoder.model=") for one in set_ or ())
     start = None if is_set and encoder is None else starting_encoder(encoder, settings, build=not dry_run)
     chosen = load_recipe(recipe, set_ or (), encoder=start)
@@ -98,6 +109,11 @@ def train(
         return None
     _show_scores(chosen, label if seeds is not None or len(runs) > 1 else runs[0].id, terminal)
     return None
+
+
+def _with_length(overrides: list[str], max_steps: int | None) -> list[str]:
+    """What is set in a recipe, with the length that `--max-steps` gives the training."""
+    return [*overrides, f"max_steps={max_steps}"] if max_steps is not None else overrides
 
 
 def train_runs(
@@ -284,9 +300,12 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
     """The resolved recipe, and one example of the first batch of each stage in words."""
     from embedlab.data.source import Source
     from embedlab.recipe import to_table, to_toml
+    from embedlab.training.blocks import blocks
     from embedlab.training.stage_data import example, open_stages
 
     stages = open_stages(recipe, Source.from_settings(terminal.settings), seed)
+    plan = blocks(stages, recipe.mix)
+    taken, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     if terminal.settings.format == "json":
         told = [
             {
@@ -294,16 +313,18 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
                 "rows": len(data.rows),
                 "steps": sum(data.epochs),
                 "batch_size": data.stage.optim.batch_size,
-                "example": [{"role": role, "sentence": sentence} for role, sentence in example(data)],
+                "example": [{"role": role, "sentence": sentence} for role, sentence in example(data)] if data.steps else [],
             }
             for data in stages
         ]
-        return terminal.write_json(json.dumps({"recipe": to_table(recipe), "stages": told}, indent=2, ensure_ascii=False))
-    lines = [to_toml(recipe)]
+        return terminal.write_json(
+            json.dumps({"recipe": to_table(recipe), "steps": taken, "whole_steps": whole, "stages": told}, indent=2, ensure_ascii=False)
+        )
+    lines = [to_toml(recipe), *([f"# shortened to {taken} of {whole} steps"] if taken < whole else [])]
     for data in stages:
         steps = sum(data.epochs)
         lines.append(f"# stage {data.index}: {len(data.rows)} rows, {steps} steps of {data.stage.optim.batch_size} rows; one example:")
-        lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in example(data)]
+        lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in example(data)] if data.steps else []
     return terminal.write("\n".join(lines))
 
 

@@ -40,6 +40,7 @@ from embedlab.recipe import (
 from embedlab.schema import Table
 
 LABEL_LENGTH = 60
+MAX_STEPS = "max_steps"  # the one key of a recipe that is in no table
 MOST_CELLS = 100_000  # before skips; a slip in an axis would be counted for ever
 MULTITASK = ("sentiment", "paraphrases", "sts-course")  # what `evaluate.dev = "multitask"` is the mean over
 
@@ -75,7 +76,7 @@ def expand_grid(grid: Grid, place: Place, *, seeds: Sequence[int] | None = None)
 class _Section:
     """A checked section of a recipe under some choices, and the facts of it that a cell's identity needs."""
 
-    table: Table
+    table: Any  # a Table, but for what a recipe holds outside of tables; None where it is absent
     text: str
 
 
@@ -124,7 +125,7 @@ class _Base:
             {part: sections[f"stage.{index}.{part}"].table for part in ("data", "objective", "optim")}
             for index in range(len(self.recipe.stages))
         ]
-        state = [section.text for section in sections.values()]
+        state = [section.text for section in sections.values() if section.table is not None]
         # Threads and precision are chosen and change every number. The device, and the setting `capture` with it, are those of
         # the machine that happens to do a cell: they draw other dropout of the same rate, for which no finished cell is trained again.
         identity = hashlib.sha256("\n".join([*state, str(self.grid.threads), self.place.precision]).encode()).hexdigest()[:8]
@@ -133,6 +134,7 @@ class _Base:
             labels=labels,
             recipe={
                 "summary": self.recipe.summary,
+                **({"max_steps": sections[MAX_STEPS].table} if sections[MAX_STEPS].table is not None else {}),
                 "encoder": sections["encoder"].table,
                 "stage": stages,
                 **({"mix": sections["mix"].table} if "mix" in sections else {}),
@@ -143,7 +145,7 @@ class _Base:
 
     def _section_names(self) -> list[str]:
         parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
-        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate"]
+        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
@@ -151,14 +153,14 @@ class _Base:
             self._table(assignments), name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}"
         )
         check_columns(recipe)
-        resolved: Any = to_table(recipe)
+        resolved: Any = {MAX_STEPS: None, **to_table(recipe)}
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
             resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
         return _Section(table=resolved, text=json.dumps(self._decisive(name, resolved), sort_keys=True))
 
-    def _decisive(self, name: str, section: Table) -> list[Any]:
+    def _decisive(self, name: str, section: Any) -> list[Any]:
         """What of a section changes a training: its values, and the states of the data and the encoder that it names.
 
         Tasks and the log do not: with other tasks, only the evaluation is done again. A folder counts by what it holds, not where it lies.
@@ -188,7 +190,7 @@ def section_of(key: str) -> str:
 def keys_of(recipe: Recipe) -> frozenset[str]:
     """Every key that RECIPE could say, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
     keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
-    keys += [f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else []
+    keys += [MAX_STEPS, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
         options = objective_options(stage.objective.name).Options
         own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]

@@ -38,6 +38,8 @@ class Environment:
     cpus: int = 0
     commit: str | None = None  # of the checkout the package runs from; absent = installed from a wheel
     packages: Mapping[str, str] | None = None
+    steps: int | None = None  # that the training was shortened to; absent = it is whole
+    whole_steps: int | None = None  # that it would have had
 
     @property
     def is_partial(self) -> bool:
@@ -49,6 +51,11 @@ class Environment:
         """Whether the data came from the sample world."""
         return any(part.get("sample") for part in self.data)
 
+    @property
+    def is_shortened(self) -> bool:
+        """Whether the training took fewer steps than its stages have."""
+        return self.steps is not None
+
     def to_json(self) -> str:
         """The content of environment.json."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str) + "\n"
@@ -59,8 +66,11 @@ class Environment:
         return read_json(cls, content, where=where, schema=SCHEMA, hint="remove the run, or restore the file")
 
 
-def environment(*, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]]) -> Environment:
-    """The environment of this process."""
+def environment(
+    *, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]], shortened: tuple[int, int] | None = None
+) -> Environment:
+    """The environment of this process; SHORTENED are the steps of a training that takes fewer than its stages have, and theirs."""
+    steps, whole_steps = shortened or (None, None)
     return Environment(
         seed=seed,
         device=device,
@@ -73,6 +83,8 @@ def environment(*, seed: int, device: str, precision: str, threads: int, data: S
         cpus=os.cpu_count() or 0,
         commit=_commit(),
         packages=_versions(),
+        steps=steps,
+        whole_steps=whole_steps,
     )
 
 

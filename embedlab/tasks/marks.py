@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # whoever shows kept numbers needs neither polars nor what op
     from embedlab.encoders.catalog import ModelSpec
     from embedlab.runs.environment import Environment
 
-PARTIAL, SAMPLE, OVERLAP = "partial", "sample", "overlap"
+PARTIAL, SAMPLE, OVERLAP, SHORTENED = "partial", "sample", "overlap", "shortened"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
@@ -22,13 +22,19 @@ def evaluation_marks(states: "Sequence[State]") -> tuple[str, ...]:
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     """The marks of every number of a run, or of a model with a run in it or behind it: those of the data it learnt from."""
     known = _environments(spec)
-    return _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
+    marks = _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
+    return (*marks, SHORTENED) if any(one.is_shortened for one in known) else marks
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """What the marks mean: which training data was incomplete, and by how much; where a run drew fewer rows than there were, how many."""
-    parts = [part for one in _environments(spec) for part in one.data if part.get("partial")]
-    return tuple(dict.fromkeys(_incomplete(part) for part in parts))
+    """What the marks mean: to how many steps training was shortened, which of its data was incomplete, and by how much.
+
+    Where a run drew fewer rows than there were, how many.
+    """
+    known = _environments(spec)
+    shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
+    parts = [part for one in known for part in one.data if part.get("partial")]
+    return tuple(dict.fromkeys([*shortened, *(_incomplete(part) for part in parts)]))
 
 
 def _incomplete(part: Mapping[str, Any]) -> str:

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from embedlab.recipe import JOINT, MixSection
-from embedlab.training.order import Indices, batch_order
+from embedlab.recipe import MixSection
+from embedlab.training.order import Indices
 from embedlab.training.schedule import dev_steps
-from embedlab.training.stage_data import StageData, turns_of
+from embedlab.training.stage_data import StageData, batches_a_step, order_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,12 @@ class Block:
     @property
     def batches_a_step(self) -> int:
         """One, or one of each stage."""
-        return len(self.stages) if self.mix.combine in JOINT else 1
+        return batches_a_step(self.stages, self.mix)
+
+    @property
+    def whole_steps(self) -> int:
+        """Steps of all its stages, were the training not shortened."""
+        return len(order_of(self.stages, self.mix)) // self.batches_a_step
 
     @property
     def steps(self) -> int:
@@ -67,7 +72,7 @@ class Block:
 
     @cached_property
     def _order(self) -> Indices:
-        return batch_order(self.mix.combine, turns_of(self.stages), self.leader, self.stages[self.leader].epochs)
+        return order_of(self.stages, self.mix)[: sum(data.steps for data in self.stages)]
 
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:

@@ -9,6 +9,7 @@ from embedlab.recipe import Recipe, to_toml
 def model_card(recipe: Recipe, seed: int, states: Sequence[State], *, is_normalised: bool = False) -> str:
     """The card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
+    shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
     read = "\n".join(f"* {_describe(state)}" for state in states)
     return f"""---
 library_name: sentence-transformers
@@ -19,7 +20,7 @@ tags: [sentence-transformers, embedlab]
 
 {recipe.summary}
 
-Trained by embedlab from `{recipe.encoder.model}` with seed {seed}.
+Trained by embedlab from `{recipe.encoder.model}` with seed {seed}{shortened}.
 Pooling `{recipe.encoder.pooling}`, at most {recipe.encoder.max_tokens} tokens{normalised}.
 
 Data:

@@ -12,7 +12,7 @@ from embedlab.errors import MissingError, UsageError
 from embedlab.names import objective_options
 from embedlab.objectives.needs import Needs, objective_needs, require_columns
 from embedlab.objectives.rows import Rows, WordIds, index_rows
-from embedlab.recipe import MixSection, Recipe, Stage
+from embedlab.recipe import JOINT, MixSection, Recipe, Stage
 from embedlab.training.order import Groups, Indices, batch_order, epoch_batches, epochs_of_steps, group_rows, steps_of_epochs
 
 
@@ -29,6 +29,7 @@ class StageData:
     seed: int
     epochs: tuple[int, ...]  # steps of each; the last may be cut short
     passes: float  # over the rows, the last counted as the part of it that is taken
+    whole: tuple[int, ...] = ()  # the epochs as they would be without `max_steps`; empty = as they are
 
     @property
     def steps(self) -> int:
@@ -48,7 +49,10 @@ def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None
     """
     opened = [open_stage(recipe, source, seed, index, words) for index in range(len(recipe.stages))]
     mix = recipe.mix or MixSection()
-    return tuple(data for group in groups_of(recipe.stages) for data in _together([opened[index] for index in group], mix))
+    groups = [_together([opened[index] for index in group], mix) for group in groups_of(recipe.stages)]
+    if recipe.max_steps is not None:
+        groups = _shortened(groups, mix, recipe.max_steps)
+    return tuple(data for group in groups for data in group)
 
 
 def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None) -> StageData:
@@ -108,6 +112,46 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
         )
     steps = np.bincount(batch_order(mix.combine, turns, place, leader.epochs), minlength=len(group))
     return [data if data is leader else _led(data, leader, int(taken)) for data, taken in zip(group, steps, strict=True)]
+
+
+def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
+    """Which of STAGES, that are trained together, each batch is read from, `max_steps` apart."""
+    leader = next(place for place, data in enumerate(stages) if data.index == data.leader)
+    return batch_order(mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs)
+
+
+def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
+    """One, or one of each of STAGES, that are trained together."""
+    return len(stages) if mix.combine in JOINT else 1
+
+
+def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: int) -> list[list[StageData]]:
+    """The stages as far as the first MAX_STEPS of them all reach; a number that would shorten nothing is refused."""
+    orders = [order_of(group, mix) for group in groups]
+    sizes = [len(order) // batches_a_step(group, mix) for group, order in zip(groups, orders, strict=True)]
+    if max_steps >= sum(sizes):
+        raise UsageError(
+            f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: nothing would be shortened",
+            hint="remove --max-steps, or give fewer",
+        )
+    found, left = [], max_steps
+    for group, order, steps in zip(groups, orders, sizes, strict=True):
+        taken = np.bincount(order[: left * batches_a_step(group, mix)], minlength=len(group))
+        found.append([_cut_short(data, int(count)) for data, count in zip(group, taken, strict=True)])
+        left -= min(left, steps)
+    return found
+
+
+def _cut_short(data: StageData, steps: int) -> StageData:
+    """A stage with its first STEPS alone, over which its rate rises and falls."""
+    epochs: list[int] = []
+    while (left := steps - sum(epochs)) > 0:
+        epochs.append(min(left, data.epochs[len(epochs)]))
+    passes = 0.0
+    if epochs:
+        last = epoch_batches(data.groups, data.stage.optim.batch_size, seed=data.seed, stage=data.index, epoch=len(epochs) - 1)
+        passes = len(epochs) - 1 + epochs[-1] / len(last)
+    return replace(data, epochs=tuple(epochs), passes=passes, whole=data.epochs)
 
 
 def _led(data: StageData, leader: StageData, steps: int) -> StageData:

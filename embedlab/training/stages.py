@@ -79,13 +79,14 @@ def train_run(
     encoder = _starting_encoder(recipe, source, machine, run)
     stages = open_stages(recipe, source, seed, encoder.word_ids)
     plan = blocks(stages, recipe.mix)
-    here = _environment(machine, seed, stages)
+    here = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
     objectives = [_attached(objective, encoder) for objective in build_objectives(recipe, encoder.dim)]
     team = join_team(machine.device)
     team.scatter_dropout(seed)
     with team.leading(run.lock()):
         if resume and is_trained(run):  # by another process, since this one was started
+            run.refuse_other(recipe)
             return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
         notes = _begin(run, recipe, here, team, resume=resume)
         snapshot, damaged = Checkpoints(run.checkpoints).newest()
@@ -236,10 +237,12 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
         raise UsageError(f"run {run.id!r} was begun before", hint=f"go on with --resume, or remove it: embedlab runs rm {run.id}")
 
 
-def _environment(machine: Machine, seed: int, stages: Sequence[StageData]) -> Environment:
+def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:
     data = [_part(state, stage.stage.data.rows) for stage in stages for state in stage.states]
     device = f"{machine.device}{', captured passes' if machine.is_capturing else ''}"
-    return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data)
+    steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
+    shortened = (steps, whole) if steps < whole else None
+    return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened)
 
 
 def _part(state: State, limit: int | None) -> dict[str, Any]:

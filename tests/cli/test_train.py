@@ -106,6 +106,24 @@ def test_the_checkpoints_of_a_run_stay_where_that_is_typed(quick: Embedlab, embe
     assert embedlab("export", "snli-ce", "out", "--sample").code == 0
 
 
+def test_a_shortened_training_says_so_wherever_its_scores_are_shown(quick: Embedlab, embedlab: Embedlab) -> None:
+    words = ("--max-steps", "2", "--set", "data.rows=96", "--set", 'evaluate.tasks=["geometry"]', "--set", "evaluate.dev=none")
+    planned = quick(*words, "--dry-run").out
+    assert "# shortened to 2 of " in planned
+    assert tomllib.loads(planned)["max_steps"] == 2
+    trained = quick(*words, "--json")
+    assert "[shortened]" in trained.json["title"], trained.err
+    assert any("training shortened to 2 of " in note for note in trained.json["notes"])
+    compared = embedlab("evaluate", "snli-ce", "--sample", "--task", "sts12", "--threads", "1", "--json")
+    assert "[shortened]" in compared.json["title"]
+    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "snli-ce", "--sample", "--json").rows}
+    assert facts["marks"] == "sample shortened"
+    assert facts["steps taken"].startswith("2 of ")
+    assert "shortened to 2 steps" in Path("runs-sample/snli-ce/seed-1/model/README.md").read_text()
+    other = quick("--resume", "--set", "evaluate.dev=none")
+    assert (other.code, "max_steps was 2, now None" in other.err) == (2, True)
+
+
 def test_an_exported_run_has_its_name_and_its_marks(quick: Embedlab, embedlab: Embedlab, tmp_path: Path) -> None:
     assert quick("--name", "mine", "-q").code == 0
     assert embedlab("export", "mine", "out", "--sample").code == 0
