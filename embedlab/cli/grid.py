@@ -138,7 +138,7 @@ def table(
         _refuse_unknown_task(task)
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with {task} scores ({metric}, {setting})",
-            hint=f"`embedlab grid status {plan.typed}` shows its cells",
+            hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
     measured = f"{task} {metric} ({setting})" if setting else f"{task} {metric}"
     what = measured + (" x 100" if measure.is_share else "") + (f", {found.shown[0]}" if columns else "")
@@ -157,7 +157,7 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
     folder = GridFolder.find(terminal.settings.runs_folder, grid)
     plan = Plan.load(folder.plan_file)
     if not is_alive(folder):
-        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.typed}` shows its cells")
+        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
     with Queue(folder.queue_file) as queue:
         queue.request_cancel()
     terminal.done(f"asked the workers of {plan.name} to stop; the command that started it goes on from there", cancelled=plan.name)
@@ -237,8 +237,7 @@ def run_plan(
             if cluster is None:
                 run_local(plan, folder, at_once, gpus=gpus, show=look, is_stopping=is_stopping)
             else:
-                is_quiet = terminal.settings.quiet
-                run_on_cluster(plan, folder, cluster, at_once=workers, is_quiet=is_quiet, show=look, is_stopping=is_stopping)
+                run_on_cluster(plan, folder, cluster, at_once=workers, show=look, is_stopping=is_stopping)
         return list(watcher.look().entries)
 
 

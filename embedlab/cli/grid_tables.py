@@ -11,6 +11,7 @@ from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import Entry
 from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS
 from embedlab.schema import read_toml
 
@@ -20,7 +21,8 @@ def status_table(progress: GridProgress) -> Table:
     plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
     rows: list[dict[str, Value | Cell]] = []
     for entry in progress.entries:
-        cell, step = plan.cell(entry.number), steps.get(entry.key)
+        cell = plan.cell(entry.number)
+        step = steps.get(entry.key) or (status(plan.run(cell)).step if entry.state != "waiting" else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
         told = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **told})
@@ -74,5 +76,5 @@ def summary_table(plan: Plan, entries: Sequence[Entry]) -> Table:
             cell = plan.cell(entry.number)
             rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
     keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
-    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.typed}` shows their scores"
+    done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}` shows their scores"
     return Table(title=plan.name, columns=[Column(key=key, title=key) for key in keys], rows=rows, notes=(done,))

@@ -60,7 +60,7 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
             typed = _typed(arguments, added)
             settings = load_settings(typed)[0]
             # Of several processes that train together the first one talks.
-            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed))
+            terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
             try:
                 command(**arguments, terminal=terminal)
             except EmbedlabError as error:
@@ -91,6 +91,11 @@ def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 def _place(typed: Mapping[str, Any]) -> list[str]:
     """What was TYPED of where runs lie."""
     return [*(["--sample"] if typed.get("sample") else []), *(["--runs", str(typed["runs"])] if "runs" in typed else [])]
+
+
+def _data(typed: Mapping[str, Any]) -> list[str]:
+    """What was TYPED of where corpora lie."""
+    return ["--data", str(typed["data"])] if "data" in typed else []
 
 
 def examples(*lines: str) -> str:

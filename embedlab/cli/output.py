@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from embedlab.reports.tables import Table
 
 PLAIN_EVERY_S = 10.0
-RUN_COMMAND = re.compile(r"\bembedlab runs [a-z]+")
+RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
 
 
 class Tick(Protocol):
@@ -36,15 +36,16 @@ class Tick(Protocol):
 class Terminal:
     """Where one command writes, in the format and with the quietness its settings ask for.
 
-    PLACE are the options that said where its runs lie, as they would be typed again.
+    PLACE are the options that said where its runs lie, and DATA where its corpora do, as they would be typed again.
     """
 
-    def __init__(self, settings: Settings, place: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
         self.settings = settings
-        self._place = place
+        self._place, self._data = place, data
 
     def show(self, *tables: "Table") -> None:
         """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always holds."""
+        tables = tuple(replace(table, notes=[self.placed(note) for note in table.notes]) for table in tables)
         shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
         match self.settings.format:
             case "json":
@@ -99,8 +100,12 @@ class Terminal:
         to_stderr(text)
 
     def placed(self, text: str) -> str:
-        """TEXT with each `embedlab runs …` in it as it is typed for the runs of this command."""
-        return RUN_COMMAND.sub(lambda command: shlex.join([*command[0].split(), *self._place]), text)
+        """TEXT with each `embedlab runs …` and `embedlab grid …` in it as it is typed for the runs and data of this command."""
+        return RUN_COMMAND.sub(self._typed, text)
+
+    def _typed(self, command: re.Match[str]) -> str:
+        data = self._data if command[0] == "embedlab grid run" else ()
+        return shlex.join([*command[0].split(), *self._place, *data])
 
     def confirm(self, question: str) -> bool:
         """Ask before something is lost; without a terminal to ask on, the answer is no."""

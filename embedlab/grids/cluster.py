@@ -5,10 +5,8 @@ import io
 import logging
 import os
 import socket
-import sys
 import tarfile
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -110,16 +108,16 @@ def run_on_cluster(
     *,
     at_once: int | None = None,
     program: Sequence[str] = PROGRAM,
-    is_quiet: bool = False,
     show: Callable[[], None] = lambda: None,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
     """Run the prepared grid as tasks of the Ray cluster at ADDRESS, each with the plan's threads and a share of the GPUs.
 
     A node that sees the grid's folder works in it, and a cell whose node dies goes on from its checkpoint; another works in
-    a folder of its own and sends the run back when it is complete. Ray brings the logs here, unless it is to be quiet.
+    a folder of its own and sends the run back when it is complete. Cells report through their event files: what they print
+    goes to their logs alone.
     """
-    with _connected(address, is_quiet=is_quiet):
+    with _connected(address):
         cluster = _Cluster(plan, folder, at_once, program)
         since, beat, was_asked = time.time(), time.monotonic(), False
         with alive(folder.workers / cluster.name):
@@ -163,42 +161,11 @@ def run_apart(plan_text: str, scratch: Path, number: int, program: Sequence[str]
 
 
 def _work(plan: Plan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
-    """Finish a cell while its log goes to this task's stderr, which Ray brings to whoever started the grid."""
-    sys.stderr.write(f"cell {cell.number} ({cell.id}) on {socket.gethostname()}\n")
-    with _streamed(plan.run(cell).log_file, f"cell {cell.number}: "):
-        try:
-            return finish_cell(plan, folder, cell, program=program, is_patient=True)
-        except EmbedlabError as error:
-            return error.exit_code, error.message
-
-
-@contextmanager
-def _streamed(log: Path, label: str) -> Iterator[None]:
-    """Copy what is appended to LOG to stderr, line by line, until the block ends."""
-    is_over = threading.Event()
-    start = log.stat().st_size if log.exists() else 0
-
-    def copy() -> None:
-        offset = start
-        while True:
-            was_over = is_over.wait(POLL_S)
-            if log.exists():
-                with log.open("rb") as file:
-                    file.seek(offset)
-                    lines = file.read()
-                whole = lines if was_over else lines[: lines.rfind(b"\n") + 1]
-                offset += len(whole)
-                sys.stderr.writelines(f"{label}{line}\n" for line in whole.decode("utf-8", errors="replace").splitlines())
-            if was_over:
-                return
-
-    thread = threading.Thread(target=copy, daemon=True)
-    thread.start()
+    """Finish a cell, and say how that ended."""
     try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+        return finish_cell(plan, folder, cell, program=program, is_patient=True)
+    except EmbedlabError as error:
+        return error.exit_code, error.message
 
 
 def pack(run: RunFolder) -> bytes:
@@ -221,7 +188,7 @@ def _digest(text: str) -> str:
 
 
 @contextmanager
-def _connected(address: str, *, is_quiet: bool) -> Iterator[None]:
+def _connected(address: str) -> Iterator[None]:
     """Be a client of the cluster until the block ends."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -230,7 +197,7 @@ def _connected(address: str, *, is_quiet: bool) -> Iterator[None]:
         raise MissingError("--cluster needs Ray, which is not installed", hint="pip install 'embedlab[ray]'") from error
     _knock(address)
     try:
-        ray.init(address=address, log_to_driver=not is_quiet, logging_level=logging.WARNING)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, ValueError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0]
         raise MissingError(

@@ -67,7 +67,7 @@ def keep_plan(plan: Plan, folder: GridFolder) -> None:
     if is_alive(folder) and Plan.load(folder.plan_file) != plan:  # an equal one may be written otherwise, by an earlier version
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
-            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.typed}`; finished cells are kept",
+            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
         )
     plan.save(folder.plan_file)
 
@@ -179,6 +179,7 @@ def finish_cell(
     Patient: a cell that another process has in hand is waited for, otherwise an error.
     """
     run = plan.run(cell)
+    last: list[str] | None = None
     while True:
         lock = CellLock(plan, cell)
         try:
@@ -190,6 +191,8 @@ def finish_cell(
             if command is None:
                 drop_checkpoints(run)
                 return ExitCode.OK, ""
+            if command == last:
+                return ExitCode.FAILED, f"`embedlab {command[0]}` ended without an error, but its results are not there"
             log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
             process = lock.start(program, command, environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
         finally:
@@ -197,6 +200,7 @@ def finish_cell(
         _wait(process)
         if process.returncode != 0:
             return process.returncode, failure(run, process.returncode, log_start)
+        last = command
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:

@@ -11,11 +11,13 @@ from typer.testing import CliRunner
 from embedlab.cli.app import app, main
 from embedlab.cli.grid_board import duration, sparkline
 from embedlab.cli.notes import SAMPLE_NOTE
+from embedlab.cli.output import Terminal
 from embedlab.errors import ExitCode
 from embedlab.grids.cell import CellLock
 from embedlab.grids.local import prepare, run_local, started
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Queue
+from embedlab.settings import Settings
 from tests.grids.conftest import GRID, STAND_IN, plan_of
 from tests.grids.test_table import write_results
 
@@ -148,7 +150,7 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
     prepare(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
-    assert notes == ["3 of 3 cells are done; `embedlab grid table mine --sample` shows their scores"]
+    assert notes == ["3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
     assert main(["grid", "run", "mine", "--sample", "--set", "optim.epochs=2.0"]) == ExitCode.USAGE
     assert "goes on as it was planned" in capsys.readouterr().err
     for words in (("--threads", "1"), ("--device", "auto")):  # as it was planned
@@ -166,7 +168,7 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     monkeypatch.setattr("embedlab.grids.cluster.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
     words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
-    assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table mine --sample` shows their scores"]
+    assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
 
 
 def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +226,7 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: Plan
     with started(plan, folder):
         assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {"cancelled": "mine"}
     assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
-    assert "`embedlab grid status mine --sample`" in capsys.readouterr().err
+    assert "`embedlab grid status --sample mine`" in capsys.readouterr().err
 
 
 def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -319,3 +321,20 @@ def test_a_small_grid_runs_to_its_table(tmp_path: Path, monkeypatch: pytest.Monk
     assert [row["sts12-16.seeds"] for row in rows] == [2, 2]
     assert answer(capsys, "table", "real", "--sample", "--latex").count(r"\\") == 3
     assert json.loads(answer(capsys, "run", "real.toml", "--sample", "--json"))["rows"] == []
+
+
+def test_status_shows_how_far_done_cells_came(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    rows = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
+    assert [(row["state"], row["step"], row["steps"], row["loss"]) for row in rows] == [("done", 8, 8, 0.125)] * 3
+
+
+def test_hints_carry_what_was_typed_of_runs_and_data(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    run_stand_in(plan)
+    place = ("--sample", "--runs", str(plan.place.runs))
+    assert f"`embedlab grid table {' '.join(place)} mine`" in answer(capsys, "run", "mine.toml", *place, "--quiet", "--json")
+    assert main(["grid", "cancel", "mine", *place]) == ExitCode.USAGE
+    assert f"`embedlab grid status {' '.join(place)} mine`" in capsys.readouterr().err
+    assert Terminal(Settings(), place, ["--data", "my data"]).placed("`embedlab grid run x`, `embedlab grid status x`") == (
+        f"`embedlab grid run {' '.join(place)} --data 'my data' x`, `embedlab grid status {' '.join(place)} x`"
+    )

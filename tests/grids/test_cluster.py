@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from embedlab.errors import MissingError
-from embedlab.grids.cluster import pack, run_apart, run_on_cluster, unpack
+from embedlab.grids.cluster import pack, run_apart, run_on_cluster, run_task, unpack
 from embedlab.grids.local import prepare
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Queue
@@ -35,7 +35,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.mark.slow
 def test_a_cluster_does_every_cell_once(plan: Plan, folder: GridFolder, cluster: Any) -> None:
     prepare(plan, folder)
-    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, is_quiet=True)
+    run_on_cluster(plan, folder, cluster.address, program=STAND_IN)
     assert_each_done_once(plan, folder)
 
 
@@ -52,9 +52,22 @@ def test_a_node_that_is_killed_loses_nothing(plan: Plan, folder: GridFolder, clu
             cluster.remove_node(node, allow_graceful=False)
             killed.append(node)
 
-    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, is_quiet=True, show=show)
+    run_on_cluster(plan, folder, cluster.address, program=STAND_IN, show=show)
     assert killed
     assert_each_done_once(plan, folder)
+
+
+def test_a_cell_reports_by_its_files_alone(plan: Plan, folder: GridFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    prepare(plan, folder)
+    log = plan.run(plan.cell(2)).log_file
+    log.parent.mkdir(parents=True)
+    log.write_text("printed before\n")
+    noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
+    assert run_task(plan.to_json(), str(folder.path), 2, noisy).returncode != 0  # it leaves no results
+    assert "\x1b[31mred" in log.read_text()
+    assert run_task(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
+    assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
+    assert status(plan.run(plan.cell(1))).state == "finished"
 
 
 def test_a_run_made_apart_is_brought_back(plan: Plan, tmp_path: Path) -> None:
