@@ -16,7 +16,7 @@ from annotated_types import Ge, Gt, Le, Len, Lt
 from embedlab.errors import UsageError
 from embedlab.names import objective_names, objective_options, recipe_path, task_names, unknown
 from embedlab.plain_values import DEEPEST, dotted, quote
-from embedlab.schema import Table, build, parse_value, read_toml, refuse_flaws, table, unbuild
+from embedlab.schema import CORRECT, Table, build, parse_value, read_toml, refuse_flaws, table, unbuild
 
 Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
 Schedule = Literal["linear", "constant"]
@@ -173,7 +173,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     if not isinstance(values["summary"], str):
         raise UsageError(f"{where}: 'summary' is {quote(values['summary'])}: not text", hint='for example summary = "what this trains"')
     if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
-        raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables")
+        raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables", hint=CORRECT)
     stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
     length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
@@ -277,9 +277,9 @@ def set_value(values: Table, override: str) -> None:
         elif isinstance(target, dict):
             target = target.setdefault(step, {})
         else:
-            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table")
+            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
     if not isinstance(target, dict):
-        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table")
+        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
     target[last] = _parse_value(key, text)
     return None
 
@@ -313,7 +313,11 @@ def _choose_task(values: Table, name: str) -> None:
     if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
         raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
     if name not in tasks:
-        raise unknown("task", name, tasks) if tasks else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from")
+        raise (
+            unknown("task", name, tasks)
+            if tasks
+            else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from", hint="name the data: --set data.datasets=NAME")
+        )
     for key, value in tasks[name].items():
         set_value(values, f"{'' if key.split('.')[0] in _SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
 
@@ -322,7 +326,7 @@ def sub_table(values: Table, key: str, where: str) -> Table:
     """The table at KEY, made where there is none."""
     found = values.setdefault(key, {})
     if not isinstance(found, dict):
-        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table")
+        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table", hint=CORRECT)
     return found
 
 
@@ -349,7 +353,7 @@ def _stage(values: Any, where: str, prefix: str) -> Stage:
     objective = deepcopy(values["objective"])
     name = objective.pop("name", None)
     if name is None:
-        raise UsageError(f"{where}: '{prefix}.objective.name' is missing")
+        raise UsageError(f"{where}: '{prefix}.objective.name' is missing", hint=f"one of {', '.join(objective_names())}")
     if not isinstance(name, str):
         raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
     options = objective_options(name).Options

@@ -17,6 +17,7 @@ from embedlab.plain_values import Key, dotted, find_flaw, quote
 T = TypeVar("T")
 Table = dict[str, Any]
 
+CORRECT = "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
 LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
 MOST_DOTS = 2000  # in one line: the standard library's parser takes quadratic time for a key of many parts
 
@@ -40,11 +41,11 @@ def read_toml(path: Path) -> Table:
             raise UsageError(f"{path}: larger than {LARGEST_FILE // 2**20} MiB", hint="is this the file that was meant?")
         return parse_toml(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from error
+        raise UsageError(f"{path}: not valid TOML: {error}", hint=CORRECT) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 at byte {error.start}") from error
+        raise UsageError(f"{path}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
     except OSError as error:
-        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
 
 
 def parse_toml(text: str) -> Table:
@@ -88,7 +89,7 @@ def refuse_flaws(values: Any, *, where: str, prefix: str = "") -> None:
     """Raise a UsageError where VALUES hold text, an integer or a depth that nothing can use."""
     if flaw := find_flaw(values):
         key, reason = flaw
-        raise UsageError(f"{where}: {dotted(key, prefix)!r} {reason}")
+        raise UsageError(f"{where}: {dotted(key, prefix)!r} {reason}", hint=CORRECT)
 
 
 def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, hint: str) -> T:
@@ -226,7 +227,7 @@ def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, p
         return UsageError(f"{where}: unknown key {key!r}", hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}")
     if error["type"] in _MISSING_KEY:
         return UsageError(f"{where}: {key!r} is missing", hint="add it, or start from a shipped recipe: `embedlab recipes NAME`")
-    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}")
+    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}", hint=CORRECT)
 
 
 def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:

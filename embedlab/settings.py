@@ -134,5 +134,5 @@ def _typed(variable: str, text: str, kind: Any) -> Any:
         try:
             return parse_value(text)
         except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"{variable} is {quote(text)}: not a number") from error
+            raise UsageError(f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it") from error
     return text

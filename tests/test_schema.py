@@ -10,7 +10,7 @@ import pytest
 
 from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.plain_values import DEEPEST, find_flaw
-from embedlab.schema import build, known_keys, parse_value, read_json, read_toml, table
+from embedlab.schema import CORRECT, build, known_keys, parse_value, read_json, read_toml, table
 
 
 @table
@@ -69,7 +69,7 @@ def test_what_is_wrong_in_a_file_is_one_short_line_with_file_and_key(text: str, 
     assert message in error.message
     assert len(error.message) < 500
     assert "\n" not in error.message
-    assert error.hint == hint
+    assert error.hint == (hint or CORRECT)
 
 
 def test_a_file_of_many_mebibytes_is_not_read(tmp_path: Path) -> None:

@@ -271,4 +271,4 @@ def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> Embedla
         return MissingError(f"{str(path)!r} is damaged: {error}", hint=_REMADE)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return EmbedlabError(f"{str(path)!r} was locked for {PATIENCE_S:.0f} s", hint="is it on a network disk? keep runs on a local one")
-    return EmbedlabError(f"{str(path)!r}: {error}")
+    return EmbedlabError(f"{str(path)!r}: {error}", hint=_REMADE)

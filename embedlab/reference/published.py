@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from embedlab.errors import UsageError
 from embedlab.frame_files import read_csv
 from embedlab.names import unknown
 
@@ -56,6 +57,18 @@ def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, di
     A row is called by what its KEY columns print, joined by blanks: "BERT-base SBERT", "1e-5".
     """
     frame = read_csv(_table_file(paper, table), infer_schema=False)
+    for column in key:
+        if column not in frame.columns:
+            raise unknown(f"column of {paper} {table}", column, frame.columns)
+    try:
+        return _scores(frame, key)
+    except ValueError as error:  # of float: a column of words that the key does not name
+        raise UsageError(
+            f"{paper} {table}: {error}", hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}"
+        ) from error
+
+
+def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
     return {
         " ".join(row[column] for column in key): {
             column: float(text) if text is not None else None for column, text in row.items() if column not in key

@@ -11,7 +11,7 @@ from embedlab.grids import paper_file
 from embedlab.grids.paper_file import load_paper, paper_names, select_tables
 from embedlab.grids.paper_table import Making, PaperTable
 from embedlab.grids.reproduce import expected_recipe, trainings
-from embedlab.reference.published import PAPERS, published_table, published_tables
+from embedlab.reference.published import PAPERS, published_scores, published_table, published_tables
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]
 SCORED = [table for table in TABLES if table.printed]
@@ -133,3 +133,10 @@ def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> No
             if table.name == "table10_learning_rate":
                 pretraining[row] = {stage.optim.lr for stage in stages if stage.objective.name not in heads}
     assert pretraining == {"1e-5": {1e-5}, "2e-5": {2e-5}, "3e-5": {3e-5}}
+
+
+@pytest.mark.parametrize(("key", "message"), [(("modle",), "no column of liao"), (("Avg.",), "must name each column of words")])
+def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(key: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        published_scores("liao", "table2_sts", key)
+    assert message in f"{caught.value.message} {caught.value.hint}"
