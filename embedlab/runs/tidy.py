@@ -7,8 +7,8 @@ from pathlib import Path
 from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
 
-# What only the process that holds a run writes. Scores and evaluations have other writers, whose files may be under way.
-_OWN = ("model", "checkpoints", "heads.safetensors", "learnt.parquet", "recipe.toml", "environment.json")
+# What only the process that holds a run writes. Scores, evaluations and the training text have other writers too.
+_OWN = ("model", "checkpoints", "heads.safetensors", "recipe.toml", "environment.json")
 
 
 def prune(run: RunFolder) -> int:

@@ -9,6 +9,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import prune, sweep
 
 SMALL = {"events.jsonl", "lock", "pid", "recipe.toml", "environment.json"}
+UNDER_WAY = (".scores.parquet.tmp-0a", ".learnt.parquet.tmp-0a")
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 
 
@@ -23,7 +24,8 @@ def filled(run: RunFolder, *told: events.Event) -> RunFolder:
     ):
         (run.path / place).mkdir(parents=True)
         (run.path / place / "weights").write_bytes(b"x" * 100)
-    (run.path / ".scores.parquet.0a.tmp").write_bytes(b"x" * 100)
+    for name in UNDER_WAY:
+        (run.path / name).write_bytes(b"x" * 100)
     return run
 
 
@@ -34,7 +36,7 @@ def names(run: RunFolder) -> set[str]:
 def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     assert prune(run) == 500
-    assert names(run) == {"model/weights", ".scores.parquet.0a.tmp"}
+    assert names(run) == {"model/weights", *UNDER_WAY}
     assert prune(run) == 0
 
 
@@ -42,7 +44,7 @@ def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
 def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, told: list[events.Event]) -> None:
     filled(run, *told)
     assert prune(run) == 300
-    assert len(names(run)) == 4
+    assert len(names(run)) == 5
 
 
 def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
@@ -50,14 +52,14 @@ def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
     (run.model / "weights").unlink()
     run.model.rmdir()
     assert prune(run) == 300
-    assert len(names(run)) == 3
+    assert len(names(run)) == 4
 
 
 def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     with RunFolder(run.path).lock(), pytest.raises(EmbedlabError, match="in the hands of another process"):
         prune(run)
-    assert len(names(run)) == 7
+    assert len(names(run)) == 8
 
 
 def test_a_link_in_the_place_of_a_leftover_is_removed_and_not_followed(run: RunFolder, tmp_path: Path) -> None:
