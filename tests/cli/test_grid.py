@@ -185,7 +185,7 @@ def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: Plan, cap
     prepare(plan, folder)
     folder.plan_file.write_text("{")
     rows = {row["grid"]: row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
-    assert "not a readable plan" in rows["mine"]["summary"]
+    assert "plan.json: damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
 
 
