@@ -11,7 +11,7 @@ import typer
 from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.cli.evaluate import score
 from embedlab.cli.models import resolve_model
-from embedlab.cli.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, usage_notes
+from embedlab.cli.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, training_facts, usage_notes
 from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.errors import ExitCode, MissingError, UsageError
@@ -150,8 +150,8 @@ def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
         with suppress(MissingError):
             kept = Evaluation.load(path, keep=lambda _: False)
             if kept.fingerprint == place.fingerprint:
-                return facts_of(kept)
-    return {"precision": place.precision}
+                return {**facts_of(kept), **training_facts(spec)}
+    return {"precision": place.precision, **training_facts(spec)}
 
 
 def _named_watch(watch: "Callable[[str], Watch]", member: str, work: str) -> "Watch":

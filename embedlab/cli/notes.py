@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.analysis.slices import By
     from embedlab.data.dataset import State
-    from embedlab.encoders.catalog import Model
+    from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
 
-Facts = Mapping[str, str]  # pooling, max_tokens, precision, truncated: those that a member has
+Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that a member has
 
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
@@ -81,12 +81,22 @@ def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
 def usage(facts: Facts) -> str:
     """How one member was used, in words."""
     used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
-    return ", ".join([*used, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
+    trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
+    return ", ".join([*used, *trained, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
 def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> Facts:
     """How a member was used, as its evaluation or its encoder tells, and what MORE is to be told."""
-    return {key: str(value) for key in (*USED, *more) if (value := getattr(told, key)) is not None}
+    keys = (*USED, "training_precision", *more)
+    return {key: str(value) for key in keys if (value := getattr(told, key, None)) is not None}
+
+
+def training_facts(spec: "ModelSpec") -> Facts:
+    """The number format that a member was trained in, where embedlab trained it."""
+    from embedlab.tasks.marks import training_precision
+
+    precision = training_precision(spec)
+    return {"training_precision": precision} if precision else {}
 
 
 def model_marks(models: "Sequence[Model]") -> list[str]:
@@ -101,4 +111,5 @@ def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
     from embedlab.tasks.marks import training_notes
 
     trained = dict.fromkeys(f"{model.name}: {note}" for spec in model.members for note in training_notes(spec))
-    return [*trained, *usage_note(model.name, [facts_of(member.facts, "truncated") for member in members])]
+    used = [{**facts_of(member.facts, "truncated"), **training_facts(spec)} for spec, member in zip(model.members, members, strict=True)]
+    return [*trained, *usage_note(model.name, used)]

@@ -139,7 +139,7 @@ def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Kno
 
 def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "list[Evaluation]":
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.tasks.judged import judge
+    from embedlab.tasks.judged import judge, with_training
 
     found = []
     known.refuse_unfit(model, one)
@@ -147,7 +147,7 @@ def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Ter
         place = ScorePlace.of(spec, terminal.settings).evaluations
         if kept := known.kept.get((spec.name, one)):
             terminal.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
-            found.append(kept)
+            found.append(with_training(kept, spec))
         else:
             with terminal.progresses() as watch:
                 judged = judge(one.task, spec, terminal.settings, _named(watch, title_of(spec.name)), one.names, work.setting)

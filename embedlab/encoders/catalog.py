@@ -30,6 +30,7 @@ class Published:
     repository: str
     pooling: Pooling | None  # as its authors evaluated it; absent for an encoder that was never tuned
     note: str | None = None
+    training_text: tuple[str, ...] = ()  # as its authors state it, of pre-training too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,7 @@ class ModelSpec:
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
     note: str | None = None  # to be told beside its numbers
+    training_text: tuple[str, ...] | None = None  # as its authors state it, where that is known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +91,28 @@ _PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
 )
 _SHORT = {"sbert": "sbert-bert-base", "defsent": "defsent-bert-base", "simcse": "simcse-bert-base"}
 
+# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then what each was tuned on, in the papers above.
+_BERT_TEXT = ("BooksCorpus", "English Wikipedia")
+_ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
+_TUNED_ON = {"sentence-transformers": ("SNLI", "MultiNLI"), "cl-nagoya": ("dictionary definitions",), "princeton-nlp": ("SNLI", "MultiNLI")}
+
+
+def _training_text(repository: str) -> tuple[str, ...]:
+    owner, _, name = repository.partition("/")
+    return (*(_ROBERTA_TEXT if "roberta" in name else _BERT_TEXT), *_TUNED_ON.get(owner, ()))
+
+
 CATALOG: Mapping[str, Published] = {
-    name: Published(name=name, repository=repository, pooling=pooling, note=_LAYER if "/sup-simcse" in repository else None)
+    name: Published(
+        name=name,
+        repository=repository,
+        pooling=pooling,
+        note=_LAYER if "/sup-simcse" in repository else None,
+        training_text=_training_text(repository),
+    )
     for name, repository, pooling in _PUBLISHED
 }
+_BY_REPOSITORY = {one.repository: one for one in CATALOG.values()}
 
 
 def model_names(runs_folder: Path) -> list[str]:
@@ -219,7 +239,9 @@ def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if entry is None:
         return ()
     note = f"the published checkpoint: the run {name!r} is not finished" if (runs_folder / name).is_dir() else entry.note
-    return (ModelSpec(name=name, kind="hub", location=entry.repository, pooling=entry.pooling, note=note),)
+    return (
+        ModelSpec(name=name, kind="hub", location=entry.repository, pooling=entry.pooling, note=note, training_text=entry.training_text),
+    )
 
 
 def _located(name: str) -> tuple[ModelSpec, ...]:
@@ -228,7 +250,8 @@ def _located(name: str) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if name.startswith((".", "/", "~")):
         raise MissingError(f"no model folder {name!r}", hint="give a folder that save_pretrained wrote")
-    return (ModelSpec(name=name, kind="hub", location=name),) if HUB_ID.fullmatch(name) else ()
+    text = _BY_REPOSITORY[name].training_text if name in _BY_REPOSITORY else None
+    return (ModelSpec(name=name, kind="hub", location=name, training_text=text),) if HUB_ID.fullmatch(name) else ()
 
 
 def _listing(seeds: Sequence[int | None]) -> str:

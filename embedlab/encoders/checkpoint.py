@@ -47,6 +47,7 @@ def load_transformer(
         max_tokens=usage.max_tokens,
         is_normalised=usage.is_normalised,
         machine=machine,
+        training_text=usage.training_text,
         notes=(*usage.notes, *([note] if note else [])),
     )
 
@@ -81,6 +82,7 @@ def save_model(
             pooling=encoder.pooling,
             max_tokens=encoder.max_tokens,
             is_normalised=encoder.is_normalised,
+            training_text=encoder.training_text,
         )
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)

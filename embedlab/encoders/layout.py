@@ -1,6 +1,7 @@
 """The files by which sentence-transformers, old and new, knows how a transformers folder makes sentence vectors."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,19 @@ MODES = ("cls", "mean", "max")
 
 
 def write_layout(
-    folder: Path, *, tokenizer: PreTrainedTokenizerFast, dim: int, pooling: Pooling, max_tokens: int, is_normalised: bool
+    folder: Path,
+    *,
+    tokenizer: PreTrainedTokenizerFast,
+    dim: int,
+    pooling: Pooling,
+    max_tokens: int,
+    is_normalised: bool,
+    training_text: Sequence[str] | None = None,
 ) -> None:
-    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer."""
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer.
+
+    TRAINING_TEXT is what no run records, where it is known.
+    """
     # There is no mean without [CLS] there: words are weighted, [CLS] with 0, before the mean.
     weighted = ["WordWeights"] if pooling == "mean-without-cls" else []
     names = ["Transformer", *weighted, "Pooling", *(["Normalize"] if is_normalised else [])]
@@ -35,7 +46,8 @@ def write_layout(
     _write_json(folder / paths[names.index("Pooling")] / "config.json", {"word_embedding_dimension": dim, **modes})
     _write_json(folder / "modules.json", modules)
     _write_json(folder / TRANSFORMER, {"max_seq_length": max_tokens, "do_lower_case": False})
-    _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens})
+    known = {} if training_text is None else {"training_text": list(training_text)}
+    _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens, **known})
 
 
 def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast) -> None:

@@ -134,7 +134,7 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     import pydantic
 
     try:
-        if not path.is_file():
+        if not path.exists():
             return None
         found: T = _adapter(cast("Any", kind)).validate_json(path.read_bytes(), strict=True)
     except pydantic.ValidationError as error:

@@ -11,6 +11,7 @@ from tokenizers import normalizers
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.folder import ENCODER_HALVES, is_lower_casing, read_config
+from embedlab.encoders.quiet import without_standard_error
 from embedlab.encoders.weight_checks import (
     WHOLE,
     is_headless,
@@ -52,8 +53,9 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     """The fast tokenizer in FOLDER, lower-casing where sentence-transformers does; anything else is a MissingError."""
     refuse_foreign_code(folder)
     refuse_other_architecture(folder)
-    with reading(folder, "tokenizer"):
+    with reading(folder, "tokenizer"), without_standard_error():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer("a")  # some damage shows only when a text is read
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
     if is_lower_casing(folder):

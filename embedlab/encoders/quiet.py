@@ -1,5 +1,6 @@
 """transformers without its own progress bars and load reports: what is shown is the command line's business."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,3 +19,16 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if had_bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def without_standard_error() -> Iterator[None]:
+    """Nothing reaches standard error: a panic in compiled code writes there whatever Python makes of it."""
+    saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nothing)

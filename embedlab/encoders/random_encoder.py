@@ -1,5 +1,6 @@
 """A small encoder with random weights and a whole-word vocabulary: what the sample world and the tests train."""
 
+import json
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
 from embedlab.data import sample
+from embedlab.encoders.folder import STATEMENT
 from embedlab.encoders.quiet import quiet_transformers
 from embedlab.paths import atomic_folder
 
@@ -53,6 +55,7 @@ def build_random_encoder(
         torch.manual_seed(seed)
         AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(place)
         tokenizer.save_pretrained(place)
+        (place / STATEMENT).write_text(json.dumps({"training_text": []}) + "\n", encoding="utf-8")  # random weights know none
 
 
 def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:

@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, PreTrainedModel
 
@@ -114,6 +116,12 @@ def _tensors(folder: Path) -> Mapping[str, int]:
         if odd:
             raise MissingError(f"{str(path)!r}: {odd[0]!r} holds no floating point numbers", hint="embedlab loads no quantised weights")
     return found
+
+
+def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
+    """Token IDS of the tokenizer in FOLDER for which its model, which knows WORDS, has no vector."""
+    if len(ids) and (last := int(ids.max())) >= words:
+        raise MissingError(f"{str(folder)!r}: its tokenizer gives token {last}, but its weights have {words} word vectors", hint=WHOLE)
 
 
 def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:

@@ -26,7 +26,7 @@ class Environment:
 
     seed: int
     device: str
-    precision: str
+    precision: str = "unknown"  # as of a run that did not record it
     threads: int
     data: tuple[StoredPart, ...]  # the state of every part that was read: rows, hashes, partial, sample
     command: tuple[str, ...] = ()

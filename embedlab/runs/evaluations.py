@@ -54,6 +54,7 @@ class Evaluation:
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[Score, ...]
     notes: tuple[str, ...] = ()
+    training_precision: str | None = None  # absent: no run of embedlab is known to be behind the model
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → what it shares with the training data, where it does
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA

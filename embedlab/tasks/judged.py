@@ -21,7 +21,7 @@ from embedlab.runs.outcomes import Outcomes
 from embedlab.settings import Settings
 from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.learnt import learnt
-from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
+from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
 
 if TYPE_CHECKING:
     import torch
@@ -118,12 +118,23 @@ def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
             evaluation,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
+            training_precision=training_precision(spec),
             overlaps={**shared, **_averages(judged, shared)},
         ),
         outcomes=tuple(
             replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
             for one in judged.outcomes
         ),
+    )
+
+
+def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
+    """An EVALUATION that was stored earlier with what is known of the training of SPEC now."""
+    return replace(
+        evaluation,
+        marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
+        notes=tuple(dict.fromkeys([*evaluation.notes, *training_notes(spec)])),
+        training_precision=training_precision(spec),
     )
 
 

@@ -62,8 +62,13 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
         for run in kept or _own(one):
             if run.path.resolve() not in seen:
                 seen.add(run.path.resolve())
-                waiting += _start(run) if not kept else ()
+                waiting += starts_of(run) if not kept else ()
                 yield run
+
+
+def runs_in(spec: ModelSpec) -> list[RunFolder]:
+    """The run whose model SPEC is, or the runs that an exported model brings along; none where embedlab did not train it."""
+    return _kept(spec) or _own(spec)
 
 
 def _kept(spec: ModelSpec) -> list[RunFolder]:
@@ -81,7 +86,7 @@ def _own(spec: ModelSpec) -> list[RunFolder]:
     return [RunFolder(folder)] if is_run else []
 
 
-def _start(run: RunFolder) -> tuple[ModelSpec, ...]:
+def starts_of(run: RunFolder) -> tuple[ModelSpec, ...]:
     """The model that a run's training started from; of a run with several seeds, that of the same seed."""
     try:
         members = resolve(run.recipe().encoder.model, run.path.parents[1]).members

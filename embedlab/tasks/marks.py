@@ -20,21 +20,31 @@ def evaluation_marks(states: "Sequence[State]") -> tuple[str, ...]:
 
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
-    """The marks of every number of a run, or of a model with a run in it or behind it: those of the data it learnt from."""
+    """The marks of every number of a model: those of the data of the runs in it or behind it, and of training text that is unknown."""
+    from embedlab.tasks.origin import UNKNOWN_TEXT, is_text_unknown
+
     known = _environments(spec)
     marks = _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
-    return (*marks, SHORTENED) if any(one.is_shortened for one in known) else marks
+    shortened = (SHORTENED,) if any(one.is_shortened for one in known) else ()
+    return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
+
+
+def training_precision(spec: "ModelSpec") -> str | None:
+    """The number format, or formats, that the runs in a model and behind it were trained in; None where embedlab trained nothing of it."""
+    return " and ".join(dict.fromkeys(one.precision for one in _environments(spec))) or None
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     """What the marks mean: to how many steps training was shortened, which of its data was incomplete, and by how much.
 
-    Where a run drew fewer rows than there were, how many.
+    Where a run drew fewer rows than there were, how many; and what is known of the text that no run records.
     """
+    from embedlab.tasks.origin import origin_notes
+
     known = _environments(spec)
     shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
     parts = [part for one in known for part in one.data if part.get("partial")]
-    return tuple(dict.fromkeys([*shortened, *(_incomplete(part) for part in parts)]))
+    return tuple(dict.fromkeys([*shortened, *(_incomplete(part) for part in parts), *origin_notes(spec)]))
 
 
 def _incomplete(part: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import Model
+from embedlab.encoders.catalog import Model, ModelSpec
 from embedlab.encoders.encoder import PairScorer, Watch
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.stored_scores import ScorePlace
@@ -22,7 +22,7 @@ from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.settings import Settings
 from embedlab.tasks.learnt import Learnt, learnt
-from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes
+from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.tasks.one_pass import Texts
 
 SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
@@ -128,7 +128,7 @@ def score_models(
         table=with_scores(table, {name: file.scores for name, file in kept.items()}),
         models=tuple(model_columns(model) for model in models),
         places=places,
-        facts={name: file.facts for name, file in kept.items()},
+        facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in kept.items()},
         states=tuple(part.state for part in parts),
         learnt={name: learnt(place.spec, settings) for name, place in places.items()},
     )
@@ -146,6 +146,7 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
         pooling=facts.get("pooling"),
         max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
         truncated=int(facts.get("truncated", 0)),
+        training_precision=facts.get("training_precision"),
         data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
@@ -223,6 +224,11 @@ def _facts(place: ScorePlace, scorer: PairScorer, *, truncated_before: int) -> d
         "precision": place.precision,
         **{key: str(value) for key, value in told.items() if value is not None},
     }
+
+
+def _training_facts(spec: ModelSpec) -> dict[str, str]:
+    precision = training_precision(spec)
+    return {"training_precision": precision} if precision else {}
 
 
 def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:

@@ -41,7 +41,7 @@ def test_pooling_precision_and_seeds_are_told_once_beside_scores_of_pairs(
     assert answer.code == 0, answer.err
     told = [note for note in answer.json["notes"] if "precision" in note]
     assert told == [
-        "mine: pooling mean, max tokens 128, precision bf16, mean of 2 seeds",
+        "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds",
         f"{cls}: pooling cls, max tokens 128, precision bf16",
     ]
     for written in ("table", "markdown"):
@@ -82,7 +82,7 @@ def test_typed_sentences_are_judged_with_marks_pooling_precision_and_seeds(
     assert answer.code == 0, answer.err
     assert answer.json["title"].endswith(f" [{mark}]")
     told = {"partial": "mine: trained on partial snli train: 3 of 9 rows", "sample": SAMPLE_NOTE}[mark]
-    assert answer.json["notes"] == [told, "mine: pooling mean, max tokens 128, precision bf16, mean of 2 seeds"]
+    assert answer.json["notes"] == [told, "mine: pooling mean, max tokens 128, precision bf16, trained in float32, mean of 2 seeds"]
 
 
 def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
@@ -99,7 +99,7 @@ def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: s
     assert answer.code == 0, answer.err
     assert "[overlap]" in answer.json["title"]
     assert [(row["mine.shared_pairs"], row["mine.shared_sentences"]) for row in answer.rows] == [(None, None), (1, 2), (0, 1)]
-    assert "mine: pooling mean, max tokens 128, precision float32, mean of 2 seeds" in answer.json["notes"]
+    assert "mine: pooling mean, max tokens 128, precision float32, trained in float32, mean of 2 seeds" in answer.json["notes"]
     lines = embedlab(*words).out.splitlines()
     assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
     assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
@@ -120,3 +120,16 @@ def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path
     assert answer.code == 0, answer.err
     assert answer.rows[0]["own.tsv"] is None
     assert f"– own.tsv: {reason}".replace("own.tsv: all its", "own.tsv, dice: all its") in answer.json["notes"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])
+def test_every_table_marks_a_model_of_unknown_training_text(
+    embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, my_pairs: str, command: str
+) -> None:
+    foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
+    (foreign / "embedlab.json").unlink()
+    words = [command, str(foreign), "dice", "--dataset" if command == "pairs" else "--task", my_pairs]
+    answer = embedlab(*words, "--json")
+    assert answer.code == 0, answer.err
+    assert f"{foreign}: training text unknown" in answer.json["notes"]
+    assert "[training text unknown]" in answer.json["title"]

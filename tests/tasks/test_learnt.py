@@ -164,6 +164,7 @@ def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path:
     assert training_notes(member(run)) == (
         "trained on 20 rows of partial snli train: 90 of 900 rows",
         "trained on partial snli train: 90 of 900 rows",
+        "its starting encoder's training text is unknown",
     )
 
 
