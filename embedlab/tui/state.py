@@ -66,7 +66,7 @@ class Memory:
             return cls(path=path, state=state, _written=state)
         except FileNotFoundError:
             return cls(path=path, state=State())
-        except (OSError, ValueError, EmbedlabError) as error:
+        except (OSError, ValueError, RecursionError, EmbedlabError) as error:
             trouble = MissingError(
                 f"the dashboard's state {str(path)!r} is unusable", hint="it starts from the defaults and is written anew"
             )

@@ -1,0 +1,22 @@
+"""What the dashboard remembers is never trusted: a file of any shape gives way to the defaults."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.paths import state_folder
+from embedlab.tui.state import Memory, State
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xef\xbb\xbf", b"[" * 100_000, b"9" * 5000, b'{"schema": 1, "theme": "\\ud800"}', b'{"schema": 1, "mode": "a\\u0000"}', b"[]"],
+)
+def test_a_state_of_any_shape_gives_way_to_the_defaults(content: bytes, tmp_path: Path) -> None:
+    assert state_folder().is_relative_to(tmp_path)
+    state_folder().mkdir(parents=True)
+    (state_folder() / "dashboard.json").write_bytes(content)
+    memory = Memory.load()
+    assert memory.state == State()
+    assert memory.trouble is not None
+    assert "unusable" in memory.trouble.message
