@@ -51,7 +51,11 @@ def sealed_json(values: Mapping[str, Any], *, indent: int | None = None) -> str:
 
 def read_sealed_json(path: Path, *, hint: str) -> Any:
     """Read what `sealed_json` returned, without its checksum; text that is not JSON is a ValueError."""
-    values = json.loads(read_sealed(path, hint=hint))
+    content = read_sealed(path, hint=hint)
+    try:
+        values = json.loads(content)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
     if isinstance(values, dict):
         values.pop(KEY, None)
     return values

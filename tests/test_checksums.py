@@ -95,3 +95,9 @@ def test_a_flipped_bit_in_the_listing_itself_is_found(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_listing_is_read_unverified(tmp_path: Path) -> None:
     check_folder(tmp_path, hint="")
+
+
+def test_json_nested_too_deep_is_a_value_error(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="nested too deep"):
+        read_sealed_json(tmp_path / "deep.json", hint="")
