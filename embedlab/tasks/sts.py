@@ -24,6 +24,7 @@ from embedlab.settings import Settings
 from embedlab.tasks.learnt import Learnt, learnt
 from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.tasks.one_pass import Texts
+from embedlab.tasks.origin import UNKNOWN_TEXT
 
 SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
 
@@ -222,6 +223,7 @@ def _facts(place: ScorePlace, scorer: PairScorer, *, truncated_before: int) -> d
         "fingerprint": place.fingerprint,
         "model": place.spec.name,
         "precision": place.precision,
+        "training_text": "unknown" if UNKNOWN_TEXT in training_marks(place.spec) else "known",  # for the dashboard
         **{key: str(value) for key, value in told.items() if value is not None},
     }
 

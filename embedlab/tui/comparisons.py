@@ -142,7 +142,7 @@ def to_table(answer: Answer, data: PairData) -> Sequence[Mapping[str, object]]:
             "aggregate": comparison.aggregate,
             "reference": comparison.reference,
             "resamples": comparison.resamples,
-            "marks": " ".join(note for note in data.notes if note in {"sample", "partial"}),
+            "marks": " ".join(data.marks),
         }
         for one in comparison.slices
         for name, score in one.scores.items()

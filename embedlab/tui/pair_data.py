@@ -17,6 +17,9 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 
+UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairData:
     """A pair table, the models whose scores stand in it, and what a reader must know about it.
@@ -27,8 +30,13 @@ class PairData:
     table: pl.DataFrame
     gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
     models: tuple[ModelColumns, ...] = ()
-    notes: tuple[str, ...] = ()  # "sample", "partial", what is not at hand
+    notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, what is not at hand
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
+
+    @property
+    def marks(self) -> list[str]:
+        """The notes that belong beside every number: of the pairs, and of what the models were trained on."""
+        return [note for note in self.notes if note in {"sample", "partial"} or note.startswith(UNKNOWN_TEXT)]
 
     @property
     def datasets(self) -> list[str]:
@@ -76,7 +84,11 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
             found.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
     table = with_scores(bare, members)
     table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
-    return replace(data, table=table, models=tuple(found), troubles=(*troubles,))
+    unknown = [model.name for model in models if model.is_text_unknown]
+    notes = [note for note in data.notes if not note.startswith(UNKNOWN_TEXT)] + (
+        [f"{UNKNOWN_TEXT}: {', '.join(unknown)}"] if unknown else []
+    )
+    return replace(data, table=table, models=tuple(found), notes=tuple(notes), troubles=(*troubles,))
 
 
 def _from_settings(settings: Settings) -> PairData:

@@ -23,6 +23,7 @@ class StoredModel:
     name: str
     files: Mapping[str, Path] = field(hash=False)  # member column → file; none where the pair table holds the scores itself
     seeds: tuple[int, ...] = ()
+    is_text_unknown: bool = False  # embedlab did not train it, and it states no training text
 
     def read(self) -> dict[str, pl.DataFrame]:
         """The scores of each member; an unusable file is a MissingError that names it."""
@@ -86,12 +87,21 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
     members = resolve(name, settings.runs_folder).members
     files = {spec.name: ScorePlace.of(spec, settings).scores_file for spec in members}
     seeds = tuple(spec.seed for spec in members if spec.seed is not None)
-    return StoredModel(name=name, files=files, seeds=seeds) if all(path.exists() for path in files.values()) else None
+    if not all(path.exists() for path in files.values()):
+        return None
+    return StoredModel(name=name, files=files, seeds=seeds, is_text_unknown=any(map(_is_text_unknown, files.values())))
+
+
+def _is_text_unknown(path: Path) -> bool:
+    try:
+        return ScoreFile.read(path).facts.get("training_text") == "unknown"
+    except MissingError:  # told where the scores are read
+        return False
 
 
 def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
     """The score files of a cache folder by the name of their model; of two with one name the newer counts."""
-    found: dict[str, Path] = {}
+    found: dict[str, StoredModel] = {}
     troubles: list[EmbedlabError] = []
     try:
         files = sorted(folder.glob("*/scores.parquet"), key=lambda path: path.stat().st_mtime)
@@ -99,9 +109,11 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
         return [], [MissingError(f"cannot read the scores in {str(folder)!r}: {error.strerror}", hint="check its permissions")]
     for path in files:
         try:
-            found[json.loads(pl.read_parquet_metadata(path)["embedlab"])["model"]] = path
+            facts = json.loads(pl.read_parquet_metadata(path)["embedlab"])
+            name = facts["model"]
+            found[name] = StoredModel(name=name, files={name: path}, is_text_unknown=facts.get("training_text") == "unknown")
         except (OSError, KeyError, ValueError, pl.exceptions.PolarsError):
             troubles.append(
                 MissingError(f"score file {str(path)!r} is unusable", hint="delete it; `embedlab evaluate MODEL` makes it again")
             )
-    return [StoredModel(name=name, files={name: path}) for name, path in sorted(found.items())], troubles
+    return [model for _, model in sorted(found.items())], troubles

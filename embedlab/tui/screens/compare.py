@@ -180,7 +180,7 @@ class CompareScreen(DashboardScreen):
             return
         reference = found.comparison.reference
         tested = f"{RESAMPLES:,} resamples" if found.is_tested else progress or "testing"
-        marks = [note for note in (self.data.notes if self.data else ()) if note in {"sample", "partial"}]
+        marks = self.data.marks if self.data else []
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", tested, *marks]

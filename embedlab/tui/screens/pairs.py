@@ -149,7 +149,7 @@ class PairsScreen(DashboardScreen):
         count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
         marks = f"● {len(view.marks)}" if view.marks else ""
         place = view.within.title if view.within else view.dataset or ""
-        noted = " ".join(note for note in view.data.notes if note in {"sample", "partial"})
+        noted = " ".join(view.data.marks)
         self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, marks, noted) if part))
 
     def _remember(self) -> None:
