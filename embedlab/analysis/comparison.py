@@ -1,30 +1,31 @@
-"""What the command line and the dashboard show when models are compared: scores, intervals, ties and differences, slice by slice."""
+"""What the command line and the dashboard show when models are compared: scores, intervals, ties and differences, slice by slice.
 
-import zlib
+One procedure gives every interval, p, letter and star: influence values of each score, their covariance between rows that share a
+sentence (`dependence`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all
+of them in the table. A difference is starred, and two models share no letter, exactly if that p is below 0.05.
+"""
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import isnan
-from typing import Literal
+from math import isnan, nan
 
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.correlations import Aggregate, combine, correlated_groups, spearman
-from embedlab.analysis.paired_tests import dependent_correlations
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.evidence import Evidence, PairTest, Test, pair_evidence
+from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.significance import Floats, interval, member_weights, resampled_spearman, tie_groups, two_sided_p
-from embedlab.analysis.slices import By, Slice, slices
+from embedlab.analysis.slices import By
+from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, correlation_interval, share_interval
+from embedlab.analysis.weighing import Component, Weighed
 from embedlab.errors import UsageError
 from embedlab.names import unknown
 
-STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
-AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 SIGNIFICANT = 0.05
-
-Test = Literal["bootstrap", "mcnemar", "williams", "steiger"]
-PairTest = Literal["bootstrap", "williams", "steiger"]
+LARGE_COMPONENT = 0.5  # of Σ(component sum)²: from here one group of connected rows decides an interval
+FEW_PAIRS, FEW_SENTENCES = 50, 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +34,15 @@ class Score:
 
     value: float  # the mean over the members
     members: tuple[float, ...]
-    low: float  # 95% interval over pairs and members
+    low: float  # 95% interval over rows and members
     high: float
-    letters: str  # models of a slice that share a letter cannot be told apart
+    letters: str  # two models of a slice share a letter exactly if they cannot be told apart
+    uncertainty: Uncertainty = UNKNOWN
 
     @property
     def sd(self) -> float:
         """Standard deviation over the members (n − 1); nan for a single one."""
-        return float(np.std(self.members, ddof=1)) if len(self.members) > 1 else float("nan")
+        return float(np.std(self.members, ddof=1)) if len(self.members) > 1 else nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +53,20 @@ class Difference:
     low: float  # 95% interval
     high: float
     p: float
-    p_holm: float  # corrected over all differences of the comparison
-    test: Test = "bootstrap"  # what p is of; nan where the test has no answer
+    p_holm: float  # corrected over each two models of every slice of the comparison
+    test: Test = "dyadic"  # what p is of; nan where the test has no answer
+    uncertainty: Uncertainty = UNKNOWN
+    p_equivalent: float = nan  # of "differs by the margin or more", corrected over the differences shown; nan where no margin is set
 
     @property
     def significant(self) -> bool:
-        """Whether the difference stands after Holm's correction at 0.05; never where it is undefined."""
+        """Whether the difference remains after Holm's correction at 0.05; never where it is undefined."""
         return self.p_holm < SIGNIFICANT
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether both one-sided tests exclude a difference of the margin, after Holm's correction at 0.05."""
+        return self.p_equivalent < SIGNIFICANT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +82,20 @@ class ComparedSlice:
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
     task: str = "sts"
     metric: str = "spearman"
+    sentences: int = 0  # distinct ones; 0 where no items are behind the numbers
+    component: Component | None = None  # of the difference in which it weighs most, or of the only model
+
+    @property
+    def is_concentrated(self) -> bool:
+        """Whether one group of connected rows decides the interval: what its rows share beyond sentences is not counted."""
+        return self.component is not None and self.component.share >= LARGE_COMPONENT and 2 < self.component.rows < self.pairs
+
+    @property
+    def design_effect(self) -> float:
+        """The largest one of the differences shown, of a single model that of its score; nan where nothing is tested."""
+        of = [one.uncertainty for one in (self.differences or self.scores).values()]
+        found = [one.design_effect for one in of if not isnan(one.rows)]
+        return max(found, default=nan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,35 +106,9 @@ class Comparison:
     aggregate: Aggregate
     models: tuple[str, ...]
     reference: str
-    resamples: int
-    seed: int
     slices: tuple[ComparedSlice, ...]
-    test: PairTest = "bootstrap"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know about all of it."""
-        tests = sum(len(one.differences) for one in self.slices) if self.test == "bootstrap" else 0
-        if not tests or 2 * tests / (self.resamples + 1) < SIGNIFICANT:
-            return ()
-        return (f"{self.resamples} resamples are too few for any of {tests} differences to be significant",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What is known of a slice before models are judged: one row a member column."""
-
-    key: str
-    title: str
-    pairs: int  # or items
-    points: Floats  # (members,) the score of each member
-    draws: Floats  # (members, resamples) the same in each resample of the pairs
-    notes: tuple[str, ...] = ()
-    average_of: tuple[str, ...] = ()
-    task: str = "sts"
-    metric: str = "spearman"
-    test: Test = "bootstrap"
-    p: Floats | None = None  # (members, members) of a test in closed form, for models that have one member each
+    test: PairTest = "dyadic"
+    notes: tuple[str, ...] = ()  # what a reader must know about all of it
 
 
 def compare(
@@ -121,86 +118,184 @@ def compare(
     by: By = "dataset",
     aggregate: Aggregate = "all",
     reference: str | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-    test: PairTest = "bootstrap",
+    test: PairTest = "dyadic",
+    margin: float | None = None,
     watch: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
 
-    Every model sees the same resampled pairs, so differences are paired. `mean` and `wmean` resample within each source; averages
-    resample each dataset on its own. A model's members (seeds) are drawn with replacement too: models that list equal seeds draw
-    the same ones together, others on their own. Pairs that some member did not score are left out, with a note. By Dice, a
-    dataset's fifths are cut within it, or over its train, dev and test splits where all three are in the table.
+    Every model sees the same pairs, so differences are paired. Averages over datasets count sentences that recur in several of
+    them. Pairs that some member did not score are left out, with a note. By Dice, a dataset's fifths are cut within it, or over
+    its train, dev and test splits where all three are in the table.
 
-    TEST says where p comes from; intervals are always those of the bootstrap. `williams` and `steiger` are for models of one
-    member each and for correlations over all pairs of a slice: an average has no p then.
+    TEST says where p comes from; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
+    member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
+    test of equivalence.
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
-    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, resamples=resamples, seed=seed, test=test, watch=watch)
+    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, watch=watch)
+    found = compare_evidence(evidence, models, reference, test=test, margin=margin)
     return Comparison(
         by=by,
         aggregate=aggregate,
         models=tuple(names),
         reference=reference,
-        resamples=resamples,
-        seed=seed,
-        slices=judge_evidence(evidence, models, reference, resamples=resamples, seed=seed),
+        slices=found,
         test=test,
+        notes=tuple(comparison_notes(found, models, test, margin)),
     )
 
 
-def pair_evidence(
-    table: pl.DataFrame,
+def compare_evidence(
+    evidence: Sequence[Evidence],
     models: Sequence[ModelColumns],
+    reference: str,
     *,
-    by: By = "dataset",
-    aggregate: Aggregate = "all",
-    resamples: int = 10_000,
-    seed: int = 0,
-    test: PairTest = "bootstrap",
-    watch: Callable[[int, int], None] | None = None,
-) -> list[Evidence]:
-    """What the pairs of TABLE say of MODELS, slice by slice, with the usual averages of datasets; see `compare`."""
-    parts, evidence = slices(table, by), []
-    for done, part in enumerate(parts):
-        evidence.append(_weigh(part, member_columns(models), aggregate, resamples, seed, test))
-        if watch:
-            watch(done + 1, len(parts))
-    return [*evidence, *(_averages(evidence, test) if by == "dataset" else ())]
-
-
-def judge_evidence(
-    evidence: Sequence[Evidence], models: Sequence[ModelColumns], reference: str, *, resamples: int, seed: int = 0
+    test: Test = "dyadic",
+    margin: float | None = None,
 ) -> tuple[ComparedSlice, ...]:
-    """Scores, tie letters, and differences from REFERENCE that are corrected over all of the EVIDENCE."""
-    columns = member_columns(models)
-    rows = {model.name: [columns.index(member) for member in model.members] for model in models}
-    weights = {model.name: _member_weights(model, resamples, seed) for model in models}
-    return _corrected([_judge(one, rows, weights, reference) for one in evidence])
+    """Scores, differences from REFERENCE and letters; p corrected over each two models of all of the EVIDENCE.
+
+    A closed-form TEST is used where a slice has its p and both models are single ones; it is corrected by the design effect.
+    """
+    drafts = [_Draft(one, models, test) for one in evidence]
+    corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
+    found = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
+    return _equivalence_corrected(found) if margin is not None else tuple(found)
 
 
-def member_columns(models: Sequence[ModelColumns]) -> list[str]:
-    """The rows of evidence: each member of MODELS once, in their order."""
-    return list(dict.fromkeys(member for model in models for member in model.members))
+class _Draft(Weighed):
+    """A weighed slice with the p of each two models; the correction over slices is still to come."""
+
+    def __init__(self, one: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
+        super().__init__(one, models)
+        self.wanted = test
+        self.tests = {pair: self._tested(pair) for pair in self.pairs}
+
+    def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
+        """The p of "no difference" between two models, and what gave it."""
+        own, other = (self.places[name] for name in pair)
+        closed = self.evidence.closed_p.get(self.wanted) if self.wanted != "dyadic" else None
+        if self.wanted != "dyadic" and len(own) == len(other) == 1 and (closed is not None or self.wanted != "mcnemar"):
+            p = float(closed[own[0], other[0]]) if closed is not None else nan
+            return design_corrected(p, self.of_pair[pair].design_effect), self.wanted
+        return self.of_pair[pair].p(self.means[pair[0]] - self.means[pair[1]]), "dyadic"
+
+    def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
+        """The slice, given the corrected p of each two models."""
+        one = self.evidence
+        letters = self._letters(corrected)
+        scores = {name: self._score(name, letter) for name, letter in zip(self.means, letters, strict=True)}
+        others = [name for name in self.means if name != reference]
+        return ComparedSlice(
+            key=one.key,
+            title=one.title,
+            pairs=one.pairs,
+            scores=scores,
+            differences={name: self._difference(name, reference, corrected, margin) for name in others},
+            notes=(*one.notes, *self._notes()),
+            average_of=one.average_of,
+            task=one.task,
+            metric=one.metric,
+            sentences=self.sums.shared.sentences if self.sums is not None else 0,
+            component=self.component(reference),
+        )
+
+    def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
+        if all(isnan(p) for p, _ in self.tests.values()) and (self.tests or self.sums is None):
+            return [""] * len(self.means)
+        differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
+        places = {name: place for place, name in enumerate(self.means)}
+        for (first, second), p in corrected.items():
+            differs[places[first], places[second]] = differs[places[second], places[first]] = p < SIGNIFICANT
+        return compact_letters(list(self.means.values()), differs)
+
+    def _score(self, name: str, letters: str) -> Score:
+        value, uncertainty = self.means[name], self.single[name]
+        if self.evidence.metric == "accuracy" and not self.evidence.average_of:
+            low, high = share_interval(value, uncertainty, self.evidence.pairs)
+        elif self.evidence.metric in {"spearman", "pearson"}:
+            low, high = correlation_interval(value, uncertainty)
+        else:
+            low, high = uncertainty.interval(value)
+        members = tuple(self.evidence.points[self.places[name]].tolist())
+        return Score(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty)
+
+    def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
+        pair = (name, reference) if (name, reference) in self.tests else (reference, name)
+        uncertainty, (p, test) = self.of_pair[pair], self.tests[pair]
+        delta = self.means[name] - self.means[reference]
+        low, high = uncertainty.interval(delta)
+        equivalent = uncertainty.tail(margin - abs(delta)) if margin is not None else nan
+        return Difference(
+            delta=delta, low=low, high=high, p=p, p_holm=corrected[pair], test=test, uncertainty=uncertainty, p_equivalent=equivalent
+        )
+
+    def _notes(self) -> Iterator[str]:
+        """What limits this slice's intervals."""
+        if self.sums is None:
+            return
+        rows, sentences = self.sums.shared.rows, self.sums.shared.sentences
+        if rows < FEW_PAIRS or sentences < FEW_SENTENCES:
+            yield f"only {rows} rows with {sentences} distinct sentences: its intervals are wide and approximate"
 
 
-def generator(seed: int, name: str) -> np.random.Generator:
-    """The random numbers of what is called NAME: they do not depend on what is shown beside it."""
-    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+def comparison_notes(
+    found: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
+) -> Iterator[str]:
+    """What a reader must know about intervals, stars and letters of the whole table."""
+    tests = sum(len(one.scores) * (len(one.scores) - 1) // 2 for one in found if one.sentences)
+    if not any(one.sentences for one in found):
+        return
+    effects = [(one.key, one.design_effect) for one in found if one.design_effect >= 1.05]
+    if effects:
+        told = ", ".join(f"{key} {effect:.2f}" for key, effect in effects)
+        yield f"rows that share a sentence count as dependent; design effect (variance against independent rows): {told}"
+    if concentrated := [one for one in found if one.is_concentrated]:
+        shares = ", ".join(f"{one.key} {one.component.rows} rows {100 * one.component.share:.0f}%" for one in concentrated if one.component)
+        yield f"one group of rows connected by shared sentences carries most of the variance, so intervals may be too narrow: {shares}"
+    if tests:
+        yield f"letters and *: one p for each two models, corrected by Holm over the {tests} comparisons of the table, 5%"
+    if margin is not None:
+        shown = sum(len(one.differences) for one in found if one.sentences)
+        yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over the {shown} differences shown, 5%"
+    singles = [model.name for model in models if model.is_recipe and len(model.members) == 1]
+    if singles:
+        yield f"one seed: the interval is about this checkpoint, not the recipe: {', '.join(singles)}"
+    pooled = [model.name for model in models if model.is_recipe and len(model.members) == 2]
+    if pooled:
+        yield f"two seeds: the spread over seeds is pooled with the other model's: {', '.join(pooled)}"
+    if test != "dyadic" and effects:
+        yield f"p of {test}: corrected by each slice's design effect"
+
+
+def design_corrected(p: float, design_effect: float) -> float:
+    """The two-sided P of a test that takes rows as independent, its normal deviate divided by the root of the design effect."""
+    from scipy.special import ndtr, ndtri
+
+    if isnan(p) or isnan(design_effect) or design_effect <= 1:
+        return p
+    return float(2 * ndtr(ndtri(max(p, 1e-300) / 2) / np.sqrt(design_effect)))
+
+
+def _equivalence_corrected(found: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
+    p = iter(holm([difference.p_equivalent for one in found for difference in one.differences.values()]))
+    return tuple(
+        replace(one, differences={name: replace(each, p_equivalent=next(p)) for name, each in one.differences.items()}) for one in found
+    )
 
 
 def _check_test(models: Sequence[ModelColumns], aggregate: Aggregate, test: PairTest) -> None:
-    if test == "bootstrap":
+    if test == "dyadic":
         return
     if aggregate != "all":
-        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="leave --aggregate out")
+        raise UsageError(f"{test!r} tests one correlation over all pairs, not their {aggregate!r}", hint="remove --aggregate")
     if several := next((model for model in models if len(model.members) > 1), None):
         raise UsageError(
             f"{test!r} compares single models: {several.name!r} has {len(several.members)} seeds",
-            hint=f"name one seed, for example {several.members[0]}, or take --test bootstrap",
+            hint=f"name one seed, for example {several.members[0]}, or remove --test",
         )
 
 
@@ -210,125 +305,7 @@ def _checked_reference(names: Sequence[str], reference: str | None, by: By, aggr
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
     if by == "dice" and aggregate != "all":
-        raise UsageError(f"Dice fifths are not aggregated over sources: {aggregate!r}", hint="leave --aggregate out, or use --by dataset")
+        raise UsageError(f"Dice fifths are not aggregated over sources: {aggregate!r}", hint="remove --aggregate, or use --by dataset")
     if reference is not None and reference not in names:
         raise unknown("model", reference, names)
     return reference or names[0]
-
-
-def _weigh(part: Slice, columns: Sequence[str], aggregate: Aggregate, resamples: int, seed: int, test: PairTest) -> Evidence:
-    whole = part.pairs.with_columns(pl.col(columns).fill_nan(None))
-    pairs = whole.drop_nulls(["gold", *columns])
-    gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
-    groups = correlated_groups(pairs, aggregate)
-    # Seeded by the slice's name: its interval does not depend on the slices shown beside it.
-    rng = generator(seed, part.key)
-    points = [[spearman(gold[rows], column[rows]) for column in scores] for rows in groups]
-    draws = [resampled_spearman(gold[rows], scores[:, rows], resamples, rng) for rows in groups]
-    return Evidence(
-        key=part.key,
-        title=part.title,
-        pairs=pairs.height,
-        notes=(*part.notes, *_notes(whole, pairs, columns, grouped=bool(groups), aggregate=aggregate)),
-        points=combine(np.reshape(points, (len(groups), len(columns))), groups, aggregate),
-        draws=combine(np.reshape(draws, (len(groups), len(columns), resamples)), groups, aggregate),
-        test=test,
-        p=None if test == "bootstrap" else dependent_correlations(gold, scores, test),
-    )
-
-
-def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], *, grouped: bool, aggregate: Aggregate) -> Iterator[str]:
-    if after.height < before.height:
-        missing = [column for column in columns if before[column].null_count()]
-        yield f"{before.height - after.height} of {before.height} pairs left out, not scored by {', '.join(missing) or 'people'}"
-    if after.height and not grouped:
-        yield f"no {aggregate}: its pairs name no source"
-
-
-def _averages(evidence: Sequence[Evidence], test: PairTest) -> Iterator[Evidence]:
-    """The usual averages over datasets, where all of theirs are there."""
-    found = {one.key: one for one in evidence}
-    for name, keys in AVERAGES.items():
-        if found.keys() >= set(keys):
-            parts = [found[key] for key in keys]
-            yield Evidence(
-                key=name,
-                title=name,
-                pairs=sum(part.pairs for part in parts),
-                points=np.mean([part.points for part in parts], axis=0),
-                draws=np.mean([part.draws for part in parts], axis=0),
-                average_of=keys,
-                test=test,
-                p=None if test == "bootstrap" else np.full_like(parts[0].p, np.nan),
-            )
-
-
-def _member_weights(model: ModelColumns, resamples: int, seed: int) -> Floats:
-    return member_weights(len(model.members), resamples, generator(seed, f"seeds {model.seeds}" if model.seeds else model.name))
-
-
-def _judge(one: Evidence, rows: Mapping[str, list[int]], weights: Mapping[str, Floats], reference: str) -> ComparedSlice:
-    """Scores and differences of every model on one slice; the correction over slices is still to come."""
-    members = {name: one.points[own] for name, own in rows.items()}
-    draws = {name: np.einsum("mb,mb->b", one.draws[own], weights[name]) for name, own in rows.items()}
-    values = {name: float(each.mean()) for name, each in members.items()}
-    tests = {pair: _tested(one, rows, draws, pair) for pair in combinations(values, 2)}
-    letters = _letters(list(values.values()), [p for p, _ in tests.values()]) if np.isfinite(one.draws).any() else [""] * len(values)
-    scores = {
-        name: _score(value, members[name], draws[name], letter) for (name, value), letter in zip(values.items(), letters, strict=True)
-    }
-    return ComparedSlice(
-        key=one.key,
-        title=one.title,
-        pairs=one.pairs,
-        scores=scores,
-        differences={
-            name: _difference(
-                values[name] - values[reference],
-                draws[name] - draws[reference],
-                *tests[(name, reference) if (name, reference) in tests else (reference, name)],
-            )
-            for name in values
-            if name != reference
-        },
-        notes=one.notes,
-        average_of=one.average_of,
-        task=one.task,
-        metric=one.metric,
-    )
-
-
-def _tested(one: Evidence, rows: Mapping[str, list[int]], draws: Mapping[str, Floats], pair: tuple[str, str]) -> tuple[float, Test]:
-    """The p of "no difference" between two models, and what gave it: the bootstrap wherever a model has several members."""
-    first, second = (rows[name] for name in pair)
-    if one.p is not None and len(first) == len(second) == 1:
-        return float(one.p[first[0], second[0]]), one.test
-    return two_sided_p(draws[pair[0]] - draws[pair[1]]), "bootstrap"
-
-
-def _score(value: float, members: Floats, draws: Floats, letters: str) -> Score:
-    low, high = interval(draws)
-    return Score(value=value, members=tuple(members.tolist()), low=low, high=high, letters=letters)
-
-
-def _difference(delta: float, draws: Floats, p: float, test: Test) -> Difference:
-    low, high = interval(draws)
-    return Difference(delta=delta, low=low, high=high, p=p, p_holm=p, test=test)
-
-
-def _letters(values: Sequence[float], p: Sequence[float]) -> list[str]:
-    """Tie letters from the p of each two models, corrected over them; none where the models could not be tested."""
-    if p and all(map(isnan, p)):
-        return [""] * len(values)
-    differs = np.zeros((len(values), len(values)), dtype=bool)
-    differs[np.triu_indices(len(values), 1)] = np.asarray(holm(p)) < SIGNIFICANT
-    return tie_groups(values, differs | differs.T)
-
-
-def _corrected(compared: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
-    """The slices with Holm's correction over all their differences."""
-    p = iter(holm([difference.p for one in compared for difference in one.differences.values()]))
-    return tuple(
-        replace(one, differences={name: replace(difference, p_holm=next(p)) for name, difference in one.differences.items()})
-        for one in compared
-    )

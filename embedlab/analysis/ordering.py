@@ -1,15 +1,19 @@
-"""How sure an order is: draws of each score over its items and seeds, the share in which one exceeds another, Kendall's tau."""
+"""How sure an order is: the probability that one score exceeds another, and Kendall's tau of a ranking with its interval."""
 
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import nan
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
-from embedlab.analysis.correlations import Aggregate, combine, correlated_groups
-from embedlab.analysis.significance import Floats, interval, member_weights, resampled_spearman
+from embedlab.analysis.dependence import Sums, Variances
+from embedlab.analysis.evidence import Rows
+from embedlab.analysis.influence import Floats
+from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, spread_of, with_seeds
+
+DRAWS = 2_000  # of a ranking: an interval of tau to about one step of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +23,7 @@ class Order:
     difference: float  # of the means over the seeds
     low: float  # 95% interval
     high: float
-    probability: float  # share of the draws in which the first exceeds the second, ties counted half; nan where nothing varies
+    probability: float  # that the first exceeds the second: one minus the one-sided p; nan where nothing is known to vary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,50 +31,110 @@ class Agreement:
     """Kendall's tau-b between two rankings of the same things, −1 to 1; nan where one of them is constant."""
 
     tau: float
-    low: float  # 95% interval over the draws of the second
+    low: float  # 95% interval over draws of the second
     high: float
 
 
-def spearman_draws(
-    table: pl.DataFrame, columns: Sequence[str], datasets: Sequence[str], aggregate: Aggregate, resamples: int, seed: int = 0
-) -> Floats:
-    """The mean over DATASETS of each column's Spearman, in each resample of the pairs: (columns, resamples).
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """A score that is put in order, in any units."""
 
-    Every column sees the same resampled pairs, drawn within a dataset, and for `mean` and `wmean` within a source.
-    """
-    drawn = []
-    for dataset in datasets:
-        pairs = table.filter(pl.col("dataset") == dataset).drop_nulls(["gold", *columns])
-        gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
-        groups = correlated_groups(pairs, aggregate)
-        rng = np.random.default_rng([seed, zlib.crc32(dataset.encode())])
-        draws = [resampled_spearman(gold[rows], scores[:, rows], resamples, rng) for rows in groups]
-        drawn.append(combine(np.reshape(draws, (len(groups), len(columns), resamples)), groups, aggregate))
-    return np.asarray(np.mean(drawn, axis=0))
+    members: Floats  # (members,) the score of each seed
+    rows: Rows | None = None  # contributions of each member's rows; None where no items are stored
+    other: float = 0.0  # variance that is not of these rows, as of an accuracy whose items are not stored
+    is_recipe: bool = True  # whether the members are draws of a recipe
+
+    @property
+    def value(self) -> float:
+        """The mean over the members."""
+        return float(self.members.mean())
 
 
-def accuracy_draws(accuracies: Sequence[float], items: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """The accuracies if their ITEMS were drawn again, each on its own: (accuracies, resamples).
+class Standing:
+    """Several estimates of the same kind, to be put in order; those over the same rows are compared row by row."""
 
-    Resampling items that are right or wrong is a binomial draw, so the items themselves are not needed; models that were
-    right on the same items differ less than these draws say.
-    """
-    return rng.binomial(items, np.asarray(accuracies)[:, None], (len(accuracies), resamples)) / items
+    def __init__(self, estimates: Sequence[Estimate]) -> None:
+        self._estimates = estimates
+        self._members = np.cumsum([0, *(len(one.members) for one in estimates)])
+        self._sums = self._joint_sums()
+        self._spreads = [self._spread(place) for place in range(len(estimates))]
 
+    def order(self, first: int, second: int) -> Order:
+        """Whether estimate FIRST exceeds estimate SECOND."""
+        difference = self._estimates[first].value - self._estimates[second].value
+        uncertainty = self._of_difference(first, second)
+        low, high = uncertainty.interval(difference)
+        is_known = uncertainty.rows + uncertainty.seeds > 0
+        return Order(difference=difference, low=low, high=high, probability=1 - uncertainty.tail(difference) if is_known else nan)
 
-def over_seeds(draws: Floats, seeds: Sequence[int], seed: int = 0) -> Floats:
-    """The mean of the members (rows of DRAWS) in each resample, the members drawn again too; equal SEEDS are drawn together."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"seeds {tuple(seeds)}".encode())])
-    return np.asarray(np.einsum("mb,mb->b", draws, member_weights(len(draws), draws.shape[1], rng)))
+    def agreement(self, places: Sequence[int], printed: Sequence[float]) -> Agreement:
+        """How the order of the estimates at PLACES agrees with that of PRINTED; the interval is over draws of the estimates."""
+        values = np.array([self._estimates[place].value for place in places])
+        tau = float(kendall(printed, values[:, None])[0])
+        covariance, freedom = self._covariance(places)
+        if not covariance.any():
+            return Agreement(tau=tau, low=nan, high=nan)
+        rng = np.random.default_rng(0)
+        roots, vectors = np.linalg.eigh(covariance)
+        normal = rng.standard_normal((len(values), DRAWS))
+        scale = np.sqrt(freedom / rng.chisquare(freedom, DRAWS)) if np.isfinite(freedom) else np.ones(DRAWS)
+        drawn = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
+        found = kendall(printed, drawn)
+        low, high = np.quantile(found[~np.isnan(found)], [0.025, 0.975]) if not np.isnan(found).all() else (nan, nan)
+        return Agreement(tau=tau, low=float(low), high=float(high))
 
+    def _joint_sums(self) -> Sums | None:
+        """The sums of all members, where every estimate is over the same rows."""
+        rows = [one.rows for one in self._estimates if one.rows is not None]
+        if len(rows) < len(self._estimates) or not rows or len(rows[0].texts) < FEWEST_ROWS:
+            return None
+        if any(not np.array_equal(one.texts, rows[0].texts) for one in rows):
+            return None
+        return rows[0].shared.sums(np.concatenate([one.contributions for one in rows]))
 
-def order(first: Floats, second: Floats, difference: float) -> Order:
-    """How the draws of two scores, whose means differ by DIFFERENCE, stand to each other."""
-    apart = first - second
-    low, high = interval(apart)
-    is_fixed = not np.ptp(apart)  # one seed and no items: a sign, not a probability
-    share = float(np.mean(apart > 0) + np.mean(apart == 0) / 2)
-    return Order(difference=difference, low=low, high=high, probability=float("nan") if is_fixed else share)
+    def _spread(self, place: int) -> SeedSpread:
+        one = self._estimates[place]
+        if self._sums is not None:
+            own = np.eye(self._members[-1])[self._members[place] : self._members[place + 1]]
+            return spread_of(one.members, self._sums.combined(own), is_recipe=one.is_recipe)
+        if one.rows is not None:
+            return spread_of(one.members, one.rows.shared.sums(one.rows.contributions), is_recipe=one.is_recipe)
+        scatter = float(((one.members - one.value) ** 2).sum())
+        return SeedSpread(members=len(one.members), scatter=scatter, noise=0.0, is_recipe=one.is_recipe)
+
+    def _of_difference(self, first: int, second: int) -> Uncertainty:
+        own = [self._spreads[first], self._spreads[second]]
+        other = self._estimates[first].other + self._estimates[second].other
+        if self._sums is not None:
+            weights = np.zeros(self._members[-1])
+            for place, sign in ((first, 1), (second, -1)):
+                weights[self._members[place] : self._members[place + 1]] = sign / len(self._estimates[place].members)
+            variances = self._sums.combined(weights[None]).variances()
+        else:
+            variances = _added([self._alone(first), self._alone(second)])
+        found = with_seeds(variances, 0, own)
+        return replace(found, rows=found.rows + other, independent=found.independent + other)
+
+    def _alone(self, place: int) -> Variances:
+        """The variances of one estimate whose rows are not those of the others."""
+        one = self._estimates[place]
+        if one.rows is None or len(one.rows.texts) < FEWEST_ROWS:
+            return Variances(value=np.zeros(1), independent=np.zeros(1), freedom=np.full(1, np.inf))
+        return one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
+
+    def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
+        """Covariances of the estimates over rows and seeds, and degrees of freedom: those of the two that are known least."""
+        uncertain = [self._of_difference(a, b) for a, b in combinations(places, 2)]
+        freedom = min(min(one.rows_freedom, one.seeds_freedom) for one in uncertain)
+        seeds = np.diag(
+            [with_seeds(self._alone(place), 0, [self._spreads[place]]).seeds + self._estimates[place].other for place in places]
+        )
+        if self._sums is None:
+            return np.diag([float(self._alone(place).value[0]) for place in places]) + seeds, freedom
+        means = np.zeros((len(places), self._members[-1]))
+        for row, place in enumerate(places):
+            means[row, self._members[place] : self._members[place + 1]] = 1 / len(self._estimates[place].members)
+        return self._sums.combined(means).covariances() + seeds, freedom
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -83,9 +147,9 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
     return tau
 
 
-def agreement(printed: Sequence[float], ours: Sequence[float], draws: Sequence[Floats]) -> Agreement:
-    """How the order of PRINTED agrees with that of OURS, with the interval that the DRAWS of ours give; nan where no draw varies."""
-    tau = kendall(printed, np.asarray(ours)[:, None])[0]
-    drawn = np.stack(draws)
-    low, high = interval(kendall(printed, drawn)) if np.ptp(drawn, axis=1).any() else (float("nan"), float("nan"))
-    return Agreement(tau=float(tau), low=low, high=high)
+def _added(parts: Sequence[Variances]) -> Variances:
+    """The variances of a difference of independent estimates; degrees of freedom by Welch and Satterthwaite."""
+    value = np.sum([part.value for part in parts], axis=0)
+    weights = np.sum([part.value**2 / part.freedom for part in parts], axis=0)
+    freedom = np.divide(value**2, weights, out=np.full_like(value, np.inf), where=weights > 0)
+    return Variances(value=value, independent=np.sum([part.independent for part in parts], axis=0), freedom=freedom)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from embedlab.analysis.correlations import Method, pearson, spearman
-from embedlab.analysis.significance import Floats
+from embedlab.analysis.influence import Floats
 
 CorrelationTest = Literal["williams", "steiger"]
 
@@ -39,6 +39,15 @@ def mcnemar_of_counts(first_only: int, second_only: int) -> float:
         return min(1.0, 2 * below)
     at = below - (float(bdtr(fewer - 1, discordant, 0.5)) if fewer else 0.0)
     return min(1.0, 2 * below - at)
+
+
+def mcnemar_table(correct: ArrayLike) -> Floats:
+    """The p of each two rows of CORRECT (models, items); (models, models), symmetric, nan on the diagonal."""
+    rows = np.asarray(correct, dtype=bool)
+    p = np.full((len(rows), len(rows)), np.nan)
+    for a, b in combinations(range(len(rows)), 2):
+        p[a, b] = p[b, a] = mcnemar(rows[a], rows[b])
+    return p
 
 
 def williams(first_gold: float, second_gold: float, between: float, pairs: int) -> float:

@@ -28,6 +28,17 @@ class ModelColumns:
     name: str
     members: tuple[str, ...]
     seeds: tuple[int, ...] = ()  # of the members, where they have any
+    runs: tuple[frozenset[str], ...] = ()  # the runs behind each member: of a combination those of its parts
+
+    @property
+    def behind(self) -> tuple[frozenset[str], ...]:
+        """The runs behind each member, or the member itself where none are named."""
+        return self.runs if len(self.runs) == len(self.members) else tuple(frozenset({member}) for member in self.members)
+
+    @property
+    def is_recipe(self) -> bool:
+        """Whether the members are draws of a recipe: a run by its name, not one seed of it, nor a model without seeds."""
+        return bool(self.seeds) and self.members != (self.name,)
 
 
 def pair_table(parts: Sequence[Part]) -> pl.DataFrame:

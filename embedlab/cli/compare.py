@@ -16,12 +16,13 @@ from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Comparison, PairTest
+    from embedlab.analysis.comparison import ComparedSlice, Comparison
+    from embedlab.analysis.evidence import PairTest
     from embedlab.reference.published import PublishedRow
     from embedlab.reports.tables import Table
     from embedlab.tasks.sts import ScoredPairs
 
-Test = Literal["bootstrap", "mcnemar", "williams", "steiger"]
+Test = Literal["dyadic", "mcnemar", "williams", "steiger"]
 
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
@@ -47,8 +48,12 @@ def compare(
     by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = "dataset",
     aggregate: Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")] = "all",
     test: Annotated[
-        Test | None,
-        typer.Option("--test", help="Where p comes from: bootstrap for pairs, McNemar for items of single models, unless told."),
+        Test,
+        typer.Option("--test", help="Where p comes from; the others than dyadic are corrected by the design effect."),
+    ] = "dyadic",
+    equivalent: Annotated[
+        float | None,
+        typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),
     ] = None,
     setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
@@ -56,30 +61,33 @@ def compare(
     *,
     terminal: Terminal,
 ) -> None:
-    """Compare MODELs with the first of them, with 95% intervals from 10,000 paired resamples of the pairs or items and of the seeds.
+    """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over the seeds.
 
-    Models that share a letter in a row cannot be told apart. * marks a difference that stands after Holm's correction over the
-    table. † marks a score on pairs, ‡ on sentences, that were in the model's training data. What is not scored yet is scored first.
+    Pairs that share a sentence count as dependent, and so do items. Two models share a letter in a row exactly if they cannot be
+    told apart, * marks a difference from the first model: both from one p for each two models, corrected by Holm over the table.
+    With --equivalent, = marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on
+    sentences, that were in the model's training data. What is not scored yet is scored first.
 
-    Tests: the paired bootstrap; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for two correlations
-    with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of several seeds
-    are always tested by the bootstrap.
+    Tests: dyadic-robust variance with Student's t; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for
+    two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
+    several seeds are always tested by the first.
     """
     from embedlab.tasks.asked import ask
 
     _check_models(models, terminal)
+    margin = _margin(equivalent, models)
     asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), terminal.settings.data)))
     if [one.task for one in asked] != ["sts"]:
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 
         from embedlab.cli.compare_suites import compare_suites
 
-        return compare_suites(models, asked, test, setting, terminal)
+        return compare_suites(models, asked, test, margin, setting, terminal)
     if test == "mcnemar":
-        raise UsageError("--test mcnemar is for classified items, not for pairs", hint="take bootstrap, williams or steiger")
+        raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
     check_page(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
-    comparison = _resampled(scored, by, aggregate, test or "bootstrap", terminal)
+    comparison = _compared(scored, by, aggregate, test, margin, terminal)
     printed = _published_rows(comparison.models) if published else []
     terminal.show(comparison_table(comparison, scored, printed))
     if html is not None:
@@ -91,11 +99,26 @@ def compare(
     return None
 
 
-def _resampled(scored: "ScoredPairs", by: By, aggregate: Aggregate, test: "PairTest", terminal: Terminal) -> "Comparison":
+def _compared(
+    scored: "ScoredPairs", by: By, aggregate: Aggregate, test: "PairTest", margin: float | None, terminal: Terminal
+) -> "Comparison":
     from embedlab.analysis.comparison import compare as compare_models
 
-    with terminal.progress("resampling") as tick:
-        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, watch=tick)
+    with terminal.progress("comparing") as tick:
+        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin, watch=tick)
+
+
+def _margin(points: float | None, models: Sequence[str]) -> float | None:
+    """The margin of equivalence in units of the scores."""
+    if points is None:
+        return None
+    if not 0 < points < 100:
+        raise UsageError(
+            f"--equivalent is {points:g}: not a margin", hint="give points above 0 and below 100, for example --equivalent 0.5"
+        )
+    if len(models) == 1:
+        raise UsageError("--equivalent needs two models", hint="name another model")
+    return points / 100
 
 
 def _published_rows(models: Sequence[str]) -> "list[PublishedRow]":
@@ -128,14 +151,14 @@ def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
     rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
     title = marked(f"Spearman x 100, {comparison.aggregate}", scored.marks)
-    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "bootstrap" else []
+    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
     return Table(
         title=title,
         columns=[
             Column(key="slice", title=comparison.by),
             Column(key="pairs", title="pairs"),
-            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "bootstrap"),
+            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
             *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
         ],
         rows=rows,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ from embedlab.errors import ExitCode, MissingError, UsageError
 from embedlab.names import has_own_units
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Evidence, Test
+    from embedlab.analysis.comparison import ComparedSlice
+    from embedlab.analysis.evidence import Evidence, Test
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.shared_text import Overlap
     from embedlab.encoders.catalog import Model, ModelSpec
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from embedlab.tasks.answers import Answers
     from embedlab.tasks.asked import Asked
     from embedlab.tasks.classifier_settings import SettingName
-
-RESAMPLES = 10_000
 
 
 @dataclass(kw_only=True)
@@ -45,13 +44,15 @@ class Found:
     is_whole: bool = True
 
 
-def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test | None", setting: "SettingName", terminal: Terminal) -> None:
+def compare_suites(
+    names: Sequence[str], asked: "Sequence[Asked]", test: "Test", margin: float | None, setting: "SettingName", terminal: Terminal
+) -> None:
     """Show the models on all that was asked for, in one table."""
-    from embedlab.analysis.comparison import judge_evidence
+    from embedlab.analysis.comparison import compare_evidence
     from embedlab.tasks.sts import model_columns
 
     if test in {"williams", "steiger"}:
-        raise UsageError(f"--test {test} is for the task sts alone", hint="leave it out: accuracies are tested by McNemar")
+        raise UsageError(f"--test {test} is for the task sts alone", hint="remove it, or use --test mcnemar for accuracies")
     models = [resolve_model(name, terminal) for name in names]
     columns = [model_columns(model) for model in models]
     known = encode_for_all(models, Work(asked=asked, setting=setting, skips_unfit=True), terminal)
@@ -69,18 +70,17 @@ def compare_suites(names: Sequence[str], asked: "Sequence[Asked]", test: "Test |
             found.is_whole = False
     if not found.evidence:
         raise typer.Exit(ExitCode.MISSING)
-    evidence = [one if test != "bootstrap" else _bootstrapped(one) for one in found.evidence]
-    terminal.show(_table(found, judge_evidence(evidence, columns, names[0], resamples=RESAMPLES), columns))
+    terminal.show(_table(found, compare_evidence(found.evidence, columns, names[0], test=test, margin=margin), columns, test, margin))
     if not found.is_whole:
         raise typer.Exit(ExitCode.MISSING)
 
 
 def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColumns]", one: "Asked", terminal: Terminal) -> None:
-    from embedlab.analysis.comparison import AVERAGES, pair_evidence
+    from embedlab.analysis.evidence import AVERAGES, pair_evidence
 
     scored, _ = score(names, terminal, datasets=one.names or None, is_reported=True)
-    with terminal.progress("resampling") as tick:
-        found.evidence += pair_evidence(scored.table, columns, resamples=RESAMPLES, watch=tick)
+    with terminal.progress("comparing") as tick:
+        found.evidence += pair_evidence(scored.table, columns, watch=tick)
     for model in scored.models:
         own = scored.model_overlaps(model, "dataset")
         found.shared.setdefault(model.name, {}).update(own)
@@ -99,7 +99,7 @@ def _add_answers(
     setting: "SettingName",
     terminal: Terminal,
 ) -> None:
-    from embedlab.analysis.comparison import member_columns
+    from embedlab.analysis.evidence import member_columns
     from embedlab.tasks.answers import evidence, shared_text
     from embedlab.tasks.judged import takes
 
@@ -120,7 +120,7 @@ def _add_answers(
                 found.facts[spec.name] = _kept_facts(spec, terminal.settings)
     if answers and takes(one.task, "setting"):
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
-    found.evidence += evidence(one, answers, len(members), resamples=RESAMPLES)
+    found.evidence += evidence(one, answers, len(members))
 
 
 def _answered(model: "Model", one: "Asked", known: Known, setting: "SettingName", terminal: Terminal) -> "dict[str, Answers]":
@@ -158,11 +158,10 @@ def _named_watch(watch: "Callable[[str], Watch]", member: str, work: str) -> "Wa
     return watch(f"{member}: {work}")
 
 
-def _bootstrapped(one: "Evidence") -> "Evidence":
-    return replace(one, p=None, test="bootstrap")
-
-
-def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[ModelColumns]") -> "Table":
+def _table(
+    found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[ModelColumns]", test: "Test", margin: float | None
+) -> "Table":
+    from embedlab.analysis.comparison import comparison_notes
     from embedlab.reports.tables import Cell, Column, Table
 
     names = [model.name for model in models]
@@ -177,19 +176,22 @@ def _table(found: Found, slices: "Sequence[ComparedSlice]", models: "Sequence[Mo
     ]
     marks = sorted(found.marks)
     used = usage_notes([model for model in models if model.members[0] in found.facts], found.facts)
+    tested = [*comparison_notes(slices, models, test, margin), *_slice_notes(slices), *_test_notes(slices)]
     columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
         title=marked("x 100", marks),
         columns=columns,
         rows=rows,
-        notes=list(dict.fromkeys([*sample_note(marks), *found.notes, *overlap_footnotes(found.counts), *used, *_test_notes(slices)])),
+        notes=list(dict.fromkeys([*sample_note(marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),
     )
+
+
+def _slice_notes(slices: "Sequence[ComparedSlice]") -> list[str]:
+    return [f"{one.key}: {note}" for one in slices for note in one.notes]
 
 
 def _test_notes(slices: "Sequence[ComparedSlice]") -> list[str]:
     """Which tests the p of the table are of."""
     tests = {difference.test for one in slices for difference in one.differences.values() if difference.p == difference.p}
-    bootstrapped = "p of the others" if "mcnemar" in tests else "p"
-    told = {"mcnemar": "p of accuracies: McNemar, of single models", "bootstrap": f"{bootstrapped}: paired bootstrap, over seeds too"}
-    return [text for test, text in told.items() if test in tests]
+    return ["p of accuracies: McNemar, of single models"] if "mcnemar" in tests else []

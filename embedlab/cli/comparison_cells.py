@@ -33,7 +33,14 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
     """Every number of a slice: for people the columns above, for machines also limits, letters, p, test, and shared text."""
     from embedlab.tasks.marks import overlap_mark
 
-    row: dict[str, Value | Cell] = {"slice": one.key, "pairs": one.pairs}
+    row: dict[str, Value | Cell] = {
+        "slice": one.key,
+        "pairs": one.pairs,
+        "sentences": one.sentences or None,
+        "design_effect": one.design_effect,
+        "component_rows": one.component.rows if one.component else None,
+        "component_share": one.component.share if one.component else None,
+    }
     for name, score in one.scores.items():
         counts = shared.get(name, {}).get(one.key)
         row |= _score_cells(name, score, overlap_mark(counts), scale)
@@ -52,7 +59,7 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    from embedlab.analysis.comparison import AVERAGES
+    from embedlab.analysis.evidence import AVERAGES
 
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in AVERAGES} for name, own in found.items()})
@@ -82,7 +89,8 @@ def _difference_cells(name: str, difference: "Difference", scale: float) -> "dic
 
     delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
     interval = f" [{low:+.2f}, {high:+.2f}]" if low == low else ""
-    text = f"{delta:+.2f}{interval}{'*' if difference.significant else ''}" if delta == delta else ABSENT
+    sign = f"{'*' if difference.significant else ''}{'=' if difference.equivalent else ''}"
+    text = f"{delta:+.2f}{interval}{sign}" if delta == delta else ABSENT
     return {
         f"{name}.delta": Cell(value=delta, text=text),
         f"{name}.delta_low": low,
@@ -90,6 +98,8 @@ def _difference_cells(name: str, difference: "Difference", scale: float) -> "dic
         f"{name}.p": Cell(value=difference.p, text=_p_text(difference.p)),
         f"{name}.p_holm": difference.p_holm,
         f"{name}.test": difference.test,
+        f"{name}.design_effect": difference.uncertainty.design_effect,
+        **({f"{name}.p_equivalent": difference.p_equivalent} if difference.p_equivalent == difference.p_equivalent else {}),
     }
 
 

@@ -43,7 +43,7 @@ def demo(*, terminal: Terminal) -> None:
 
     evaluations = evaluate_members(scored)
     keep(scored, evaluations)
-    with terminal.progress("resampling") as tick:
+    with terminal.progress("comparing") as tick:
         comparison = compare(scored.table, scored.models, watch=tick)
     terminal.show(dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, []))
     terminal.note(NEXT)

@@ -15,7 +15,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model, ModelSpec, resolve
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import EmbedlabError, Interrupted, MissingError
-from embedlab.grids.item_draws import Kept
+from embedlab.grids.item_rows import Stored
 from embedlab.grids.judgement import Items
 from embedlab.grids.paper_table import PaperTable
 from embedlab.grids.row_models import Member, Spot
@@ -34,14 +34,14 @@ class Evaluated:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
-    answers: Kept
+    answers: Stored
     scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
     @property
     def items(self) -> Items:
-        """What the models are resampled over."""
+        """What the scores vary over."""
         return Items(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
 
     def present(self, members: Members) -> Members:

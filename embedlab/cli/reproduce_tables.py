@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 
 from embedlab.grids.deviations import rows_said
-from embedlab.grids.judgement import HOLDS, RESAMPLES, Judgement, Number, PairOrder, Ranking
+from embedlab.grids.judgement import HOLDS, Judgement, Number, PairOrder, Ranking
 from embedlab.grids.paper_file import load_paper, paper_names, summary_of
 from embedlab.grids.paper_table import Deviation, PaperTable
 from embedlab.grids.row_models import Spot
@@ -171,13 +171,11 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:
     if not judgement.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    drawn = (
-        "pairs (within a dataset, and within a source for mean and wmean)" if table.tasks == ("sts",) else "test items where they are kept"
-    )
+    over = "pairs" if table.tasks == ("sts",) else "test items where they are stored"
     averaged = ["ordered by the mean of " + ", ".join(table.judge[0])] if len(table.judge) == 1 and len(table.judge[0]) > 1 else []
     return (
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
-        f"probability: share of {RESAMPLES:,} resamples of {drawn}, the same for every row, and of seeds, in which ours stand in the "
-        f"printed order; holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
+        f"probability: that ours are in the printed order, over {over}, the same for every row (those that share a sentence count as "
+        f"dependent), and over seeds; holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
     )

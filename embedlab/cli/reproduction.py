@@ -73,7 +73,7 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     if table.by is not None:
         return _figure(kept, members, known, told, missing, failed=trained.failed, terminal=terminal)
     numbers = numbers_of(kept, members, known.evaluations)
-    with terminal.progress("resampling") as tick:
+    with terminal.progress("comparing") as tick:
         judgement = judge(kept, members, known.evaluations, known.items, tick)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
     answers = (numbers_table(kept, numbers, marks, missing), orders_table(kept, judgement, trained.apart))
@@ -169,7 +169,7 @@ def _figure(
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *missing])
     if scored is not None and columns:
         scored = replace(scored, models=columns)
-        with terminal.progress("resampling") as tick:
+        with terminal.progress("comparing") as tick:
             comparison = compare(scored.table, columns, by=table.by, watch=tick)
         found = comparison_table(comparison, scored, [])
         answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])

@@ -117,6 +117,12 @@ def sentence_columns(frame: pl.DataFrame) -> list[str]:
     return [name for name in names if name in frame.columns]
 
 
+def text_keys(frame: pl.DataFrame) -> Keys:
+    """The number of each row's first and last sentence, twice the same where it has one; (rows, 2), the same on every machine."""
+    keys = _keys(frame)
+    return keys[:, [0, -1]]
+
+
 def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
     """FRAME with its sentences' numbers in columns text_key0, text_key1: its subsets need not be read as text again."""
     return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T))

@@ -9,16 +9,14 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.comparison import generator
 from embedlab.analysis.correlations import Aggregate
-from embedlab.analysis.ordering import Agreement, Order, accuracy_draws, agreement, order, over_seeds, spearman_draws
-from embedlab.analysis.significance import Floats
-from embedlab.grids.item_draws import Kept, item_draws
+from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
+from embedlab.analysis.ordering import Agreement, Estimate, Order, Standing
+from embedlab.grids.item_rows import Stored, item_rows
 from embedlab.grids.paper_table import Measure, PaperTable, Point
 from embedlab.grids.row_models import Member, Spot
 from embedlab.runs.evaluations import Evaluation, Score
 
-RESAMPLES = 2_000  # a probability to about one point
 HOLDS = 0.95  # from which probability an order is said to hold, and under 1 − HOLDS to be reversed
 
 Members = Mapping[Spot, Sequence[Member]]  # the models behind each number
@@ -30,7 +28,7 @@ class Items:
     """What models were judged on item by item."""
 
     pairs: pl.DataFrame | None  # the pair table with a column a member, for STS
-    answers: Kept  # of classifiers
+    answers: Stored  # of classifiers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,14 +84,13 @@ class Judgement:
     rankings: tuple[Ranking, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Ranked:
-    """A row that can be put in order: its printed mean over the judged columns, ours, and the draws of ours."""
+    """A row that can be put in order: its printed mean over the ranked columns, and ours."""
 
     row: str
     printed: float | None
-    ours: float
-    draws: Floats
+    ours: Estimate
 
 
 def numbers_of(table: PaperTable, members: Members, evaluations: Evaluations) -> dict[Spot, Number]:
@@ -114,17 +111,19 @@ def judge(
     items: Items,
     watch: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Judgement:
-    """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the models are resampled over."""
+    """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the scores vary over."""
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
     wanted: dict[Measure, list[str]] = {}
     for point in table.points:
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
-    answers = item_draws(wanted, items.answers, RESAMPLES)
+    pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
+    behind = _Behind(pairs=pairs, answers=item_rows(wanted, items.answers))
     for done, columns in enumerate(table.judge):
-        ranked = _rank(table, columns, members, evaluations, _Draws(pairs=items.pairs, answers=answers))
-        found += _pairs(table, columns, ranked)
-        rankings += _rankings(table, columns, ranked)
+        ranked = _rank(table, columns, members, evaluations, behind)
+        standing = Standing([one.ours for one in ranked])
+        found += _pairs(table, columns, ranked, standing)
+        rankings += _rankings(table, columns, ranked, standing)
         watch(done + 1, len(table.judge))
     return Judgement(pairs=tuple(found), rankings=tuple(rankings))
 
@@ -152,7 +151,7 @@ def _rank(
     columns: Sequence[str],
     members: Members,
     evaluations: Evaluations,
-    drawn: "_Draws",
+    behind_scores: "_Behind",
 ) -> list[_Ranked]:
     """The rows that have all of COLUMNS, best printed first; those that the paper does not print come last."""
     rows = []
@@ -168,69 +167,89 @@ def _rank(
             _Ranked(
                 row=row,
                 printed=fmean(known) if len(known) == len(columns) else None,
-                ours=table.scale * fmean(score.value for found in scores for score in found),
-                draws=table.scale * drawn.mean_of(points, scores, [members[row, point.column] for point in points]),
+                ours=behind_scores.estimate(points, scores, [members[row, point.column] for point in points], table.scale),
             )
         )
     return sorted(rows, key=lambda one: -one.printed if one.printed is not None else float("inf"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Draws:
-    """What varies when a table is made again with other items and seeds."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Behind:
+    """The pairs and items behind the scores."""
 
     pairs: pl.DataFrame | None
-    answers: Mapping[tuple[str, Measure], Floats]
+    answers: Mapping[tuple[str, Measure], Rows]
 
-    def mean_of(self, points: Sequence[Point], scores: Sequence[Sequence[Score]], members: Sequence[Sequence[Member]]) -> Floats:
-        """The mean of a row's judged columns in each resample of their items and of the seeds."""
-        if self.pairs is not None and all((point.measure.task, point.measure.metric) == ("sts", "spearman") for point in points):
-            datasets = [point.measure.slice for point in points]
-            aggregate = cast("Aggregate", points[0].measure.setting)
-            drawn = spearman_draws(self.pairs, [member.name for member in members[0]], datasets, aggregate, RESAMPLES)
-        else:
-            drawn = np.mean([self._column(*column) for column in zip(points, scores, members, strict=True)], axis=0)
-        return over_seeds(drawn, [member.seed if member.seed is not None else -1 for member in members[0]])
+    def estimate(
+        self, points: Sequence[Point], scores: Sequence[Sequence[Score]], members: Sequence[Sequence[Member]], scale: float
+    ) -> Estimate:
+        """The mean of a row's ranked columns with what it varies by, times SCALE."""
+        values = np.mean([[score.value for score in column] for column in scores], axis=0)
+        rows: list[Rows] = []
+        other = 0.0
+        for point, column, own in zip(points, scores, members, strict=True):
+            found = self._rows(point, [member.name for member in own])
+            if found is not None:
+                rows.append(found)
+            else:
+                other += _variance_of_counts(point, column) / len(points) ** 2
+        return Estimate(
+            members=scale * values,
+            rows=joined([(one, scale / len(points)) for one in rows]) if rows else None,
+            other=scale**2 * other,
+            is_recipe=any(member.seed is not None for member in members[0]),
+        )
 
-    def _column(self, point: Point, scores: Sequence[Score], members: Sequence[Member]) -> Floats:
-        """Each member's score: over its items where they are kept, an accuracy over their number, otherwise as it is."""
-        if all((member.name, point.measure) in self.answers for member in members):
-            return np.array([self.answers[member.name, point.measure] for member in members])
-        values = [score.value for score in scores]
-        if point.measure.metric == "accuracy" and scores[0].by == "dataset":
-            rng = generator(0, f"{point.row} {point.column}")
-            return accuracy_draws(values, scores[0].items, RESAMPLES, rng)
-        return np.repeat(np.asarray(values)[:, None], RESAMPLES, axis=1)
+    def _rows(self, point: Point, members: Sequence[str]) -> Rows | None:
+        """The rows behind one column, a row of contributions for each member; None where they are not stored."""
+        measure = point.measure
+        if self.pairs is not None and (measure.task, measure.metric) == ("sts", "spearman"):
+            pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
+            return pair_rows(pairs, members, cast("Aggregate", measure.setting))[1]
+        found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
+        if len(found) < len(members):
+            return None
+        return Rows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
 
 
-def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked]) -> list[PairOrder]:
+def _variance_of_counts(point: Point, scores: Sequence[Score]) -> float:
+    """The variance of the mean of accuracies whose items are not stored, from their number: members err on the same items."""
+    if point.measure.metric != "accuracy" or scores[0].by != "dataset":
+        return 0.0
+    share = fmean(score.value for score in scores)
+    return share * (1 - share) / scores[0].items
+
+
+def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], standing: Standing) -> list[PairOrder]:
     """Neighbours in the printed order within a group, then the other pairs that the text is about."""
-    by_row = {one.row: one for one in ranked}
+    by_row = {one.row: place for place, one in enumerate(ranked)}
     claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
     spoken: dict[tuple[str, str], str] = {}
     for group in dict.fromkeys(table.group(row) for row in table.makings):
         printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
-    return [_pair(columns, by_row[better], by_row[worse], text) for (better, worse), text in {**spoken, **claims}.items()]
+    return [
+        PairOrder(
+            columns=columns,
+            better=better,
+            worse=worse,
+            printed=_printed_difference(ranked[by_row[better]], ranked[by_row[worse]]),
+            ours=standing.order(by_row[better], by_row[worse]),
+            claim=text,
+        )
+        for (better, worse), text in {**spoken, **claims}.items()
+    ]
 
 
-def _pair(columns: tuple[str, ...], better: _Ranked, worse: _Ranked, claim: str) -> PairOrder:
-    is_printed = better.printed is not None and worse.printed is not None
-    return PairOrder(
-        columns=columns,
-        better=better.row,
-        worse=worse.row,
-        printed=cast("float", better.printed) - cast("float", worse.printed) if is_printed else None,
-        ours=order(better.draws, worse.draws, better.ours - worse.ours),
-        claim=claim,
-    )
+def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
+    return better.printed - worse.printed if better.printed is not None and worse.printed is not None else None
 
 
-def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked]) -> list[Ranking]:
+def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], standing: Standing) -> list[Ranking]:
     found = []
     for group in dict.fromkeys(table.group(row) for row in table.makings):
-        rows = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
-        if len(rows) > 2:
-            kendall = agreement([cast("float", one.printed) for one in rows], [one.ours for one in rows], [one.draws for one in rows])
-            found.append(Ranking(columns=columns, group=group, rows=len(rows), kendall=kendall))
+        places = [place for place, one in enumerate(ranked) if table.group(one.row) == group and one.printed is not None]
+        if len(places) > 2:
+            printed = [cast("float", ranked[place].printed) for place in places]
+            found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=standing.agreement(places, printed)))
     return found

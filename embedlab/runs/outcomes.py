@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ from embedlab.schema import read_json
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
 SCHEMA = 1
+TEXT_COLUMNS = {"first_text": pl.UInt64(), "second_text": pl.UInt64()}  # absent from what older versions stored
 _REMADE = "delete it: the next comparison makes it again"
 _FACTS = "embedlab"  # the one parquet metadata key that is ours
 
@@ -47,6 +49,11 @@ class Outcomes(_Facts):
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
 
     @property
+    def texts(self) -> NDArray[np.uint64] | None:
+        """Numbers of each item's sentences, (items, 2); None where they are not stored, so that items count as independent."""
+        return self.items.select(TEXT_COLUMNS).to_numpy() if set(TEXT_COLUMNS) <= set(self.items.columns) else None
+
+    @property
     def name(self) -> str:
         """The dataset, with the split where it has several that are scored."""
         return self.dataset if self.split in {"test", "cv", "dev"} else f"{self.dataset}:{self.split}"
@@ -67,16 +74,25 @@ class Outcomes(_Facts):
         try:
             content = path.read_bytes()
             facts = pl.read_parquet_metadata(BytesIO(content))[_FACTS]
-            items = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in ITEM_COLUMNS.items())
+            stored = pl.read_parquet(BytesIO(content))
+            columns = {**ITEM_COLUMNS, **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(stored.columns) else {})}
+            items = stored.select(pl.col(name).cast(kind) for name, kind in columns.items())
         except (OSError, KeyError, pl.exceptions.PolarsError) as error:
             raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
         found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
         return cls(**vars(found), items=items)
 
 
-def items_frame(rows: NDArray[Any], gold: Sequence[str] | NDArray[Any], predicted: Sequence[str] | NDArray[Any]) -> pl.DataFrame:
-    """The items' frame: their row, the label or score they have and the one they were given."""
+def items_frame(
+    rows: NDArray[Any],
+    gold: Sequence[str] | NDArray[Any],
+    predicted: Sequence[str] | NDArray[Any],
+    texts: NDArray[np.uint64] | None = None,
+) -> pl.DataFrame:
+    """The items' frame: their row, the label or score they have, the one they were given, and the numbers of their sentences."""
     columns = {"item": rows, "gold": list(gold), "predicted": list(predicted)}
+    if texts is not None:
+        columns |= {name: texts[:, side] for side, name in enumerate(TEXT_COLUMNS)}
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from embedlab import __version__
-from embedlab.analysis.comparison import Evidence
-from embedlab.analysis.items import Metric, average_evidence, item_evidence, score_evidence
+from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
+from embedlab.analysis.influence import Metric
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
@@ -77,22 +78,22 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     return _answers({**known, **{own.name: own for own in judged.outcomes}}, judged.evaluation, judged.missing)
 
 
-def evidence(one: Asked, answers: Mapping[int, Answers], members: int, *, resamples: int, seed: int = 0) -> list[Evidence]:
+def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[Evidence]:
     """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
     found: dict[str, Evidence] = {}
     for dataset in datasets:
         there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
         if not next(iter(there.values())).classes:
-            found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members, resamples, seed)
+            found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members)
             continue
         for metric in METRICS.get(dataset, ("accuracy",)):
             key = dataset if metric == "accuracy" else f"{dataset} {metric}"
-            found[key] = _item_evidence(one.task, key, there, members, metric, resamples, seed)
+            found[key] = _item_evidence(one.task, key, there, members, metric)
     averages = [
         average_evidence(title, [found[name] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
     ]
-    return [*found.values(), *averages, *_value_evidence(one.task, answers, members, resamples)]
+    return [*found.values(), *averages, *_value_evidence(one.task, answers, members)]
 
 
 def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
@@ -150,25 +151,31 @@ def _together(known: Answers, rest: Answers, order: Iterable[str]) -> Answers:
     )
 
 
-def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Metric, resamples: int, seed: int) -> Evidence:
+def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Metric) -> Evidence:
     first = next(iter(there.values()))
     index = {label: number for number, label in enumerate(first.classes)}
     gold = _class_index(first, "gold", index)
     predicted = {member: _class_index(own, "predicted", index) for member, own in there.items()}
-    return item_evidence(task, key, gold, predicted, members, metric=metric, resamples=resamples, seed=seed)
+    return item_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
 
 
-def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int, resamples: int, seed: int) -> Evidence:
-    gold = next(iter(there.values())).items["gold"].cast(pl.Float64).to_numpy()
+def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int) -> Evidence:
+    first = next(iter(there.values()))
+    gold = first.items["gold"].cast(pl.Float64).to_numpy()
     predicted = {member: own.items["predicted"].cast(pl.Float64).to_numpy() for member, own in there.items()}
-    return score_evidence(task, f"{dataset} spearman", gold, predicted, members, resamples=resamples, seed=seed)
+    return score_evidence(task, f"{dataset} spearman", gold, predicted, members, texts=_texts(there))
+
+
+def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:
+    """The numbers of the items' sentences, where some member has stored them: all have the same items."""
+    return next((own.texts for own in there.values() if own.texts is not None), None)
 
 
 def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
 
 
-def _value_evidence(task: str, answers: Mapping[int, Answers], members: int, resamples: int) -> Iterator[Evidence]:
+def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> Iterator[Evidence]:
     """Numbers without items behind them: shown beside one another, not tested."""
     keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
     for dataset, metric, items in keys:
@@ -181,7 +188,6 @@ def _value_evidence(task: str, answers: Mapping[int, Answers], members: int, res
             title=f"{dataset} {metric}",
             pairs=items,
             points=points,
-            draws=np.full((members, resamples), np.nan),
             task=task,
             metric=metric,
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.data.dataset import Dataset, Part
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
 from embedlab.errors import MissingError
@@ -216,6 +217,7 @@ def average(name: str, members: Sequence[str], results: Sequence[Result], settin
 def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
     names = np.array(result.classes, dtype=np.str_)
     states = [part.state for part in result.task.parts.values()]
+    texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
     return Outcomes(
         task=evaluation.task,
         dataset=result.task.name,
@@ -225,7 +227,7 @@ def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
         data=tuple(asdict(state) for state in states),
         marks=evaluation_marks(states),
         classes=result.classes,
-        items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted]),
+        items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted], texts[result.outcome.rows]),
     )
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from safetensors.numpy import load_file
 
 from embedlab.data.dataset import Part
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
@@ -151,5 +152,5 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         data=(asdict(part.state),),
         marks=evaluation_marks((part.state,)),
         classes=classifier.classes,
-        items=items_frame(np.arange(len(answers)), gold.to_list(), told),
+        items=items_frame(np.arange(len(answers)), gold.to_list(), told, text_keys(part.frame)),
     )

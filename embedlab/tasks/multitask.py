@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
 from embedlab.data.dataset import Part
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.fingerprint import spec_fingerprint
@@ -159,7 +160,10 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> O
         marks=evaluation_marks((part.state,)),
         classes=CLASSES if dataset == "sentiment" else ("0", "1"),
         items=items_frame(
-            np.arange(len(frame)), frame[_LABELS[dataset]].cast(pl.String).to_list(), _classes(dataset, prediction).astype(np.str_)
+            np.arange(len(frame)),
+            frame[_LABELS[dataset]].cast(pl.String).to_list(),
+            _classes(dataset, prediction).astype(np.str_),
+            text_keys(frame),
         ),
     )
 

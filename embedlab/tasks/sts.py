@@ -6,8 +6,8 @@ from functools import cached_property
 
 import polars as pl
 
-from embedlab.analysis.comparison import AVERAGES
 from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
+from embedlab.analysis.evidence import AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.analysis.slices import By, Slice, slices
 from embedlab.data.dataset import Part, State
@@ -172,7 +172,15 @@ def dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
 def model_columns(model: Model) -> ModelColumns:
     """The columns of a model in a pair table."""
     seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
-    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds)
+    runs = tuple(_runs_behind(spec) for spec in model.members)
+    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds, runs=runs)
+
+
+def _runs_behind(spec: ModelSpec) -> frozenset[str]:
+    """The runs that a member is made of."""
+    if spec.parts:
+        return frozenset().union(*(_runs_behind(part) for part in spec.parts))
+    return frozenset({spec.name} if spec.kind == "run" else ())
 
 
 def _complete(

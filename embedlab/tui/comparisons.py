@@ -15,7 +15,6 @@ from embedlab.tui.pair_data import PairData
 from embedlab.tui.pair_view import Rows
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
-RESAMPLES = 10_000
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
 NARROWEST_TITLE, WIDEST_TITLE = 18, 44
 
@@ -36,25 +35,20 @@ class Answer:
     comparison: Comparison
     rows: Mapping[str, Rows]
 
-    @property
-    def is_tested(self) -> bool:
-        """Whether intervals and differences are there yet."""
-        return self.comparison.resamples > 0
-
 
 def compared_models(data: PairData) -> list[ModelColumns]:
     """The models of DATA with scores: one that has scored none of its pairs would leave no pair to compare the others on."""
     return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
-def answer(data: PairData, question: Question, *, resamples: int, watch: Callable[[int, int], None] | None = None) -> Answer:
-    """Compare the models of DATA that have scores; without resamples the scores alone, at once."""
+def answer(data: PairData, question: Question, *, watch: Callable[[int, int], None] | None = None) -> Answer:
+    """Compare the models of DATA that have scores."""
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = question.reference if question.reference in {model.name for model in models} else None
-    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, resamples=resamples, watch=watch)
+    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, watch=watch)
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
     for one in comparison.slices:
         if one.average_of:
@@ -141,7 +135,8 @@ def to_table(answer: Answer, data: PairData) -> Sequence[Mapping[str, object]]:
             **_difference(one, name),
             "aggregate": comparison.aggregate,
             "reference": comparison.reference,
-            "resamples": comparison.resamples,
+            "test": comparison.test,
+            "design_effect": one.design_effect,
             "marks": " ".join(data.marks),
         }
         for one in comparison.slices

@@ -1,92 +1,82 @@
-"""The probability that an order holds, against loops over resamples and scipy."""
-
-import zlib
+"""The probability that an order holds, beside bootstraps written out and scipy."""
 
 import numpy as np
-import polars as pl
 import pytest
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, norm, spearmanr, t
 
-from embedlab.analysis.ordering import accuracy_draws, agreement, kendall, order, over_seeds, spearman_draws
-from embedlab.analysis.significance import member_weights, resample_counts
+from embedlab.analysis.evidence import Rows
+from embedlab.analysis.influence import spearman_influence
+from embedlab.analysis.ordering import Estimate, Standing, kendall
 
-RESAMPLES = 25
+PAIRS = 400
+
+
+def estimate(scores: list[np.ndarray], gold: np.ndarray, *, texts: np.ndarray | None = None, is_recipe: bool = True) -> Estimate:
+    rows = Rows(
+        contributions=np.array([spearman_influence(gold, one) for one in scores]) / len(gold),
+        texts=np.arange(2 * len(gold), dtype=np.uint64).reshape(-1, 2) if texts is None else texts,
+        groups=np.zeros(len(gold), np.intp),
+    )
+    return Estimate(members=np.array([spearmanr(gold, one).statistic for one in scores]), rows=rows, is_recipe=is_recipe)
 
 
 @pytest.fixture
-def table() -> pl.DataFrame:
-    rng = np.random.default_rng(3)
-    gold = rng.integers(0, 6, 60).astype(float)
-    return pl.DataFrame(
-        {
-            "dataset": ["sts12"] * 40 + ["sts13"] * 20,
-            "source": ["a"] * 25 + ["b"] * 15 + ["c"] * 20,
-            "gold": gold,
-            "good": gold + rng.normal(0, 1, 60),
-            "poor": gold + rng.normal(0, 6, 60),
-        }
-    )
+def gold() -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 11, PAIRS) / 2
 
 
-def slow_spearman(pairs: pl.DataFrame, column: str, counts: "np.ndarray[tuple[int, ...], np.dtype[np.int32]]") -> list[float]:
-    """Spearman of each resample, its pairs written out and ranked again."""
-    drawn = [np.repeat(np.arange(pairs.height), row) for row in counts]
-    gold, scores = pairs["gold"].to_numpy(), pairs[column].to_numpy()
-    return [float(spearmanr(gold[rows], scores[rows]).statistic) for rows in drawn]
+def noisy(gold: np.ndarray, noise: float, seed: int) -> np.ndarray:
+    scores: np.ndarray = gold + np.random.default_rng(seed).normal(scale=noise, size=len(gold))
+    return scores
 
 
-def test_draws_average_the_datasets_of_the_same_resampled_pairs(table: pl.DataFrame) -> None:
-    draws = spearman_draws(table, ["good", "poor"], ["sts12", "sts13"], "all", RESAMPLES)
-    for row, column in enumerate(("good", "poor")):
-        slow = []
-        for name in ("sts12", "sts13"):
-            pairs = table.filter(dataset=name)
-            rng = np.random.default_rng([0, zlib.crc32(name.encode())])
-            counts = np.concatenate(list(resample_counts(pairs.height, RESAMPLES, rng)))
-            slow.append(slow_spearman(pairs, column, counts))
-        assert draws[row] == pytest.approx(np.mean(slow, axis=0))
+def test_the_probability_is_the_share_of_bootstrap_resamples_in_which_the_first_wins(gold: np.ndarray) -> None:
+    near, far = noisy(gold, 2.0, 1), noisy(gold, 2.15, 2)
+    found = Standing([estimate([near], gold), estimate([far], gold)]).order(0, 1)
+    rng, drawn = np.random.default_rng(3), []
+    for rows in rng.integers(0, PAIRS, (2000, PAIRS)):
+        first, second = (spearmanr(gold[rows], one[rows]).statistic for one in (near, far))
+        drawn.append(first - second)
+    assert found.probability == pytest.approx(np.mean(np.array(drawn) > 0), abs=0.03)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.01)
+    turned = Standing([estimate([far], gold), estimate([near], gold)]).order(0, 1)
+    assert turned.probability == pytest.approx(1 - found.probability)
 
 
-def test_wmean_draws_within_each_source_and_weights_by_pairs(table: pl.DataFrame) -> None:
-    draws = spearman_draws(table, ["good"], ["sts12"], "wmean", RESAMPLES)
-    rng = np.random.default_rng([0, zlib.crc32(b"sts12")])
-    slow = []
-    for source in ("a", "b"):
-        pairs = table.filter(dataset="sts12", source=source)
-        slow.append(slow_spearman(pairs, "good", np.concatenate(list(resample_counts(pairs.height, RESAMPLES, rng)))))
-    assert draws[0] == pytest.approx(np.average(slow, axis=0, weights=[25, 15]))
+def test_estimates_over_other_rows_are_independent(gold: np.ndarray) -> None:
+    one = estimate([noisy(gold, 2.0, 1)], gold)
+    other = estimate([noisy(gold[:300], 2.0, 1)], gold[:300])
+    apart = Standing([one, other]).order(0, 1)
+    together = Standing([one, estimate([noisy(gold, 2.0, 1)], gold)]).order(0, 1)
+    assert together.high - together.low == 0
+    assert apart.high - apart.low > 0.1
 
 
-def test_the_probability_counts_the_resamples_in_which_the_first_wins(table: pl.DataFrame) -> None:
-    good, poor = spearman_draws(table, ["good", "poor"], ["sts12"], "all", 200)
-    found = order(good, poor, 0.5)
-    wins = sum(1.0 if first > second else 0.5 if first == second else 0.0 for first, second in zip(good, poor, strict=True))
-    assert found.probability == pytest.approx(wins / 200)
-    assert found.low < np.median(good - poor) < found.high
-    assert order(poor, good, -0.5).probability == pytest.approx(1 - found.probability)
+def test_seeds_make_an_order_less_sure(gold: np.ndarray) -> None:
+    steady = [estimate([noisy(gold, noise, 1)] * 3, gold) for noise in (1.5, 1.8)]
+    spread = [Estimate(members=one.members + np.array([-0.1, 0.0, 0.1]), rows=one.rows) for one in steady]
+    assert Standing(steady).order(0, 1).probability > Standing(spread).order(0, 1).probability
 
 
-def test_without_anything_that_varies_there_is_no_probability() -> None:
-    assert np.isnan(order(np.ones(9), np.zeros(9), 1.0).probability)
+def test_an_accuracy_without_stored_items_varies_as_a_binomial_share() -> None:
+    share, items = 0.8, 250
+    found = Standing([Estimate(members=np.array([value]), other=share * (1 - share) / items) for value in (0.83, 0.8)]).order(0, 1)
+    assert found.probability == pytest.approx(norm.cdf(0.03 / np.sqrt(2 * share * (1 - share) / items)), abs=1e-6)
 
 
-def test_seeds_are_drawn_again_and_equal_seeds_together() -> None:
-    draws = np.random.default_rng(0).normal(size=(3, RESAMPLES))
-    rng = np.random.default_rng([0, zlib.crc32(b"seeds (1, 2, 3)")])
-    weights = member_weights(3, RESAMPLES, rng)
-    slow = [sum(draws[member, at] * weights[member, at] for member in range(3)) for at in range(RESAMPLES)]
-    assert over_seeds(draws, [1, 2, 3]) == pytest.approx(slow)
-    assert over_seeds(draws + 1, [1, 2, 3]) - over_seeds(draws, [1, 2, 3]) == pytest.approx(np.ones(RESAMPLES))
+def test_without_anything_that_varies_there_is_no_probability_and_no_interval_of_tau() -> None:
+    standing = Standing([Estimate(members=np.array([value])) for value in (3.0, 1.0, 2.0)])
+    assert np.isnan(standing.order(0, 1).probability)
+    found = standing.agreement([0, 1, 2], [3, 2, 1])
+    assert found.tau == pytest.approx(1 / 3)
+    assert np.isnan([found.low, found.high]).all()
 
 
-def test_accuracies_vary_as_if_their_items_were_drawn_again() -> None:
-    rng = np.random.default_rng(0)
-    right = np.arange(200) < 150
-    loop = [rng.choice(right, 200).mean() for _ in range(4_000)]
-    draws = accuracy_draws([0.75, 1.0], 200, 4_000, rng)
-    assert draws[0].mean() == pytest.approx(np.mean(loop), abs=0.003)
-    assert draws[0].std() == pytest.approx(np.std(loop), rel=0.06)
-    assert (draws[1] == 1).all()
+def test_three_seeds_without_items_are_compared_by_welchs_t() -> None:
+    standing = Standing([Estimate(members=np.array(values)) for values in ([3.0, 3.4, 3.9], [2.0, 2.1, 2.9])])
+    found = standing.order(0, 1)
+    difference, error = 3.43333 - 2.33333, np.sqrt(np.var([3.0, 3.4, 3.9], ddof=1) / 3 + np.var([2.0, 2.1, 2.9], ddof=1) / 3)
+    assert found.probability == pytest.approx(t.cdf(difference / error, 3.976), abs=1e-3)
 
 
 def test_kendall_is_scipys_tau_b() -> None:
@@ -96,14 +86,11 @@ def test_kendall_is_scipys_tau_b() -> None:
     assert np.isnan(kendall([1, 1, 1], np.ones((3, 2)))).all()
 
 
-def test_agreement_has_the_tau_of_the_means_and_the_interval_of_the_draws() -> None:
-    draws = [np.array([3.0, 1.0]), np.array([2.0, 2.0]), np.array([1.0, 3.0])]
-    found = agreement([3, 2, 1], [3, 2, 1], draws)
-    assert found.tau == 1
-    assert -1 <= found.low < found.high <= 1
-
-
-def test_one_seed_without_items_gives_an_agreement_no_interval() -> None:
-    found = agreement([3, 2, 1], [3, 1, 2], [np.full(100, score) for score in (3.0, 1.0, 2.0)])
-    assert found.tau == pytest.approx(1 / 3)
-    assert np.isnan([found.low, found.high]).all()
+def test_the_interval_of_tau_is_that_of_rankings_drawn_again(gold: np.ndarray) -> None:
+    scores = [noisy(gold, noise, seed) for seed, noise in enumerate((2.0, 2.1, 2.2, 2.6))]
+    found = Standing([estimate([one], gold) for one in scores]).agreement([0, 1, 2, 3], [4, 3, 2, 1])
+    drawn = []
+    for rows in np.random.default_rng(4).integers(0, PAIRS, (1500, PAIRS)):
+        drawn.append(kendalltau([4, 3, 2, 1], [spearmanr(gold[rows], one[rows]).statistic for one in scores]).statistic)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.34)
+    assert found.low <= found.tau <= found.high

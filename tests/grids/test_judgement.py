@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.ordering import over_seeds, spearman_draws
-from embedlab.grids.judgement import RESAMPLES, Items, find_score, judge, numbers_of
+from embedlab.grids.judgement import Items, find_score, judge, numbers_of
 from embedlab.grids.paper_file import select_tables
 from embedlab.grids.paper_table import Measure, PaperTable
 from embedlab.grids.row_models import Member
@@ -59,7 +58,8 @@ def pairs() -> pl.DataFrame:
     gold = rng.uniform(0, 5, 150)
     said = {f"{row}@{seed}": gold + rng.normal(0, noise, 150) for row, noise in NOISE.items() for seed in (1, 2)}
     years = [year for year in YEARS for _ in range(30)]
-    return pl.DataFrame({"dataset": years, "source": ["a"] * 150, "gold": gold, **said})
+    text = {f"sentence{side}": [f"{side} {row}" for row in range(150)] for side in (1, 2)}
+    return pl.DataFrame({"dataset": years, "source": ["a"] * 150, **text, "gold": gold, **said})
 
 
 @pytest.fixture
@@ -97,10 +97,10 @@ def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
         np.mean([65.21, 69.48, 69.73, 76.14, 71.63]) - np.mean([64.89, 69.42, 69.29, 75.69, 70.98])
     )
     assert found.pairs[0].ours.difference == pytest.approx(9.0)
-    draws = {row: over_seeds(spearman_draws(pairs, [f"{row}@1", f"{row}@2"], YEARS, "wmean", RESAMPLES), [1, 2]) for row in NOISE}
-    for pair in found.pairs:
-        wins = sum(first > second for first, second in zip(draws[pair.better], draws[pair.worse], strict=True))
-        assert pair.ours.probability == pytest.approx(wins / RESAMPLES)
+    # Of two seeds each, all spreads are far smaller than the differences.
+    assert all(pair.ours.probability > 0.8 for pair in found.pairs)
+    widest = max(found.pairs, key=lambda pair: pair.ours.high - pair.ours.low)
+    assert "0.1" in {widest.better, widest.worse}  # the noisiest row
     (ranking,) = found.rankings
     assert (ranking.rows, ranking.kendall.tau) == (3, 1.0)
 

@@ -26,20 +26,19 @@ async def when_tested(pilot: Pilot[None]) -> CompareScreen:
     screen = await on_top(pilot, CompareScreen)
     await until(
         pilot,
-        lambda: screen.answer is not None and screen.answer.is_tested and screen.answer.comparison.by == screen.question.by,
+        lambda: screen.answer is not None and screen.answer.comparison.by == screen.question.by,
         patience_s=60,
     )
     await pilot.pause()
     return screen
 
 
-async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 300)
+async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
         data = screen.data
-        expected = compare(data.table, data.models, resamples=300)
+        expected = compare(data.table, data.models)
         assert screen.answer.comparison == expected
         first = expected.slices[0]
         text = screen.query_one(FrameTable).render_line(1).text
@@ -48,8 +47,7 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         assert "300" not in first.title
 
 
-async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -67,8 +65,7 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
         assert (screen.answer.comparison.by, screen.answer.comparison.reference) == ("dice", "near")
 
 
-async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -85,8 +82,7 @@ async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open, monke
         assert len(table.rows) == table.frame.height
 
 
-async def test_models_sort_by_their_score(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+async def test_models_sort_by_their_score(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -97,8 +93,7 @@ async def test_models_sort_by_their_score(opened: Open, monkeypatch: pytest.Monk
         assert table.rows.tolist() == list(range(table.frame.height))
 
 
-async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: Open) -> None:
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -112,8 +107,7 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: O
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
 
 
-async def test_the_comparison_is_written_at_full_precision(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 50)
+async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_path: Path) -> None:
     async with opened() as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
@@ -152,8 +146,7 @@ def test_the_first_models_shown_are_those_that_scored_most(own_world: Settings, 
     assert best_covering(models, table["pair_key"], 4) == models
 
 
-async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 20)
+async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open) -> None:
     async with opened() as pilot:
         pilot.app.choose_models(["near", "dice"])
         await pilot.press("2")
@@ -172,9 +165,8 @@ def test_a_score_that_is_undefined_is_never_the_best(is_descending: bool, expect
 
 
 async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_compared(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_world: Settings
+    opened: Open, tmp_path: Path, own_world: Settings
 ) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.compare.RESAMPLES", 20)
     path = tmp_path / "mine.tsv"
     rows = [f"a b {number}\ta c {number}\t{number}\n" for number in range(9)]
     path.write_text("sentence1\tsentence2\tscore\n" + "".join(rows), encoding="utf-8")

@@ -16,6 +16,6 @@ async def test_the_readmes_pictures_show_runs_that_were_trained(tmp_path: Path, 
     for path in await photograph(tmp_path / "pictures"):
         texts[path.stem] = unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8"))).replace("\xa0", " ")
     assert "demo-supcl" in texts["pairs"]
-    assert "10,000 resamples" in texts["compare"]
+    assert "reference demo-ce" in texts["compare"]
     assert "✓ 11 finished" in texts["runs"]
     assert "✓ 9 done" in texts["launch"]

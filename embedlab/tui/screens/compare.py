@@ -23,7 +23,6 @@ from embedlab.tui.commands import Place, bindings
 from embedlab.tui.comparisons import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
-    RESAMPLES,
     Answer,
     Question,
     answer,
@@ -118,14 +117,14 @@ class CompareScreen(DashboardScreen):
 
     def _ask(self) -> None:
         known = self._answers.get(self.question)
-        if known is not None and known.is_tested:
+        if known is not None:
             self._show(known)
         elif self.data is not None and not self.query_one("#no-models").display:
             self._compute(self.data, self.question)
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def _compute(self, data: PairData, question: Question) -> None:
-        """The scores at once, then intervals and ties as they come; numpy gives the event loop its turns."""
+        """Scores, intervals and ties; numpy gives the event loop its turns."""
         worker = get_current_worker()
 
         def watch(done: int, total: int) -> None:
@@ -134,15 +133,14 @@ class CompareScreen(DashboardScreen):
             self.app.call_from_thread(self._show_progress, done, total)
 
         try:
-            self.app.call_from_thread(self._take, data, question, answer(data, question, resamples=0))
-            tested = answer(data, question, resamples=RESAMPLES, watch=watch)
+            found = answer(data, question, watch=watch)
         except _Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.tell, error)
             return
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, data, question, tested)
+            self.app.call_from_thread(self._take, data, question, found)
 
     def _take(self, data: PairData, question: Question, found: Answer) -> None:
         if data is self.data:
@@ -172,18 +170,17 @@ class CompareScreen(DashboardScreen):
             self._show(self.answer)
 
     def _show_progress(self, done: int, total: int) -> None:
-        self._show_status(f"testing {done} of {total}")
+        self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
 
-    def _show_status(self, progress: str = "") -> None:
+    def _show_status(self) -> None:
         question, found = self.question, self.answer
         if found is None:
             return
         reference = found.comparison.reference
-        tested = f"{RESAMPLES:,} resamples" if found.is_tested else progress or "testing"
         marks = self.data.marks if self.data else []
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
-        parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", tested, *marks]
+        parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", *marks]
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 
     # the slice under the cursor

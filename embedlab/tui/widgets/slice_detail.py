@@ -1,5 +1,7 @@
 """Every model on one slice: score, interval, tie letters as bars on one scale, and the difference to the reference."""
 
+from collections.abc import Iterator
+
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -42,8 +44,16 @@ def _told(one: ComparedSlice, reference: str, width: int) -> Content:
         lines.append(Content.assemble(label, (drawn, "$text-primary")))
         indent = _LABEL + 1 if width >= _ROOMY else 1
         lines += [Content.assemble(" " * indent, told) for told in _numbers(one, name, reference)]
-    lines += [Content.styled(note, "$text-muted") for note in one.notes]
+    lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
+
+
+def _dependence(one: ComparedSlice) -> Iterator[str]:
+    """What rows that share sentences do to the slice's intervals."""
+    if one.design_effect >= 1.05:
+        yield f"design effect {one.design_effect:.2f}: {one.pairs:,} pairs of {one.sentences:,} sentences"
+    if one.is_concentrated and one.component is not None:
+        yield f"{one.component.rows} connected pairs carry {100 * one.component.share:.0f}% of the variance"
 
 
 def _numbers(one: ComparedSlice, name: str, reference: str) -> list[Content]:

@@ -1,0 +1,174 @@
+"""Rows that share a sentence are not independent: the variance of a sum over rows of which some share sentences.
+
+Two rows of a dataset that contain the same sentence err alike. The dyadic-robust variance counts their covariance too: with
+v the contributions of the rows to an estimate, T the sums of v over the rows that contain a sentence and U those over the rows of
+the same two sentences, D = ΣT² − ΣU² is the sum of v_p v_q over all p and q that share a sentence (Fafchamps & Gubert 2007;
+Cameron & Miller 2014; Aronow, Samii & Assenova 2015).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.analysis.influence import Floats
+
+Ids = NDArray[np.integer]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharedSentences:
+    """Which rows share a sentence; a row has two sentences, or the same one twice where it has only one."""
+
+    first: Places  # (rows,) numbers of sentences from 0
+    second: Places
+    group: Places  # (rows,) number of the group of rows within which contributions sum to zero
+
+    @classmethod
+    def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
+        """From any whole numbers that identify sentences, and groups where contributions are centred within several."""
+        _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
+        groups = np.zeros(len(first), np.intp) if group is None else np.unique(group, return_inverse=True)[1]
+        return cls(first=numbers[: len(first)], second=numbers[len(first) :], group=groups)
+
+    @classmethod
+    def none(cls, rows: int) -> "SharedSentences":
+        """Rows that share nothing."""
+        return cls.of(np.arange(rows), np.arange(rows))
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.first)
+
+    @cached_property
+    def sentences(self) -> int:
+        """The number of distinct sentences."""
+        return int(max(self.first.max(initial=-1), self.second.max(initial=-1))) + 1
+
+    @cached_property
+    def components(self) -> Places:
+        """The number of each row's component: rows that a chain of shared sentences connects; (rows,)."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
+        links = coo_matrix((np.ones(self.rows, np.int8), (self.first, self.second)), shape=(self.sentences, self.sentences))
+        numbers: Places = connected_components(links, directed=False)[1]
+        return numbers[self.first]
+
+    @cached_property
+    def _by_sentence(self) -> "_Sums":
+        differ = np.flatnonzero(self.first != self.second)
+        return _Sums.of(np.concatenate([self.first, self.second[differ]]), np.concatenate([np.arange(self.rows), differ]))
+
+    @cached_property
+    def _by_two_sentences(self) -> "_Sums":
+        differ = np.flatnonzero(self.first != self.second)
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return _Sums.of(low[differ] * self.sentences + high[differ], differ)
+
+    @cached_property
+    def _linked_share(self) -> Floats:
+        """For each group, the share of its ordered pairs of rows that share a sentence; (groups,)."""
+        shares = []
+        for number in range(int(self.group.max(initial=-1)) + 1):
+            rows = np.flatnonzero(self.group == number)
+            part = self if len(rows) == self.rows else SharedSentences.of(self.first[rows], self.second[rows])
+            linked = (part._by_sentence.sizes**2).sum() - (part._by_two_sentences.sizes**2).sum()
+            shares.append(linked / len(rows) ** 2)
+        return np.array(shares, dtype=np.float64)
+
+    def sums(self, contributions: Floats) -> "Sums":
+        """The CONTRIBUTIONS of rows, (estimates, rows), added up over sentences and over equal pairs."""
+        return Sums(
+            shared=self,
+            rows=contributions,
+            sentences=self._by_sentence.add(contributions),
+            twins=self._by_two_sentences.add(contributions),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Variances:
+    """Variances of several estimates; each (estimates,)."""
+
+    value: Floats  # dependence counted, never below `independent`
+    independent: Floats  # as if rows were independent
+    freedom: Floats  # degrees of freedom of `value` for Student's t
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sums:
+    """Contributions of rows to several estimates with their sums; linear, so that differences and means of estimates need no new sums."""
+
+    shared: SharedSentences
+    rows: Floats  # (estimates, rows)
+    sentences: Floats  # (estimates, sentences)
+    twins: Floats  # (estimates, pairs of sentences)
+
+    def combined(self, weights: Floats) -> "Sums":
+        """Linear combinations of the estimates; weights: (combinations, estimates)."""
+        return Sums(shared=self.shared, rows=weights @ self.rows, sentences=weights @ self.sentences, twins=weights @ self.twins)
+
+    def variances(self) -> Variances:
+        """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
+
+        Contributions that sum to zero within a group understate D by the share of linked rows. Degrees of freedom match the first
+        two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
+        """
+        independent = np.einsum("er,er->e", self.rows, self.rows)
+        dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
+        value = np.maximum(dyadic / (1 - self._linked_share(independent)), independent)
+        fourth = np.einsum("es,es,es,es->e", *[self.sentences] * 4)
+        freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
+        return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
+
+    def covariances(self) -> Floats:
+        """Covariances of the estimates by the same count, as a positive semi-definite matrix; (estimates, estimates)."""
+        counted = self.sentences @ self.sentences.T - self.twins @ self.twins.T
+        spread = np.sqrt(self.variances().value)
+        own = np.sqrt(np.maximum(np.diag(counted), 0))
+        scale = np.divide(spread, own, out=np.zeros_like(spread), where=own > 0)
+        values, vectors = np.linalg.eigh(counted * np.outer(scale, scale))
+        repaired: Floats = (vectors * np.maximum(values, 0)) @ vectors.T
+        return repaired
+
+    def largest_component(self) -> tuple[Floats, Places]:
+        """Of each estimate the largest component's share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
+        numbers = self.shared.components
+        sums = np.array([np.bincount(numbers, weights=row) for row in self.rows]).reshape(len(self.rows), -1) ** 2
+        total, largest = sums.sum(axis=1), sums.argmax(axis=1)
+        share = np.divide(sums.max(axis=1), total, out=np.zeros_like(total), where=total > 0)
+        return share, np.bincount(numbers)[largest]
+
+    def _linked_share(self, independent: Floats) -> Floats:
+        """The share of linked rows, of several groups the mean weighted by what each contributes to the variance; (estimates,)."""
+        shares = self.shared._linked_share
+        if len(shares) == 1:
+            return np.minimum(np.repeat(shares, len(self.rows)), 0.5)
+        weights = np.array([np.bincount(self.shared.group, weights=row**2, minlength=len(shares)) for row in self.rows])
+        mean = np.divide(weights @ shares, independent, out=np.zeros_like(independent), where=independent > 0)
+        return np.minimum(mean, 0.5)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sums:
+    """Sums over rows that have the same key."""
+
+    places: Places  # rows in the order of their keys
+    starts: Places
+    sizes: Places
+
+    @classmethod
+    def of(cls, keys: Ids, rows: Places) -> "_Sums":
+        order = np.argsort(keys, kind="stable")
+        _, sizes = np.unique(keys, return_counts=True)
+        return cls(places=rows[order], starts=np.cumsum(sizes) - sizes, sizes=sizes)
+
+    def add(self, contributions: Floats) -> Floats:
+        if not len(self.starts):
+            return np.zeros((len(contributions), 0))
+        sums: Floats = np.add.reduceat(contributions[:, self.places], self.starts, axis=1)
+        return sums

@@ -1,0 +1,211 @@
+"""What is known of a slice before models are compared: each member's score and how much each row moves it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.correlations import Aggregate, combine, correlated_groups, spearman
+from embedlab.analysis.dependence import SharedSentences
+from embedlab.analysis.influence import Floats, Labels, Metric, metric_influence, metric_value, spearman_influence
+from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.slices import By, Slice, slices
+
+STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
+
+PairTest = Literal["dyadic", "williams", "steiger"]
+ClosedTest = Literal["mcnemar", "williams", "steiger"]
+Test = Literal["dyadic", "mcnemar", "williams", "steiger"]
+
+TextIds = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """The rows behind a slice's scores."""
+
+    contributions: Floats  # (members, rows): what each row adds to the error of each score; nan for a member without a score
+    texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same where it has one
+    groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
+
+    @property
+    def shared(self) -> SharedSentences:
+        """Which rows share a sentence."""
+        return SharedSentences.of(self.texts[:, 0], self.texts[:, 1], self.groups)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """One slice: a row of evidence for each member column."""
+
+    key: str
+    title: str
+    pairs: int  # or items
+    points: Floats  # (members,) the score of each member
+    rows: Rows | None = None  # None where a number has no items behind it: it is shown, not tested
+    notes: tuple[str, ...] = ()
+    average_of: tuple[str, ...] = ()
+    task: str = "sts"
+    metric: str = "spearman"
+    closed_p: Mapping[ClosedTest, Floats] = field(default_factory=dict)  # (members, members) p of tests for independent rows
+
+
+def pair_evidence(
+    table: pl.DataFrame,
+    models: Sequence[ModelColumns],
+    *,
+    by: By = "dataset",
+    aggregate: Aggregate = "all",
+    test: PairTest = "dyadic",
+    watch: Callable[[int, int], None] | None = None,
+) -> list[Evidence]:
+    """What the pairs of TABLE say of MODELS, slice by slice, with the usual averages of datasets."""
+    numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
+    parts, evidence = slices(numbered, by), []
+    for done, part in enumerate(parts):
+        evidence.append(_of_pairs(part, columns, aggregate, test))
+        if watch:
+            watch(done + 1, len(parts))
+    return [*evidence, *(_averages(evidence) if by == "dataset" else ())]
+
+
+def item_evidence(
+    task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: Metric, texts: TextIds | None = None
+) -> Evidence:
+    """One dataset of classified items: PREDICTED holds class indices by member number; members without any have no score.
+
+    texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent.
+    """
+    there = list(predicted)
+    points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
+    points[there] = [metric_value(gold, one, metric) for one in predicted.values()]
+    moved[there] = [metric_influence(gold, one, metric) for one in predicted.values()]
+    correct = np.array([one == gold for one in predicted.values()])
+    return Evidence(
+        key=name,
+        title=name,
+        pairs=len(gold),
+        points=points,
+        rows=_rows(moved, texts),
+        task=task,
+        metric=metric,
+        closed_p={"mcnemar": _placed(mcnemar_table(correct), there, members)} if metric == "accuracy" else {},
+    )
+
+
+def score_evidence(
+    task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, texts: TextIds | None = None
+) -> Evidence:
+    """One dataset whose items have scores: PREDICTED holds them by member number; Spearman's correlation."""
+    there = list(predicted)
+    points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
+    points[there] = [spearman(gold, scores) for scores in predicted.values()]
+    moved[there] = [spearman_influence(gold, scores) for scores in predicted.values()]
+    return Evidence(key=name, title=name, pairs=len(gold), points=points, rows=_rows(moved, texts), task=task)
+
+
+def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
+    """The plain mean of several slices; sentences that recur in several of them are one."""
+    rows = [part.rows for part in parts if part.rows is not None]
+    return Evidence(
+        key=name,
+        title=name,
+        pairs=sum(part.pairs for part in parts),
+        points=np.mean([part.points for part in parts], axis=0),
+        rows=joined([(one, 1 / len(parts)) for one in rows]) if len(rows) == len(parts) else None,
+        average_of=tuple(part.key for part in parts),
+        task=parts[0].task,
+        metric=parts[0].metric,
+    )
+
+
+def joined(parts: Sequence[tuple[Rows, float]]) -> Rows:
+    """The rows behind a weighted sum of scores, each part with its weight."""
+    offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
+    return Rows(
+        contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
+        texts=np.concatenate([part.texts for part, _ in parts]),
+        groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
+    )
+
+
+def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> tuple[Floats, Rows | None]:
+    """The aggregated Spearman of each of COLUMNS, (columns,), and the rows behind it; PAIRS have sentence numbers and no nulls."""
+    gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
+    groups = correlated_groups(pairs, aggregate)
+    points = combine(
+        np.reshape([[spearman(gold[own], row[own]) for row in scores] for own in groups], (len(groups), len(columns))), groups, aggregate
+    )
+    if not groups or not pairs.height:
+        return points, None
+    weights = np.array([len(own) if aggregate == "wmean" else 1 for own in groups], dtype=np.float64)
+    texts = pairs.select(_NUMBERS).to_numpy()
+    moved = [
+        (_rows(np.array([spearman_influence(gold[own], row[own]) for row in scores]).reshape(len(columns), -1), texts[own]), weight)
+        for own, weight in zip(groups, weights / weights.sum(), strict=True)
+    ]
+    return points, joined(moved)
+
+
+_NUMBERS = ("sentence1_number", "sentence2_number")
+
+
+def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
+    """Two columns that number the sentences of a pair table, equal text by equal numbers."""
+    return [table[side].hash().alias(name) for side, name in zip(("sentence1", "sentence2"), _NUMBERS, strict=True)]
+
+
+def member_columns(models: Sequence[ModelColumns]) -> list[str]:
+    """The rows of evidence: each member of MODELS once, in their order."""
+    return list(dict.fromkeys(member for model in models for member in model.members))
+
+
+def _of_pairs(part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
+    whole = part.pairs.with_columns(pl.col(columns).fill_nan(None))
+    pairs = whole.drop_nulls(["gold", *columns])
+    points, rows = pair_rows(pairs, columns, aggregate)
+    gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
+    return Evidence(
+        key=part.key,
+        title=part.title,
+        pairs=pairs.height,
+        notes=(*part.notes, *_notes(whole, pairs, columns, aggregate)),
+        points=points,
+        rows=rows,
+        closed_p={test: dependent_correlations(gold, scores, test)} if test in get_args(ClosedTest) else {},
+    )
+
+
+def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> Iterator[str]:
+    if after.height < before.height:
+        missing = [column for column in columns if before[column].null_count()]
+        yield f"{before.height - after.height} of {before.height} pairs left out, not scored by {', '.join(missing) or 'people'}"
+    if after.height and aggregate != "all" and after["source"].null_count():
+        yield f"no {aggregate}: its pairs name no source"
+
+
+def _averages(evidence: Sequence[Evidence]) -> Iterator[Evidence]:
+    """The usual averages over datasets, where all of theirs are there."""
+    found = {one.key: one for one in evidence}
+    for name, keys in AVERAGES.items():
+        if found.keys() >= set(keys):
+            yield average_evidence(name, [found[key] for key in keys])
+
+
+def _rows(influence: Floats, texts: TextIds | None) -> Rows:
+    """Rows of one centred group; without TEXTS each shares nothing."""
+    count = influence.shape[1]
+    numbers = np.repeat(np.arange(count, dtype=np.uint64)[:, None], 2, axis=1) if texts is None else texts
+    return Rows(contributions=influence / max(count, 1), texts=numbers, groups=np.zeros(count, np.intp))
+
+
+def _placed(p: Floats, there: Sequence[int], members: int) -> Floats:
+    """A table over the members that are THERE as one over all."""
+    whole = np.full((members, members), np.nan)
+    whole[np.ix_(there, there)] = p
+    return whole

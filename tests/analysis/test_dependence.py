@@ -1,0 +1,111 @@
+"""Variances of sums over rows that share sentences, beside sums over every two rows written out."""
+
+import numpy as np
+import pytest
+
+from embedlab.analysis.dependence import SharedSentences
+
+
+def slow_variance(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Σ v_p v_q over rows that share a sentence, and the share of such ordered pairs of rows."""
+    total, linked = 0.0, 0
+    for p in range(len(values)):
+        for q in range(len(values)):
+            if {first[p], second[p]} & {first[q], second[q]}:
+                total += values[p] * values[q]
+                linked += 1
+    return total, linked / len(values) ** 2
+
+
+@pytest.fixture
+def graph() -> tuple[np.ndarray, np.ndarray]:
+    """Eighty rows over fifty sentences; some rows recur, turned round too, and some have one sentence twice."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 50, (2, 80))
+    first[:3], second[:3] = (4, 5, 4), (5, 4, 5)
+    second[10:13] = first[10:13]
+    return first, second
+
+
+@pytest.fixture
+def values() -> np.ndarray:
+    values = np.random.default_rng(1).normal(size=(3, 80))
+    return values - values.mean(axis=1, keepdims=True)
+
+
+def test_every_two_rows_that_share_a_sentence_are_counted_once(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
+    found = SharedSentences.of(*graph).sums(values).variances()
+    for place, row in enumerate(values):
+        total, linked = slow_variance(*graph, row)
+        independent = (row**2).sum()
+        assert found.independent[place] == pytest.approx(independent)
+        assert found.value[place] == pytest.approx(max(total / (1 - linked), independent))
+
+
+def test_rows_that_share_nothing_have_the_variance_of_independent_ones(values: np.ndarray) -> None:
+    found = SharedSentences.none(80).sums(values).variances()
+    np.testing.assert_allclose(found.value, found.independent / (1 - 1 / 80))
+
+
+def test_a_combination_has_the_variance_of_its_own_contributions(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
+    shared = SharedSentences.of(*graph)
+    weights = np.array([[1.0, -1.0, 0.0], [0.5, 0.5, -1.0]])
+    combined, direct = shared.sums(values).combined(weights).variances(), shared.sums(weights @ values).variances()
+    np.testing.assert_allclose(combined.value, direct.value)
+    np.testing.assert_allclose(combined.freedom, direct.freedom)
+
+
+def test_a_row_that_recurs_many_times_has_the_variance_of_their_sum() -> None:
+    values = np.repeat(np.random.default_rng(2).normal(size=40), 5)
+    values -= values.mean()
+    copies = np.repeat(np.arange(40), 5)
+    found = SharedSentences.of(2 * copies, 2 * copies + 1).sums(values[None]).variances()
+    assert found.value[0] == pytest.approx(5 * found.independent[0] / (1 - 1 / 40))
+
+
+def test_covariances_are_symmetric_positive_and_have_the_variances(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
+    sums = SharedSentences.of(*graph).sums(values)
+    found = sums.covariances()
+    np.testing.assert_allclose(found, found.T)
+    assert np.linalg.eigvalsh(found).min() > -1e-9
+    np.testing.assert_allclose(np.diag(found), sums.variances().value, rtol=0.35)
+
+
+def test_the_largest_component_is_the_chain_of_rows_that_sum_to_most() -> None:
+    first, second = np.array([0, 1, 2, 10, 11]), np.array([1, 2, 3, 20, 21])
+    values = np.array([[3.0, 3.0, 3.0, -8.0, -1.0]])
+    share, rows = SharedSentences.of(first, second).sums(values).largest_component()
+    assert share[0] == pytest.approx(81 / (81 + 64 + 1))
+    assert rows[0] == 3
+
+
+def test_groups_are_corrected_for_their_own_centring() -> None:
+    rng = np.random.default_rng(3)
+    first, second = np.concatenate([rng.integers(0, 12, (2, 20)), rng.integers(20, 400, (2, 60))], axis=1)
+    group = np.repeat([0, 1], [20, 60])
+    values = rng.normal(size=80)
+    for number in (0, 1):
+        values[group == number] -= values[group == number].mean()
+    total, _ = slow_variance(first, second, values)
+    linked = [slow_variance(first[group == number], second[group == number], values[group == number])[1] for number in (0, 1)]
+    weights = [(values[group == number] ** 2).sum() for number in (0, 1)]
+    expected = total / (1 - min(0.5, np.average(linked, weights=weights)))
+    found = SharedSentences.of(first, second, group).sums(values[None]).variances()
+    assert found.value[0] == pytest.approx(max(expected, (values**2).sum()))
+
+
+def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:
+    """Pairs of forty sentences, six in ten parts of an error belonging to sentences: independent pairs cover far less than 95%."""
+    rng = np.random.default_rng(4)
+    first, second = np.array([(a, b) for a in range(40) for b in range(a + 1, 40) if rng.random() < 0.15]).T
+    shared, covered, naive = SharedSentences.of(first, second), 0, 0
+    from scipy.stats import t
+
+    for _ in range(400):
+        errors = rng.normal(size=40)
+        values = np.sqrt(0.3) * (errors[first] + errors[second]) + np.sqrt(0.4) * rng.normal(size=len(first))
+        found = shared.sums(((values - values.mean()) / len(values))[None]).variances()
+        covered += abs(values.mean()) < t.ppf(0.975, found.freedom[0]) * np.sqrt(found.value[0])
+        naive += abs(values.mean()) < 1.96 * np.sqrt(found.independent[0])
+    assert covered / 400 > 0.92
+    assert naive / 400 < 0.8

@@ -1,0 +1,104 @@
+"""Classified and scored items as evidence, and what a comparison makes of them."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from embedlab.analysis.comparison import compare_evidence
+from embedlab.analysis.evidence import average_evidence, item_evidence, score_evidence
+from embedlab.analysis.paired_tests import mcnemar
+from embedlab.analysis.scores import ModelColumns
+
+
+def predictions(items: int = 200, rows: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    gold = (rng.random(items) < 0.6).astype(np.int64)
+    flipped = rng.random((rows, items)) < np.linspace(0.1, 0.4, rows)[:, None]
+    return gold, np.where(flipped, 1 - gold, gold)
+
+
+def single(names: str) -> list[ModelColumns]:
+    return [ModelColumns(name=name, members=(name,)) for name in names]
+
+
+def test_differences_of_accuracies_vary_as_in_an_explicit_bootstrap() -> None:
+    gold, predicted = predictions(300, 2)
+    evidence = item_evidence("transfer", "mr", gold, dict(enumerate(predicted)), 2, metric="accuracy")
+    (found,) = compare_evidence([evidence], single("ab"), "a")
+    right = predicted == gold
+    rng = np.random.default_rng(1)
+    drawn = [right[1][rows].mean() - right[0][rows].mean() for rows in rng.integers(0, 300, (3000, 300))]
+    difference = found.differences["b"]
+    assert (difference.low, difference.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.008)
+    assert difference.test == "dyadic"
+
+
+def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:
+    gold, predicted = predictions(300, 4)
+    evidence = item_evidence("transfer", "mr", gold, dict(enumerate(predicted)), 4, metric="accuracy")
+    (found,) = compare_evidence([evidence], single("abcd"), "a", test="mcnemar")
+    assert found.differences["d"].test == "mcnemar"
+    assert found.differences["d"].p == pytest.approx(mcnemar(predicted[3] == gold, predicted[0] == gold))
+    assert found.scores["a"].letters != found.scores["d"].letters
+    seeds = [ModelColumns(name="x", members=("a", "b"), seeds=(1, 2)), ModelColumns(name="y", members=("c", "d"), seeds=(1, 2))]
+    (found,) = compare_evidence([evidence], seeds, "x", test="mcnemar")
+    assert found.differences["y"].test == "dyadic"
+    assert found.scores["x"].value == pytest.approx((predicted[:2] == gold).mean())
+
+
+def test_items_whose_text_recurs_count_as_dependent_and_correct_mcnemar() -> None:
+    gold, predicted = (np.repeat(values, 4, axis=-1) for values in predictions(60, 2))
+    texts = np.repeat(np.arange(120, dtype=np.uint64).reshape(60, 2), 4, axis=0)
+    free = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy")
+    tied = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy", texts=texts)
+    for test in ("dyadic", "mcnemar"):
+        without, counted = (compare_evidence([one], single("ab"), "a", test=test)[0].differences["b"] for one in (free, tied))
+        assert counted.uncertainty.design_effect == pytest.approx(4, rel=0.05)
+        assert without.p < counted.p
+
+
+def test_a_member_without_predictions_has_no_score_and_takes_nothing_from_the_others() -> None:
+    gold, predicted = predictions(50, 2)
+    evidence = item_evidence("glue", "cola", gold, {0: predicted[0], 2: predicted[1]}, 3, metric="matthews")
+    (found,) = compare_evidence([evidence], single("abc"), "a")
+    assert np.isnan(found.scores["b"].value)
+    assert np.isnan(found.differences["b"].p_holm)
+    assert found.scores["b"].letters == ""
+    assert not np.isnan(found.differences["c"].p_holm)
+    alone = item_evidence("glue", "cola", gold, dict(enumerate(predicted)), 2, metric="matthews")
+    assert compare_evidence([alone], single("ac"), "a")[0].differences["c"].p == pytest.approx(found.differences["c"].p)
+
+
+def test_an_average_weighs_its_datasets_equally() -> None:
+    parts = []
+    for size in (40, 400):
+        gold, predicted = predictions(size, 2, seed=size)
+        parts.append(item_evidence("transfer", str(size), gold, dict(enumerate(predicted)), 2, metric="accuracy"))
+    found = average_evidence("both", parts)
+    np.testing.assert_allclose(found.points, (parts[0].points + parts[1].points) / 2)
+    assert found.pairs == 440
+    small, large = compare_evidence(parts, single("ab"), "a")
+    (both,) = compare_evidence([found], single("ab"), "a")
+    variances = [one.differences["b"].uncertainty.rows for one in (small, large)]
+    assert both.differences["b"].uncertainty.rows == pytest.approx(sum(variances) / 4, rel=0.05)
+    assert both.average_of == ("40", "400")
+
+
+def test_scores_are_ranked_and_a_member_without_any_is_absent() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 6, 60).astype(np.float64)
+    near, far = gold + rng.normal(0, 1, 60), rng.normal(0, 1, 60)
+    found = score_evidence("glue", "sts-benchmark spearman", gold, {0: near, 2: far}, 3)
+    assert found.points[[0, 2]] == pytest.approx([spearmanr(gold, near).statistic, spearmanr(gold, far).statistic])
+    assert np.isnan(found.points[1])
+    (compared,) = compare_evidence([found], single("abc"), "a")
+    assert compared.differences["c"].high < 0
+
+
+def test_a_number_without_items_is_shown_and_not_tested() -> None:
+    from embedlab.analysis.evidence import Evidence
+
+    found = compare_evidence([Evidence(key="x", title="x", pairs=9, points=np.array([0.5, 0.7]))], single("ab"), "a")[0]
+    assert found.differences["b"].delta == pytest.approx(0.2)
+    assert np.isnan([found.differences["b"].p, found.scores["a"].low]).all()
+    assert {score.letters for score in found.scores.values()} == {""}

@@ -1,0 +1,66 @@
+"""Influence values beside what scipy and scikit-learn give when a row is left out or weighted."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from embedlab.analysis.influence import Metric, metric_influence, metric_value, spearman_influence
+
+metrics = pytest.importorskip("sklearn.metrics")
+
+SLOW = {"accuracy": metrics.accuracy_score, "f1": metrics.f1_score, "matthews": metrics.matthews_corrcoef}
+
+
+def scored_pairs(pairs: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, 11, pairs) / 2 if ties else rng.normal(size=pairs)
+    scores = gold + rng.normal(scale=2, size=pairs)
+    return gold, np.round(scores) if ties else scores
+
+
+def labels(items: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    gold = (rng.random(items) < 0.6).astype(np.int64)
+    return gold, np.where(rng.random(items) < 0.25, 1 - gold, gold)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_influence_on_spearman_is_that_of_leaving_a_pair_out(ties: bool) -> None:
+    gold, scores = scored_pairs(400, ties=ties)
+    whole = scipy.stats.spearmanr(gold, scores).statistic
+    left_out = [scipy.stats.spearmanr(np.delete(gold, row), np.delete(scores, row)).statistic for row in range(400)]
+    found = spearman_influence(gold, scores)
+    assert found.mean() == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(found, 399 * (whole - np.array(left_out)), atol=0.03)
+
+
+def test_independent_pairs_have_the_standard_error_of_the_bootstrap() -> None:
+    gold, scores = scored_pairs(300, ties=True)
+    rng = np.random.default_rng(1)
+    drawn = [scipy.stats.spearmanr(gold[rows], scores[rows]).statistic for rows in rng.integers(0, 300, (2000, 300))]
+    assert np.sqrt((spearman_influence(gold, scores) ** 2).sum()) / 300 == pytest.approx(np.std(drawn), rel=0.06)
+
+
+def test_a_constant_or_unscored_column_has_no_influence_values() -> None:
+    gold = np.arange(5.0)
+    assert np.isnan(spearman_influence(gold, np.ones(5))).all()
+    assert np.isnan(spearman_influence(gold, np.array([1, 2, np.nan, 3, 4]))).all()
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "matthews"])
+def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: Metric) -> None:
+    gold, predicted = labels()
+    assert metric_value(gold, predicted, metric) == pytest.approx(SLOW[metric](gold, predicted))
+    step, changes = 1e-5, []
+    for item in range(len(gold)):
+        weights = np.full(len(gold), (1 - step) / len(gold))
+        weights[item] += step
+        changes.append((SLOW[metric](gold, predicted, sample_weight=weights) - SLOW[metric](gold, predicted)) / step)
+    np.testing.assert_allclose(metric_influence(gold, predicted, metric), changes, atol=1e-4)
+
+
+def test_constant_predictions_have_a_metric_and_move_nothing() -> None:
+    gold, constant = np.array([0, 1, 1]), np.zeros(3, np.int64)
+    assert (metric_value(gold, constant, "matthews"), metric_value(gold, constant, "f1")) == (0, 0)
+    assert not metric_influence(gold, constant, "matthews").any()
+    assert metric_value(constant, constant, "f1") == 0

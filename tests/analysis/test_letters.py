@@ -1,0 +1,45 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from embedlab.analysis.letters import compact_letters
+
+
+def display(scores: list[float], *pairs: tuple[int, int]) -> list[str]:
+    differs = np.zeros((len(scores), len(scores)), dtype=bool)
+    for first, second in pairs:
+        differs[first, second] = differs[second, first] = True
+    return compact_letters(scores, differs)
+
+
+def test_models_in_the_middle_share_a_letter_with_both_ends() -> None:
+    assert display([3, 2, 1], (0, 2)) == ["a", "ab", "b"]
+    assert display([3, 2, 1], (0, 1)) == ["a", "b", "ab"]
+
+
+def test_the_best_has_the_first_letter_and_alike_models_have_one() -> None:
+    assert display([1, 3, 2], (1, 0), (1, 2)) == ["b", "a", "b"]
+    assert display([0.5, 0.7]) == ["a", "a"]
+    assert display([0.5]) == ["a"]
+
+
+def test_a_model_without_a_score_has_no_letter() -> None:
+    assert display([1, float("nan"), 2], (0, 2)) == ["b", "", "a"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_two_models_share_a_letter_exactly_if_they_do_not_differ(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 9))
+    pairs = [pair for pair in combinations(range(count), 2) if rng.random() < rng.uniform(0.1, 0.9)]
+    letters = display(rng.normal(size=count).tolist(), *pairs)
+    for first, second in combinations(range(count), 2):
+        assert bool(set(letters[first]) & set(letters[second])) == ((first, second) not in pairs)
+
+
+def test_more_than_twenty_six_sets_have_numbered_letters() -> None:
+    scores = [float(-place) for place in range(30)]
+    letters = display(scores, *combinations(range(30), 2))
+    assert letters[:2] == ["a", "b"]
+    assert letters[26] == "a2"
