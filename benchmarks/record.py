@@ -33,13 +33,7 @@ class Measured:
 
 def write(name: str, title: str, measured: Sequence[Measured], *, packages: Sequence[str], notes: Sequence[str] = ()) -> Path:
     """Write results/NAME.json and .md, and print the table; PACKAGES are those whose versions decide the numbers."""
-    facts = {
-        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *_without_paths(sys.argv[1:])]),
-        "date": datetime.now(UTC).date().isoformat(),
-        "processor": f"{_processor()}, {len(os.sched_getaffinity(0))} hardware threads",
-        "load at the end": round(os.getloadavg()[0], 1),
-        "versions": {"python": platform.python_version(), **{package: _version(package) for package in packages}},
-    }
+    facts = _facts(packages)
     rows = [{**asdict(one), "ratio": one.ratio} for one in measured]
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(
@@ -51,10 +45,40 @@ def write(name: str, title: str, measured: Sequence[Measured], *, packages: Sequ
     return RESULTS / f"{name}.md"
 
 
-def _markdown(title: str, facts: dict[str, Any], measured: Sequence[Measured], notes: Sequence[str]) -> str:
+def write_table(
+    name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, packages: Sequence[str], notes: Sequence[str] = ()
+) -> Path:
+    """Write results/NAME.md, a table of texts with the command and the versions that made it, and print it."""
+    facts = _facts(packages)
+    lines = [*_heading(title, facts), _line(columns), _line(["---", *["---:" for _ in columns[1:]]]), *map(_line, rows)]
+    text = "\n".join([*lines, "", *(f"- {note}" for note in notes)]).rstrip() + "\n"
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    print(text)
+    return RESULTS / f"{name}.md"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _facts(packages: Sequence[str]) -> dict[str, Any]:
+    return {
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *_without_paths(sys.argv[1:])]),
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": f"{_processor()}, {len(os.sched_getaffinity(0))} hardware threads",
+        "load at the end": round(os.getloadavg()[0], 1),
+        "versions": {"python": platform.python_version(), **{package: _version(package) for package in packages}},
+    }
+
+
+def _heading(title: str, facts: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
-    lines = [f"# {title}", "", f"`{facts['command']}`; {facts['processor']}; {versions}; {facts['date']}.", ""]
-    lines += ["| what | embedlab | peer | ratio | limit |", "|---|---:|---:|---:|---|"]
+    return [f"# {title}", "", f"`{facts['command']}`; {facts['processor']}; {versions}; {facts['date']}.", ""]
+
+
+def _markdown(title: str, facts: dict[str, Any], measured: Sequence[Measured], notes: Sequence[str]) -> str:
+    lines = [*_heading(title, facts), "| what | embedlab | peer | ratio | limit |", "|---|---:|---:|---:|---|"]
     for one in measured:
         peer = f"{one.peer:.2f} {one.unit}" if one.peer is not None else "–"
         ratio = f"{one.ratio:.2f} x" if one.ratio is not None else "–"

@@ -113,7 +113,7 @@ def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread]) -> Un
     with fewer they share one spread, pooled. A recipe of a single seed takes the spread of the other model; where none has two
     seeds nothing is known of seeds, and the interval is about these checkpoints.
     """
-    noise, freedom = _seed_noise([spread for spread in spreads if spread.is_recipe])
+    noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
     return Uncertainty(
         rows=float(rows.value[place]),
         rows_freedom=float(rows.freedom[place]),
@@ -123,7 +123,7 @@ def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread]) -> Un
     )
 
 
-def _seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
+def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
     """The variance that seeds add to the difference of means, and its degrees of freedom."""
     known = sum(spread.members - 1 for spread in spreads)
     if known == 0:

@@ -25,6 +25,7 @@ from embedlab.cli import (
     grid,
     nearest,
     pairs,
+    power,
     recipes,
     reproduce,
     runs,
@@ -49,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (train, evaluate, compare, reproduce, pairs, score, nearest, encode, recipes, export, demo, tui, doctor, config):
+for module in (train, evaluate, compare, power, reproduce, pairs, score, nearest, encode, recipes, export, demo, tui, doctor, config):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
 for group in (runs, data, cache, grid):
     app.add_typer(group.app)

@@ -1,0 +1,108 @@
+"""Scores of models simulated on the real sentence graphs, with true correlations that are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import pi, sin
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
+BEST = 0.75  # the true Spearman of the better model
+SHARED_ERROR = 0.5  # correlation of two models' errors on a pair
+STEADY = 0.8  # share of an error's variance that all seeds of a recipe have in common
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Graph:
+    """Which pairs of some datasets share sentences."""
+
+    names: tuple[str, ...]
+    dataset: NDArray[np.intp]  # (pairs,) number of each pair's dataset
+    texts: NDArray[np.uint64]  # (pairs, 2)
+    first: NDArray[np.intp]  # (pairs,) number of the first sentence
+    second: NDArray[np.intp]
+    sentences: int
+
+    @classmethod
+    def read(cls, data: Path, names: Sequence[str]) -> "Graph":
+        """The graph of the test pairs of NAMES in the folder DATA; a sentence of several datasets is one."""
+        from embedlab.analysis.scores import pair_table
+        from embedlab.data.source import Source
+        from embedlab.tasks.sts import open_parts
+
+        parts, _ = open_parts(Source(folder=data, offline=True), tuple(names))
+        table = pair_table(parts)
+        texts = np.stack([table[side].hash().to_numpy() for side in ("sentence1", "sentence2")], axis=1)
+        distinct, numbers = np.unique(texts, return_inverse=True)
+        places = table.select(pl.col("dataset").replace_strict({name: place for place, name in enumerate(names)}, return_dtype=pl.Int64))
+        first, second = numbers.reshape(-1, 2).T
+        return cls(
+            names=tuple(names),
+            dataset=places.to_series().to_numpy().astype(np.intp),
+            texts=texts,
+            first=first,
+            second=second,
+            sentences=len(distinct),
+        )
+
+    def part(self, rows: NDArray[np.intp]) -> "Graph":
+        """Some of its pairs."""
+        return Graph(
+            names=self.names,
+            dataset=self.dataset[rows],
+            texts=self.texts[rows],
+            first=self.first[rows],
+            second=self.second[rows],
+            sentences=self.sentences,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What is true in a simulation."""
+
+    share: float = 0.0  # of an error's variance that belongs to sentences
+    gold_share: float = 0.0  # of the gold score's variance
+    differences: tuple[float, ...] = (0.0, 0.0)  # true Spearman of each model, subtracted from the best
+    seeds: tuple[int, ...] = (1, 1)  # of each model
+    seed_sd: tuple[float, ...] = (0.0, 0.0)  # of a model's true Spearman over seeds
+    has_hubs: bool = False  # whether a sentence's error grows with the number of its pairs
+
+    def draw(self, graph: Graph, rng: np.random.Generator) -> tuple[Floats, list[Floats]]:
+        """Gold scores, (pairs,), and each model's scores, (seeds, pairs)."""
+        gold = self._field(graph, self.gold_share, rng, has_hubs=False)
+        common = self._field(graph, self.share, rng)
+        models = []
+        for difference, seeds, seed_sd in zip(self.differences, self.seeds, self.seed_sd, strict=True):
+            own = np.sqrt(SHARED_ERROR) * common + np.sqrt(1 - SHARED_ERROR) * self._field(graph, self.share, rng)
+            rows = []
+            for _ in range(seeds):
+                steady = STEADY if seeds > 1 else 1.0
+                error = np.sqrt(steady) * own
+                if steady < 1:
+                    error = error + np.sqrt(1 - steady) * self._field(graph, self.share, rng)
+                rho = pearson_of(BEST - difference + seed_sd * rng.normal())
+                rows.append(rho * gold + np.sqrt(1 - rho**2) * error)
+            models.append(np.array(rows))
+        return gold, models
+
+    def _field(self, graph: Graph, share: float, rng: np.random.Generator, *, has_hubs: bool | None = None) -> Floats:
+        """Normal values of variance 1, a SHARE of it from the two sentences of a pair; (pairs,)."""
+        values: Floats = rng.standard_normal(len(graph.first)) * np.sqrt(1 - share)
+        if share:
+            effects = rng.standard_normal(graph.sentences)
+            if self.has_hubs if has_hubs is None else has_hubs:
+                degree = np.bincount(np.concatenate([graph.first, graph.second]), minlength=graph.sentences)
+                effects *= np.sqrt(degree)
+            values += np.sqrt(share / 2) * (effects[graph.first] + effects[graph.second])
+        return values
+
+
+def pearson_of(spearman: float) -> float:
+    """Pearson's correlation of normal variables with this Spearman correlation."""
+    return 2 * sin(pi * min(max(spearman, -0.999), 0.999) / 6)

@@ -1,0 +1,109 @@
+"""What a dataset and a number of seeds can detect: the smallest difference found with 80% power, and the seeds a difference needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf, isnan, nan, sqrt
+
+import polars as pl
+
+from embedlab.analysis.evidence import pair_evidence
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
+from embedlab.analysis.weighing import Weighed
+
+POWER = 0.8
+MOST_SEEDS = 1_000  # more are not named: nobody trains them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detectable:
+    """What one slice can tell of two models, in units of the scores."""
+
+    key: str
+    pairs: int
+    sentences: int
+    difference: float  # second minus first, as measured
+    uncertainty: Uncertainty
+    smallest: float  # difference that is detected at 5% with 80% power by the seeds at hand; nan where nothing is known
+    planned: float | None = None  # the same with the planned number of seeds
+    seeds_needed: float | None = None  # for the wanted difference: inf where the pairs alone forbid it, nan where no spread is known
+
+    @property
+    def effective_pairs(self) -> float:
+        """How many independent pairs would give as narrow an interval."""
+        return self.pairs / self.uncertainty.design_effect
+
+
+def detectable(
+    table: pl.DataFrame, first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
+) -> list[Detectable]:
+    """What each dataset of TABLE, and their usual averages, can tell of two models.
+
+    DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
+    """
+    found = []
+    for one in pair_evidence(table, [first, second]):
+        weighed = Weighed(one, [first, second])
+        pair = (first.name, second.name)
+        uncertainty, spreads = weighed.of_pair[pair], weighed.spreads.get(pair, [])
+        found.append(
+            Detectable(
+                key=one.key,
+                pairs=one.pairs,
+                sentences=weighed.sums.shared.sentences if weighed.sums is not None else 0,
+                difference=weighed.means[second.name] - weighed.means[first.name],
+                uncertainty=uncertainty,
+                smallest=smallest_difference(uncertainty),
+                planned=smallest_difference(with_members(uncertainty, spreads, seeds)) if seeds is not None else None,
+                seeds_needed=seeds_needed(uncertainty, spreads, detect) if detect is not None else None,
+            )
+        )
+    return found
+
+
+def smallest_difference(uncertainty: Uncertainty, power: float = POWER) -> float:
+    """The true difference that a two-sided test at 5% finds with this POWER.
+
+    Each part of the variance counts with the sum of its two quantiles of Student's t, as a half-width counts it with one.
+    """
+    from scipy.special import stdtrit
+
+    if isnan(uncertainty.rows):
+        return nan
+    parts = ((uncertainty.rows, uncertainty.rows_freedom), (uncertainty.seeds, uncertainty.seeds_freedom))
+    return sqrt(sum(variance * (stdtrit(freedom, 0.975) + stdtrit(freedom, power)) ** 2 for variance, freedom in parts if variance > 0))
+
+
+def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> Uncertainty:
+    """The uncertainty with so many seeds of each recipe: both what seeds add and the pairs' noise of single seeds shrink with them."""
+    recipes = [spread for spread in spreads if spread.is_recipe]
+    known = sum(spread.members - 1 for spread in recipes)
+    if known == 0:
+        return uncertainty
+    pooled = SeedSpread(members=known + 1, scatter=sum(one.scatter for one in recipes), noise=sum(one.noise for one in recipes))
+    own = [one if one.members > 1 else pooled for one in recipes]
+    noise = [one.noise / (one.members - 1) for one in own]  # of a single seed
+    now = sum(each / one.members for each, one in zip(noise, recipes, strict=True))
+    planned = [
+        SeedSpread(members=members, scatter=one.scatter * (members - 1) / (one.members - 1), noise=each * (members - 1))
+        for each, one in zip(noise, own, strict=True)
+    ]
+    seeds, freedom = seed_noise(planned)
+    rows = max(uncertainty.rows - now + sum(noise) / members, 0.0)
+    return replace(uncertainty, rows=rows, seeds=seeds, seeds_freedom=freedom)
+
+
+def seeds_needed(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], difference: float) -> float:
+    """The fewest seeds of each recipe with which DIFFERENCE is detected; inf where no number does, nan where no spread is known."""
+    if isnan(uncertainty.rows) or not any(spread.members > 1 for spread in spreads if spread.is_recipe):
+        return nan
+    low, high = 2, MOST_SEEDS
+    if smallest_difference(with_members(uncertainty, spreads, high)) > difference:
+        return inf
+    while low < high:
+        middle = (low + high) // 2
+        if smallest_difference(with_members(uncertainty, spreads, middle)) <= difference:
+            high = middle
+        else:
+            low = middle + 1
+    return low
