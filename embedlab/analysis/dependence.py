@@ -118,9 +118,10 @@ class Sums:
         Contributions that sum to zero within a group understate D by the share of linked rows. Degrees of freedom match the first
         two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
         """
-        independent = np.einsum("er,er->e", self.rows, self.rows)
+        squares = np.einsum("er,er->e", self.rows, self.rows)
+        independent = squares / (1 - self._mean_share(1 / np.bincount(self.shared.group), squares))
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum("et,et->e", self.twins, self.twins)
-        value = np.maximum(dyadic / (1 - self._linked_share(independent)), independent)
+        value = np.maximum(dyadic / (1 - self._mean_share(self.shared._linked_share, squares)), independent)
         fourth = np.einsum("es,es,es,es->e", *[self.sentences] * 4)
         freedom = np.divide(3 * value**2, fourth, out=np.full_like(value, np.inf), where=fourth > 0)
         return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
@@ -143,13 +144,12 @@ class Sums:
         share = np.divide(sums.max(axis=1), total, out=np.zeros_like(total), where=total > 0)
         return share, np.bincount(numbers)[largest]
 
-    def _linked_share(self, independent: Floats) -> Floats:
-        """The share of linked rows, of several groups the mean weighted by what each contributes to the variance; (estimates,)."""
-        shares = self.shared._linked_share
+    def _mean_share(self, shares: Floats, squares: Floats) -> Floats:
+        """The mean of the groups' SHARES, (groups,), weighted by the part of the sum of SQUARES that each has; (estimates,)."""
         if len(shares) == 1:
             return np.minimum(np.repeat(shares, len(self.rows)), 0.5)
         weights = np.array([np.bincount(self.shared.group, weights=row**2, minlength=len(shares)) for row in self.rows])
-        mean = np.divide(weights @ shares, independent, out=np.zeros_like(independent), where=independent > 0)
+        mean = np.divide(weights @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
         return np.minimum(mean, 0.5)
 
 

@@ -1,5 +1,6 @@
 """What is known of a slice before models are compared: each member's score and how much each row moves it."""
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -91,7 +92,7 @@ def item_evidence(
         title=name,
         pairs=len(gold),
         points=points,
-        rows=_rows(moved, texts),
+        rows=_rows(moved, _own_numbers(f"{task} {name}", len(gold)) if texts is None else texts),
         task=task,
         metric=metric,
         closed_p={"mcnemar": _placed(mcnemar_table(correct), there, members)} if metric == "accuracy" else {},
@@ -106,7 +107,14 @@ def score_evidence(
     points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
     points[there] = [spearman(gold, scores) for scores in predicted.values()]
     moved[there] = [spearman_influence(gold, scores) for scores in predicted.values()]
-    return Evidence(key=name, title=name, pairs=len(gold), points=points, rows=_rows(moved, texts), task=task)
+    return Evidence(
+        key=name,
+        title=name,
+        pairs=len(gold),
+        points=points,
+        rows=_rows(moved, _own_numbers(f"{task} {name}", len(gold)) if texts is None else texts),
+        task=task,
+    )
 
 
 def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
@@ -197,11 +205,16 @@ def _averages(evidence: Sequence[Evidence]) -> Iterator[Evidence]:
             yield average_evidence(name, [found[key] for key in keys])
 
 
-def _rows(influence: Floats, texts: TextIds | None) -> Rows:
-    """Rows of one centred group; without TEXTS each shares nothing."""
+def _rows(influence: Floats, texts: TextIds) -> Rows:
+    """Rows of one centred group."""
     count = influence.shape[1]
-    numbers = np.repeat(np.arange(count, dtype=np.uint64)[:, None], 2, axis=1) if texts is None else texts
-    return Rows(contributions=influence / max(count, 1), texts=numbers, groups=np.zeros(count, np.intp))
+    return Rows(contributions=influence / max(count, 1), texts=texts, groups=np.zeros(count, np.intp))
+
+
+def _own_numbers(dataset: str, count: int) -> TextIds:
+    """Numbers that no other row has, in no other dataset either: for items whose text is unknown."""
+    start = np.uint64(zlib.crc32(dataset.encode())) << np.uint64(32)
+    return np.repeat(start + np.arange(count, dtype=np.uint64)[:, None], 2, axis=1)
 
 
 def _placed(p: Floats, there: Sequence[int], members: int) -> Floats:

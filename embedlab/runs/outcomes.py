@@ -51,7 +51,7 @@ class Outcomes(_Facts):
     @property
     def texts(self) -> NDArray[np.uint64] | None:
         """Numbers of each item's sentences, (items, 2); None where they are not stored, so that items count as independent."""
-        return self.items.select(TEXT_COLUMNS).to_numpy() if set(TEXT_COLUMNS) <= set(self.items.columns) else None
+        return self.items.select(*TEXT_COLUMNS).to_numpy() if set(TEXT_COLUMNS) <= set(self.items.columns) else None
 
     @property
     def name(self) -> str:

@@ -37,14 +37,15 @@ def test_every_two_rows_that_share_a_sentence_are_counted_once(graph: tuple[np.n
     found = SharedSentences.of(*graph).sums(values).variances()
     for place, row in enumerate(values):
         total, linked = slow_variance(*graph, row)
-        independent = (row**2).sum()
+        independent = (row**2).sum() * 80 / 79  # unbiased: the row sums to zero
         assert found.independent[place] == pytest.approx(independent)
         assert found.value[place] == pytest.approx(max(total / (1 - linked), independent))
 
 
 def test_rows_that_share_nothing_have_the_variance_of_independent_ones(values: np.ndarray) -> None:
     found = SharedSentences.none(80).sums(values).variances()
-    np.testing.assert_allclose(found.value, found.independent / (1 - 1 / 80))
+    np.testing.assert_allclose(found.value, found.independent)
+    np.testing.assert_allclose(found.value, values.var(axis=1, ddof=1) * 80)
 
 
 def test_a_combination_has_the_variance_of_its_own_contributions(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
@@ -60,7 +61,7 @@ def test_a_row_that_recurs_many_times_has_the_variance_of_their_sum() -> None:
     values -= values.mean()
     copies = np.repeat(np.arange(40), 5)
     found = SharedSentences.of(2 * copies, 2 * copies + 1).sums(values[None]).variances()
-    assert found.value[0] == pytest.approx(5 * found.independent[0] / (1 - 1 / 40))
+    assert found.value[0] == pytest.approx(5 * (values**2).sum() / (1 - 1 / 40))
 
 
 def test_covariances_are_symmetric_positive_and_have_the_variances(graph: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> None:
@@ -91,7 +92,7 @@ def test_groups_are_corrected_for_their_own_centring() -> None:
     weights = [(values[group == number] ** 2).sum() for number in (0, 1)]
     expected = total / (1 - min(0.5, np.average(linked, weights=weights)))
     found = SharedSentences.of(first, second, group).sums(values[None]).variances()
-    assert found.value[0] == pytest.approx(max(expected, (values**2).sum()))
+    assert found.value[0] == pytest.approx(max(expected, found.independent[0]))
 
 
 def test_intervals_cover_where_sentences_have_errors_of_their_own() -> None:

@@ -38,9 +38,11 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     assert list(rows) == [("transfer", "sst2"), ("transfer", "mrpc"), ("transfer", "mrpc f1")]
     right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in kept(tmp_path / "cache", "sst2")]
     row = rows["transfer", "sst2"]
-    assert row[f"{models[1]}.p"] == pytest.approx(mcnemar(*right))
-    assert row[f"{models[1]}.test"] == "mcnemar"
-    assert rows["transfer", "mrpc f1"][f"{models[1]}.test"] == "bootstrap"
+    assert row[f"{models[1]}.test"] == "dyadic"
+    (closed,) = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).rows
+    assert closed[f"{models[1]}.p"] == pytest.approx(mcnemar(*right))
+    assert closed[f"{models[1]}.test"] == "mcnemar"
+    assert rows["transfer", "mrpc f1"][f"{models[1]}.test"] == "dyadic"
     assert sorted(row[model] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
 
     asked: list[Sequence[str]] = []
@@ -82,6 +84,7 @@ def test_several_tasks_stand_in_one_table(embedlab: Embedlab, tiny_encoder: Path
 
 
 def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encoder: Path) -> None:
+    from embedlab.analysis.comparison import design_corrected
     from embedlab.analysis.correlations import spearman
     from embedlab.data.source import Source
     from embedlab.tasks.sts import open_parts
@@ -93,7 +96,7 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
     gold, dice, tiny = ([pair[key] for pair in pairs] for key in ("gold", "dice", str(tiny_encoder)))
     assert len(pairs) == len(parts[0].frame)
     expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(pairs))
-    assert row[f"{tiny_encoder}.p"] == pytest.approx(expected)
+    assert row[f"{tiny_encoder}.p"] == pytest.approx(design_corrected(expected, row[f"{tiny_encoder}.design_effect"]))
     assert row[f"{tiny_encoder}.test"] == "williams"
 
 
