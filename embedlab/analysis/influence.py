@@ -35,7 +35,7 @@ def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
     product = (f * g + above_x.mean(g) + above_y.mean(f)) / scale
     squares = (f**2 + 2 * above_x.mean(f)) / spread_x + (g**2 + 2 * above_y.mean(g)) / spread_y
     psi: Floats = product - r / 2 * squares
-    return psi - psi.mean()
+    return _centred(psi)
 
 
 class _Above:
@@ -91,4 +91,5 @@ def metric_value(gold: Labels, predicted: Labels, metric: Metric) -> float:
 
 
 def _centred(values: Floats) -> Floats:
-    return values - values.mean()
+    centred: Floats = values - values.mean()
+    return centred
