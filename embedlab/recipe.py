@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +58,8 @@ class DataSection:
     datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
     split: str = "train"
     rows: Count | None = None  # a sample of this many rows of each dataset, the same for every seed; absent = all
+    order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
+    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the part of it that each epoch draws anew
 
 
 @table
@@ -71,7 +74,9 @@ class OptimSection:
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
     micro_batch: Count | None = None  # sentences that a graph is kept of at a time (gradient caching); absent = all
-    turn: Count | None = None  # steps in a row before the next of the neighbouring stages that take turns; absent = the stage is alone
+    # Steps in a row before the next of the neighbouring stages that take turns; "epoch": each takes its own whole epoch in turn;
+    # "batch": each takes a step on the same batch, the first stage's dataset being the first of all. Absent = the stage is alone.
+    turn: Count | Literal["epoch", "batch"] | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -177,6 +182,7 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
     length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
+    _check_reading(stages, where)
     if mix is not None:
         _check_mix(mix, stages, where)
     evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
@@ -194,9 +200,29 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     )
 
 
+def _check_reading(stages: Sequence[Stage], where: str) -> None:
+    """Refuse shares of datasets that are not read, and stages in step that do not walk alike."""
+    for index, stage in enumerate(stages):
+        for name in stage.data.shares or {}:
+            if name not in stage.data.datasets:
+                raise UsageError(
+                    f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
+                    hint=f"its datasets are {', '.join(stage.data.datasets)}",
+                )
+    for index, (before, stage) in enumerate(pairwise(stages), start=1):
+        if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
+            for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
+                wanted = getattr(before.optim, key)
+                if getattr(stage.optim, key) != wanted:
+                    raise UsageError(
+                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} walk in step",
+                        hint=f"--set stage.{index}.optim.{key}={wanted}",
+                    )
+
+
 def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
     """Refuse a mix of nothing, and what stages cannot differ in: turns that are not counted, rates of one step."""
-    mixed = [index for index, stage in enumerate(stages) if stage.optim.turn is not None]
+    mixed = [index for index, stage in enumerate(stages) if isinstance(stage.optim.turn, int)]
     if len(mixed) < 2:
         raise UsageError(f"{where}: 'mix' asks for two or more stages with a turn", hint="add turn = 1 to each [stage.optim] that is meant")
     if mix.combine == "turns":

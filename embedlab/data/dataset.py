@@ -96,6 +96,7 @@ class Dataset:
     home: str  # where its owners publish it
     splits: Mapping[str, Split]
     gold_range: tuple[float, float] = (0.0, 5.0)  # of an STS dataset
+    unit: int = 1  # rows in a row that belong together: 2 where they are the sentences of pairs
 
     @property
     def default_split(self) -> str:

@@ -49,6 +49,7 @@ DATASETS = (
         name="paraphrase-sentences",
         kind="sentences",
         summary="both questions of the Quora pairs, as plain sentences",
+        unit=2,
         home="https://web.stanford.edu/class/cs224n",
         splits={
             "train": Split(

@@ -51,6 +51,7 @@ DATASETS = (
         name="sts-course-sentences",
         kind="sentences",
         summary="both sentences of the course's pairs, as plain sentences",
+        unit=2,
         home=_HOME,
         splits={"train": _split("train", 12_080, read_course_sentences)},
     ),

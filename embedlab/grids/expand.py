@@ -220,8 +220,9 @@ def stage_rows(stage: Table, place: Place) -> float:
     """About how many rows a stage reads, its epochs counted."""
     data = stage["data"]
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
-    limit = data.get("rows")
-    return float(sum(min(rows, limit) if limit else rows for rows in found) * stage["optim"]["epochs"])
+    limit, shares = data.get("rows"), data.get("shares", {})
+    read = [(min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip(data["datasets"], found, strict=True)]
+    return float(sum(read) * stage["optim"]["epochs"])
 
 
 def _refuse_too_many(grid: Grid, seeds: int) -> None:

@@ -110,7 +110,7 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
     stages = open_stages(run.recipe(), source, before.seed)
     if [_content(vars(state)) for data in stages for state in data.states] != [_content(part) for part in before.data]:
         raise MissingError("its training data has changed since")
-    return KnownText.of(data.rows.frame for data in stages)
+    return KnownText.of(data.rows.frame[data.read] for data in stages)
 
 
 def _content(part: Mapping[str, Any]) -> tuple[Any, ...]:

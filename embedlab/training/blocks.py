@@ -9,7 +9,7 @@ import numpy as np
 from embedlab.recipe import MixSection
 from embedlab.training.order import Indices
 from embedlab.training.schedule import dev_steps
-from embedlab.training.stage_data import StageData, batches_a_step, order_of
+from embedlab.training.stage_data import StageData, batches_a_step, is_in_step, order_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +64,15 @@ class Block:
         return tuple(int(np.searchsorted(own, steps * self.batches_a_step)) for own in self._batches)
 
     def dev_steps(self, every: float) -> frozenset[int]:
-        """Steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end."""
+        """Steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end.
+
+        Of stages in step an epoch is that of all of them.
+        """
         leader = self.stages[self.leader]
+        if is_in_step(self.stages):
+            epochs = [sum(steps) for steps in zip(*(data.whole or data.epochs for data in self.stages), strict=True)]
+            due = dev_steps(epochs, leader.stage.optim.epochs, every)
+            return frozenset({self.steps, *(step for step in due if step < self.steps)})
         due = dev_steps(leader.epochs, leader.passes, every)
         steps = self._batches[self.leader] // self.batches_a_step
         return frozenset(self.steps if own == leader.steps else int(steps[own - 1]) + 1 for own in due)
@@ -87,5 +94,5 @@ def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[
         members.setdefault(data.leader, []).append(data)
     made: list[Block] = []
     for group in members.values():
-        made.append(Block(stages=tuple(group), first=made[-1].end if made else 0, mix=mix or MixSection()))
+        made.append(Block(stages=tuple(group), first=made[-1].end if made else 0, mix=(None if is_in_step(group) else mix) or MixSection()))
     return tuple(made)

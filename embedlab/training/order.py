@@ -13,11 +13,30 @@ Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Draw:
+    """Groups of one dataset, of whose units, such as pairs of sentences, each epoch takes a share."""
+
+    groups: Indices  # their numbers
+    units: Indices  # the unit of each
+    share: float
+
+    def taken(self, rng: np.random.Generator) -> Indices:
+        """The groups of one epoch."""
+        if self.share >= 1:
+            return self.groups
+        total = int(self.units.max()) + 1
+        is_drawn = np.zeros(total, np.bool_)
+        is_drawn[rng.permutation(total)[: max(1, round(self.share * total))]] = True
+        return self.groups[is_drawn[self.units]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Groups:
     """Row numbers, group after group: group i is `rows[bounds[i]:bounds[i + 1]]`."""
 
     rows: Indices
     bounds: Indices  # (groups + 1,)
+    parts: tuple[tuple[Draw, ...], ...] = ()  # read one after the other in each epoch; empty: all groups, shuffled
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -32,12 +51,12 @@ def group_rows(keys: Indices, largest: int) -> Groups:
     return Groups(rows=order, bounds=np.append(bounds, len(keys)))
 
 
-def shuffled_batches(groups: Groups, batch_size: int, rng: np.random.Generator) -> list[Indices]:
-    """The rows of each batch of one epoch: groups in random order, a batch closed before the group that would overfill it."""
-    order = rng.permutation(len(groups))
+def shuffled_batches(groups: Groups, batch_size: int, rng: np.random.Generator, among: Indices | None = None) -> list[Indices]:
+    """The rows of each batch: groups in random order, all or those AMONG, a batch closed before the group that would overfill it."""
+    order = rng.permutation(len(groups)) if among is None else among[rng.permutation(len(among))]
     lengths = np.diff(groups.bounds)[order]
     ends = np.cumsum(lengths)
-    within = np.arange(len(groups.rows)) - np.repeat(ends - lengths, lengths)
+    within = np.arange(lengths.sum()) - np.repeat(ends - lengths, lengths)
     rows = groups.rows[np.repeat(groups.bounds[:-1][order], lengths) + within]
     return np.split(rows, _cuts(lengths, batch_size))
 
@@ -65,7 +84,12 @@ def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.
 
 def epoch_batches(groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int) -> list[Indices]:
     """The batches of one epoch of one stage of a run."""
-    return shuffled_batches(groups, batch_size, epoch_generator(seed, stage, epoch))
+    rng = epoch_generator(seed, stage, epoch)
+    if not groups.parts:
+        return shuffled_batches(groups, batch_size, rng)
+    draws = np.random.default_rng([seed, stage, epoch, 0, 2])  # five numbers, as those of gradient surgery, which end in 1
+    among = [np.concatenate([draw.taken(draws) for draw in part]) for part in groups.parts]
+    return [batch for chosen in among for batch in shuffled_batches(groups, batch_size, rng, chosen)]
 
 
 def steps_of_epochs(groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int) -> tuple[int, ...]:
@@ -99,6 +123,18 @@ def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Seq
             return np.concatenate([np.repeat(places, steps) for steps in epochs])
         case _:
             return np.tile([leader, *np.delete(places, leader)], sum(epochs))
+
+
+def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indices:
+    """As `batch_order`, of stages in step, whose steps in each of their EPOCHS are given: whole epochs in turn, or batch by batch.
+
+    A stage that has more batches than the others takes the rest of its epoch alone.
+    """
+    found = []
+    for steps in zip(*epochs, strict=True):
+        has_batch = np.arange(max(steps))[:, None] < np.asarray(steps)  # (batches, stages)
+        found.append(np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps))
+    return np.concatenate(found)
 
 
 def task_orders(seed: int, stage: int, step: int, tasks: int) -> list[list[int]]:

@@ -7,13 +7,24 @@ import numpy as np
 import polars as pl
 
 from embedlab.data.dataset import State
-from embedlab.data.source import Source
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.source import Source, dataset
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import objective_options
 from embedlab.objectives.needs import Needs, objective_needs, require_columns
 from embedlab.objectives.rows import Rows, WordIds, index_rows
 from embedlab.recipe import JOINT, MixSection, Recipe, Stage
-from embedlab.training.order import Groups, Indices, batch_order, epoch_batches, epochs_of_steps, group_rows, steps_of_epochs
+from embedlab.training.order import (
+    Draw,
+    Groups,
+    Indices,
+    batch_order,
+    epoch_batches,
+    epochs_of_steps,
+    group_rows,
+    steps_of_epochs,
+    stepwise_order,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +41,7 @@ class StageData:
     epochs: tuple[int, ...]  # steps of each; the last may be cut short
     passes: float  # over the rows, the last counted as the part of it that is taken
     whole: tuple[int, ...] = ()  # the epochs as they would be without `max_steps`; empty = as they are
+    ends: tuple[int, ...] = ()  # of each dataset among the rows
 
     @property
     def steps(self) -> int:
@@ -38,8 +50,25 @@ class StageData:
 
     def batches(self, epoch: int) -> list[Indices]:
         """The rows of each batch of an epoch; a last epoch that is cut short takes fewer of them."""
-        batches = epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=self.index, epoch=epoch)
+        # Stages that read the same batches are shuffled alike.
+        stage = self.leader if self.stage.optim.turn == "batch" else self.index
+        batches = epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch)
         return batches[: self.epochs[epoch]]
+
+    @property
+    def read(self) -> Indices:
+        """The rows that any epoch reads, in their order."""
+        if not self.stage.data.shares:
+            return np.arange(len(self.rows))
+        return np.unique(np.concatenate([rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]))
+
+    @property
+    def used(self) -> list[int | None]:
+        """Of each dataset the rows that are read, None where it is all that were opened."""
+        if not self.stage.data.shares:
+            return [self.stage.data.rows] * len(self.states)
+        counts = np.diff(np.searchsorted(self.read, self.ends), prepend=0)
+        return [int(count) for count in counts]
 
 
 def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None = None) -> tuple[StageData, ...]:
@@ -59,24 +88,35 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
     """One stage of a recipe with its data, as if it were alone; a stage without a row is a MissingError."""
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
-    frame, states = _read(stage, source, needs)
-    rows = index_rows(frame, needs, words)
+    frames, states = _read(stage, source, needs)
+    rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
         raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
-    groups = group_rows(keys, stage.optim.batch_size)
+    ends = np.cumsum([len(frame) for frame in frames])
+    groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
     passes = stage.optim.epochs
     epochs = steps_of_epochs(groups, stage.optim.batch_size, passes, seed=seed, stage=index)
     return StageData(
-        index=index, leader=index, stage=stage, rows=rows, groups=groups, states=states, seed=seed, epochs=epochs, passes=passes
+        index=index,
+        leader=index,
+        stage=stage,
+        rows=rows,
+        groups=groups,
+        states=states,
+        seed=seed,
+        epochs=epochs,
+        passes=passes,
+        ends=tuple(ends.tolist()),
     )
 
 
 def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
-    """The indices of the stages that are trained together: neighbours that have a turn, or one alone."""
+    """The indices of the stages that are trained together: neighbours that have a turn of one kind, or one alone."""
     groups: list[list[int]] = []
-    for index, stage in enumerate(stages):
-        if index and stage.optim.turn and stages[index - 1].optim.turn:
+    kinds = [stage.optim.turn if isinstance(stage.optim.turn, str) else bool(stage.optim.turn) for stage in stages]
+    for index, kind in enumerate(kinds):
+        if index and kind and kind == kinds[index - 1]:
             groups[-1].append(index)
         else:
             groups.append([index])
@@ -85,7 +125,7 @@ def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
 
 def turns_of(stages: Sequence[StageData]) -> list[int]:
     """How many batches each of the stages that are trained together gives in a row."""
-    return [data.stage.optim.turn or 1 for data in stages]
+    return [turn if isinstance(turn := data.stage.optim.turn, int) else 1 for data in stages]
 
 
 def example(data: StageData) -> list[tuple[str, str]]:
@@ -102,6 +142,8 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     """The stages of a GROUP with the steps that its leader leaves them, their rows begun anew as often as that takes."""
     if len(group) == 1:
         return list(group)
+    if isinstance(group[0].stage.optim.turn, str):
+        return _in_step(group)
     sizes = [data.epochs[0] for data in group]
     place = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}[mix.until]
     leader, turns = group[place], turns_of(group)
@@ -116,13 +158,20 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
 
 def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
     """Which of STAGES, that are trained together, each batch is read from, `max_steps` apart."""
+    if is_in_step(stages):
+        return stepwise_order([data.whole or data.epochs for data in stages], same_batch=stages[0].stage.optim.turn == "batch")
     leader = next(place for place, data in enumerate(stages) if data.index == data.leader)
     return batch_order(mix.combine, turns_of(stages), leader, stages[leader].whole or stages[leader].epochs)
 
 
 def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
     """One, or one of each of STAGES, that are trained together."""
-    return len(stages) if mix.combine in JOINT else 1
+    return len(stages) if mix.combine in JOINT and not is_in_step(stages) else 1
+
+
+def is_in_step(stages: Sequence[StageData]) -> bool:
+    """Whether several stages walk their own epochs in step, which no mix is about."""
+    return len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
 
 
 def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: int) -> list[list[StageData]]:
@@ -154,6 +203,28 @@ def _cut_short(data: StageData, steps: int) -> StageData:
     return replace(data, epochs=tuple(epochs), passes=passes, whole=data.epochs)
 
 
+def _in_step(group: Sequence[StageData]) -> list[StageData]:
+    """Stages of a GROUP that walk their own epochs in step; the same batches must hold the same texts."""
+    leader = group[0]
+    found = [replace(data, leader=leader.index) for data in group]
+    if leader.stage.optim.turn == "batch":
+        texts = leader.rows.frame.to_series(0)
+        for data in found[1:]:
+            if not data.rows.frame.to_series(0)[: len(texts)].equals(texts) or (data.ends[0] != len(texts)):
+                raise UsageError(
+                    f"stage {data.index} cannot read the batches of stage {leader.index}: its first dataset has other texts",
+                    hint=f"let its datasets begin with {_names(leader.stage.data.datasets)}, data.order = in-turn, data.rows alike",
+                )
+        found = [_shuffled_as(data, leader) for data in found]
+    return found
+
+
+def _shuffled_as(data: StageData, leader: StageData) -> StageData:
+    """DATA with the steps of its epochs in the leader's order, which decides how groups of rows fill batches."""
+    optim = data.stage.optim
+    return replace(data, epochs=steps_of_epochs(data.groups, optim.batch_size, optim.epochs, seed=data.seed, stage=leader.index))
+
+
 def _led(data: StageData, leader: StageData, steps: int) -> StageData:
     size = data.stage.optim.batch_size
     epochs = epochs_of_steps(data.groups, size, steps, seed=data.seed, stage=data.index)
@@ -165,14 +236,37 @@ def _other(group: Sequence[StageData], leader: StageData) -> int:
     return next(data.index for data in group if data is not leader)
 
 
-def _read(stage: Stage, source: Source, needs: Needs) -> tuple[pl.DataFrame, tuple[State, ...]]:
+def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:
+    """The rows that stay together, by KEYS; where datasets are read in turn or in part, those of each apart, which END there."""
+    order, shares = stage.data.order, stage.data.shares
+    if order is None and not shares:
+        return group_rows(keys, stage.optim.batch_size)
+    if not is_whole:
+        raise UsageError("data.order and data.shares cannot be had where rows are left out for their word", hint="leave both out")
+    number_of = np.searchsorted(ends, np.arange(len(keys)), side="right")
+    groups = group_rows(keys * len(ends) + number_of, stage.optim.batch_size)
+    first = groups.rows[groups.bounds[:-1]]
+    draws = []
+    for number, name in enumerate(stage.data.datasets):
+        own = np.flatnonzero(number_of[first] == number)
+        rows = first[own] - (ends[number - 1] if number else 0)
+        draws.append(Draw(groups=own, units=rows // _unit(stage, name), share=(shares or {}).get(name, 1.0)))
+    return replace(groups, parts=tuple((draw,) for draw in draws) if order == "in-turn" else (tuple(draws),))
+
+
+def _unit(stage: Stage, name: str) -> int:
+    """Rows of a dataset that are drawn together; a sample of its rows has none."""
+    return 1 if stage.data.rows is not None or is_pair_file(name) else dataset(name).unit
+
+
+def _read(stage: Stage, source: Source, needs: Needs) -> tuple[list[pl.DataFrame], tuple[State, ...]]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     key = needs.together or needs.columns[0]
     wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     frames = [_drawn(part.frame.select(needs.columns).filter(*wanted), stage.data.rows, key) for part in parts]
-    return pl.concat(frames), tuple(part.state for part in parts)
+    return frames, tuple(part.state for part in parts)
 
 
 def _drawn(frame: pl.DataFrame, rows: int | None, key: str) -> pl.DataFrame:

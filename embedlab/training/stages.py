@@ -178,7 +178,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
         )
     with disk_errors(run.path / HEADS):
         write_tensors(run.path / HEADS, session.heads)
-    KnownText.of(data.rows.frame for data in stages).write(run.learnt_file)
+    KnownText.of(data.rows.frame[data.read] for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
     card = model_card(
@@ -238,7 +238,7 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
 
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:
-    data = [_part(state, stage.stage.data.rows) for stage in stages for state in stage.states]
+    data = [_part(state, used) for stage in stages for state, used in zip(stage.states, stage.used, strict=True)]
     device = f"{machine.device}{', captured passes' if machine.is_capturing else ''}"
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.errors import UsageError
-from embedlab.recipe import MixSection
+from embedlab.recipe import MixSection, load_recipe
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
@@ -94,3 +94,40 @@ def test_whose_end_ends_them_is_the_recipes_choice(until: str, place: int, tiny_
     assert block.leader == place
     assert block.steps == pytest.approx(alone[place], abs=1)  # rows that belong together are shuffled by stage
     assert {data.steps for data in block.stages} == {block.steps}
+
+
+def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sentences() -> None:
+    recipe = load_recipe("multitask-fusion", ["stages.optim.epochs=2", "stages.data.rows=40"])
+    (block,) = blocks(open_stages(recipe, SAMPLE, seed=1))
+    first, second = block.stages
+    for epoch in range(2):
+        sentiment, contrast = first.batches(epoch), second.batches(epoch)
+        assert len(contrast) > len(sentiment) == 3
+        for one, other in zip(sentiment, contrast, strict=False):
+            assert first.rows.frame["sentence"][one].to_list() == second.rows.frame["sentence"][other].to_list()
+        assert all(rows.min() >= 40 for rows in contrast[3:])
+    rest = len(second.batches(0)) - 3
+    assert places(block) == [0, 1, 0, 1, 0, 1, *[1] * rest] * 2
+    assert block.dev_steps(1.0) == {block.steps // 2, block.steps}
+
+
+def test_three_given_goes_through_quora_then_sentiment_then_sts_within_each_epoch() -> None:
+    recipe = load_recipe("multitask-given", ["stages.optim.epochs=2", "stages.data.rows=40"])
+    given, tasks = blocks(open_stages(recipe, SAMPLE, seed=1), recipe.mix)
+    assert [data.index for data in given.stages] == [0, 1]
+    assert [data.index for data in tasks.stages] == [2, 3, 4]
+    assert tasks.batches_a_step == 3
+    assert places(given) == [0, 0, 0, 1, 1, 1, 1, 1, 1] * 2
+    (second,) = given.stages[1:]
+    assert [rows.max() < 40 for rows in second.batches(1)] == [True] * 3 + [False] * 3
+    for step in range(given.steps + 1):
+        assert given.taken(step) == tuple(places(given)[:step].count(place) for place in (0, 1))
+
+
+def test_stages_in_step_must_walk_alike() -> None:
+    with pytest.raises(UsageError, match=r"'stage.1.optim.epochs' must be 5.0"):
+        load_recipe("multitask-given", ["stage.1.optim.epochs=2"])
+    with pytest.raises(UsageError, match=r"'stage.1.optim.batch_size' must be 16"):
+        load_recipe("multitask-fusion", ["stage.1.optim.batch_size=8"])
+    with pytest.raises(UsageError, match="stage 1 cannot read the batches of stage 0"):
+        open_stages(load_recipe("multitask-fusion", ["stage.0.data.rows=30"]), SAMPLE, seed=1)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from embedlab.errors import ExitCode, Interrupted, UsageError
+from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
@@ -89,6 +90,20 @@ def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(train: Train, tiny
     done = 0
     # Before a turn, after one, within one, at the end of the block and in the next.
     for step in (3, 4, 6, end, end + 1):
+        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
+        assert f"after step {step} of" in stop.message
+        done = step
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ["multitask-fusion", "multitask-pretrain-given"])
+def test_stages_in_step_go_on_wherever_they_stopped(name: str, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = ["stages.optim.epochs=2", "stages.data.rows=24", "encoder.max_tokens=32", "evaluate.keep=last"]
+    recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
+    whole = train(recipe, "whole", dev_score=length_of_a_vector)
+    half = [event for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step)][-1].step // 2
+    done = 0
+    for step in (1, half, half + 1):  # within a pair of steps, at an epoch's end and in the next
         stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
         assert f"after step {step} of" in stop.message
         done = step

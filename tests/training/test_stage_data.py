@@ -1,8 +1,11 @@
 """A stage reads what its recipe asks for: whole datasets, or samples of them."""
 
 import numpy as np
+import pytest
 
-from embedlab.recipe import load_recipe
+from embedlab.errors import UsageError
+from embedlab.recipe import Recipe, from_table, load_recipe
+from embedlab.training.order import Indices
 from embedlab.training.stage_data import StageData, open_stage
 from tests.training.small_runs import SAMPLE
 
@@ -30,3 +33,62 @@ def test_the_pairs_of_a_drawn_premise_all_come() -> None:
     missing = [len(whole.filter(premise=premise)) - count for premise, count in some.group_by("premise").len().iter_rows()]
     assert min(missing) == 0
     assert np.count_nonzero(missing) <= 1  # the last one drawn may be cut
+
+
+def contrast(rows: int | None = None, **data: object) -> Recipe:
+    """Contrast over the sentences of three datasets, of which the second is read in part."""
+    names = ["sentiment", "paraphrase-sentences", "sts-course-sentences"]
+    own = {"datasets": names, "shares": {"paraphrase-sentences": 0.06}, **({"rows": rows} if rows else {}), **data}
+    values = {
+        "summary": "a test",
+        "encoder": {"model": "nobody/nothing", "pooling": "cls"},
+        "stage": [
+            {"data": own, "objective": {"name": "in_batch_contrastive"}, "optim": {"lr": 1e-5, "batch_size": 16, "epochs": 3}},
+        ],
+    }
+    return from_table(values, name="small", where="test")
+
+
+def datasets_of(data: StageData, rows: Indices) -> list[int]:
+    return np.searchsorted(data.ends, rows, side="right").tolist()
+
+
+def test_datasets_in_turn_follow_each_other_within_each_epoch() -> None:
+    data = open_stage(contrast(order="in-turn"), SAMPLE, 1, 0)
+    for epoch in range(3):
+        batches = [set(datasets_of(data, rows)) for rows in data.batches(epoch)]
+        assert [next(iter(batch)) for batch in batches] == sorted(next(iter(batch)) for batch in batches)
+        assert all(len(batch) == 1 for batch in batches)
+    assert sorted(np.concatenate(data.batches(0))[: data.ends[0]].tolist()) == list(range(data.ends[0]))
+
+
+@pytest.mark.parametrize("order", ["in-turn", None])
+def test_a_share_is_drawn_anew_for_each_epoch_and_seed_by_whole_pairs(order: str | None) -> None:
+    data, other = (open_stage(contrast(**({"order": order} if order else {})), SAMPLE, seed, 0) for seed in (1, 2))
+    pairs = (data.ends[1] - data.ends[0]) // 2
+    drawn = []
+    for own in (data, other):
+        for epoch in range(3):
+            rows = np.concatenate(own.batches(epoch))
+            assert len(set(rows.tolist())) == len(rows)
+            questions = np.sort(rows[np.array(datasets_of(own, rows)) == 1]) - own.ends[0]
+            assert questions.reshape(-1, 2).tolist() == [[2 * pair, 2 * pair + 1] for pair in questions[::2] // 2]
+            assert len(questions) // 2 == round(0.06 * pairs)
+            assert datasets_of(own, rows).count(2) == own.ends[2] - own.ends[1]  # the others are read whole
+            drawn.append(frozenset(questions.tolist()))
+    assert len(set(drawn)) == 6
+    read = set(data.read.tolist())
+    assert read == {row for epoch in range(3) for rows in data.batches(epoch) for row in rows.tolist()}
+    assert data.used == [data.ends[0], sum(data.ends[0] <= row < data.ends[1] for row in read), data.ends[2] - data.ends[1]]
+
+
+def test_without_order_and_shares_the_batches_are_what_they_were() -> None:
+    data = open_stage(load_recipe("simcse", ["data.rows=64"]), SAMPLE, 3, 0)
+    assert not data.groups.parts
+    expected = np.random.default_rng([3, 0, 0, 0]).permutation(64)
+    assert np.concatenate(data.batches(0)).tolist() == expected.tolist()
+
+
+def test_a_share_of_a_dataset_that_is_not_read_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'stage.0.data.shares' names 'wiki-split'"):
+        contrast(shares={"wiki-split": 0.5})
