@@ -6,6 +6,7 @@ written as a whole lists those of its files in `checksums.json`. What an older e
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ CHECKSUMS = "checksums.json"
 _PREFIX = b"embedlab-xxh3:"
 _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
+_LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
 UNSEALED = (_PREFIX + _ZEROS).decode()  # what `seal` replaces
 
 
@@ -61,6 +63,23 @@ def read_sealed_json(path: Path, *, hint: str) -> Any:
     return values
 
 
+def sealed_line(values: Mapping[str, Any]) -> str:
+    """Return VALUES as one line of JSON that ends in its own short checksum."""
+    text = json.dumps(values, ensure_ascii=False).removesuffix("}")
+    return f'{text}, "{KEY}": "{_short_digest(text.encode())}"}}\n'
+
+
+def is_intact_line(line: bytes) -> bool:
+    """Return whether a line is what `sealed_line` returned; one without a checksum counts as intact."""
+    found = _LINE_END.search(line)
+    return found is None or found[1].decode() == _short_digest(line[: found.start()])
+
+
+def short_checksum(*values: object) -> int:
+    """Return the checksum of some plain values as a whole number that a database takes."""
+    return xxhash.xxh3_64_intdigest(repr(values).encode("utf-8", "surrogatepass")) >> 1
+
+
 def write_checksums(folder: Path) -> None:
     """List the checksum of every file in FOLDER in its `checksums.json`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != CHECKSUMS)
@@ -69,7 +88,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def check_folder(folder: Path, *, hint: str) -> None:
-    """Raise a MissingError where a file that FOLDER's `checksums.json` lists is absent or differs; files beside them are free."""
+    """Raise a MissingError where a file in FOLDER differs from its `checksums.json`; what is absent is missed by who needs it."""
     listing = folder / CHECKSUMS
     if not listing.exists():
         return
@@ -79,15 +98,17 @@ def check_folder(folder: Path, *, hint: str) -> None:
         raise damaged(listing, hint=hint) from error
     for name, expected in sums.items():
         path = folder / name
-        if not path.is_file():
-            raise MissingError(f"{str(path)!r} is missing", hint=hint)
-        if _file_digest(path) != expected:
+        if path.is_file() and _file_digest(path) != expected:
             raise damaged(path, hint=hint)
 
 
 def damaged(path: Path, *, hint: str) -> MissingError:
     """Return the error of a file whose content differs from its checksum."""
     return MissingError(f"{str(path)!r} is damaged: its content does not match its checksum", hint=hint)
+
+
+def _short_digest(text: bytes) -> str:
+    return str(xxhash.xxh32_hexdigest(text))
 
 
 def _digest(content: bytes, start: int) -> bytes:

@@ -13,12 +13,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_column
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.data.dataset import Part, State
 from embedlab.errors import MissingError, UsageError
 from embedlab.paths import disk_errors, write_atomic
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
-_FACTS = "embedlab"  # the one parquet metadata key that is ours
+_FACTS = "embedlab"  # the parquet metadata key of the facts
+_REMADE = "delete it; `embedlab evaluate MODEL` makes it again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,22 +87,26 @@ class ScoreFile:
     def read(cls, path: Path) -> Self:
         """The score file at PATH; one that is absent, damaged or no score file is a MissingError."""
         try:
-            content = path.read_bytes()
-            facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+            content = read_sealed(path, hint=_REMADE)
             scores = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items())
-        except FileNotFoundError as error:
-            raise MissingError(f"no score file {str(path)!r}", hint="`embedlab evaluate MODEL` makes it") from error
-        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
-            raise MissingError(
-                f"score file {str(path)!r} is unusable", hint="delete it; `embedlab evaluate MODEL` makes it again"
-            ) from error
-        return cls(scores=scores, facts=facts)
+            return cls(scores=scores, facts=_facts(content))
+        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+            raise _unusable(path, error) from error
+
+    @staticmethod
+    def read_facts(path: Path) -> Mapping[str, str]:
+        """Return the facts of the score file at PATH, with its model's name among them; errors are those of `read`."""
+        try:
+            facts = _facts(read_sealed(path, hint=_REMADE))
+            return {**facts, "model": facts["model"]}
+        except (OSError, KeyError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+            raise _unusable(path, error) from error
 
     def write(self, path: Path) -> None:
         """Replace the file at PATH in one step."""
         content = BytesIO()
-        self.scores.write_parquet(content, metadata={_FACTS: json.dumps(dict(self.facts), sort_keys=True)})
-        write_atomic(path, content.getvalue())
+        self.scores.write_parquet(content, metadata={_FACTS: json.dumps(dict(self.facts), sort_keys=True), KEY: UNSEALED})
+        write_atomic(path, seal(content.getvalue()))
 
     def merged(self, newer: Self) -> Self:
         """Both files' rows, NEWER winning where both scored a pair; nothing of this one when another model made it."""
@@ -108,6 +114,17 @@ class ScoreFile:
             return newer
         scores = pl.concat([self.scores, newer.scores]).unique("pair_key", keep="last", maintain_order=True)
         return type(self)(scores=scores, facts=newer.facts)
+
+
+def _facts(content: bytes) -> dict[str, str]:
+    facts: dict[str, str] = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+    return facts
+
+
+def _unusable(path: Path, error: Exception) -> MissingError:
+    if isinstance(error, FileNotFoundError):
+        return MissingError(f"no score file {str(path)!r}", hint="`embedlab evaluate MODEL` makes it")
+    return MissingError(f"score file {str(path)!r} is unusable", hint=_REMADE)
 
 
 def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:

@@ -75,7 +75,7 @@ def evaluate_models(table: PaperTable, members: Members, asked: Asked, terminal:
             continue
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
-            answers[name, task] = list(kept_outcomes(path.parent, task))
+            answers[name, task] = list(kept_outcomes(path.parent, task, unusable=report))
         elif task != "sts" or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(terminal.settings)}")
     return Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)

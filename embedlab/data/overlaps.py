@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import normalise
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
@@ -20,6 +21,7 @@ from embedlab.paths import write_atomic
 Keys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
+_REMADE = "delete it: the next evaluation makes it again"
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
 
 
@@ -79,17 +81,17 @@ class KnownText:
             }
         )
         content = BytesIO()
-        frame.write_parquet(content)
-        write_atomic(path, content.getvalue())
+        frame.write_parquet(content, metadata={KEY: UNSEALED})
+        write_atomic(path, seal(content.getvalue()))
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """What `write` wrote; a damaged file is a MissingError."""
         try:
-            frame = pl.read_parquet(BytesIO(path.read_bytes()))
+            frame = pl.read_parquet(BytesIO(read_sealed(path, hint=_REMADE)))
             parts = [frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise MissingError(f"{str(path)!r} is unusable", hint="delete it: the next evaluation makes it again") from error
+            raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
         return cls(sentences=parts[0], pairs=parts[1])
 
 

@@ -1,8 +1,8 @@
 """Vectors that were computed before, kept on disk under the encoder's fingerprint.
 
-A fingerprint is a folder of segments that are written once: vectors, which sentences were cut, and keys — 128-bit hashes of
-the sentences, in order. The keys are renamed into place last, so a segment with keys is whole, whatever was killed when, and
-any number of processes may read and write at once.
+A fingerprint is a folder of segments that are written once: vectors, which sentences were cut, checksums of the rows, and keys —
+128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is whole, whatever was killed
+when, and any number of processes may read and write at once. A row that is read is verified; one that is damaged counts as unknown.
 """
 
 import hashlib
@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from embedlab.encoders.encoder import Vectors
+from embedlab.encoders.mapped_array import map_array
 from embedlab.paths import write_atomic
 
 Keys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 Places = NDArray[np.intp]
+Sums = NDArray[np.uint64]
 
-PARTS = ("vectors", "cut", "keys")  # keys last: they make a segment
+PARTS = ("vectors", "cut", "sums", "keys")  # keys last: they make a segment; one written before checksums has no sums
 MOST_SEGMENTS = 32  # small ones of an encoder, before they are merged into one
 SMALL_BYTES = 4 * 2**20
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: keeps the two halves of a key apart
 STALE_S = 3_600  # a part without keys may be another process's work in progress for this long
 
 
@@ -36,6 +40,12 @@ def sentence_keys(sentences: Sequence[str]) -> Keys:
     """A 128-bit hash of each sentence."""
     digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+def row_sums(keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> Sums:
+    """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was cut."""
+    seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()), np.uint64, len(keys))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +56,25 @@ class Segment:
     keys: Keys  # in order of their first half
     vectors: Vectors
     cut: NDArray[np.bool_]
+    sums: Sums | None  # None: written before there were checksums
+
+    def is_well_formed(self, dim: int) -> bool:
+        """Return whether the parts are arrays of the kinds that are written, of as many rows each, with vectors of DIM numbers."""
+        rows = len(self.keys)
+        parts: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
+            (self.keys, np.uint64, (rows, 2)),
+            (self.vectors, np.float32, (rows, dim)),
+            (self.cut, np.bool_, (rows,)),
+        ]
+        parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
+        return rows > 0 and all(array.dtype == kind and array.shape == shape for array, kind, shape in parts)
+
+    def read(self, places: Places) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the vectors at PLACES, which of those sentences were cut, and which of those rows are intact."""
+        vectors, cut = self.vectors[places], self.cut[places]
+        if self.sums is None:
+            return vectors, cut, np.ones(len(places), np.bool_)
+        return vectors, cut, row_sums(self.keys[places], vectors, cut) == self.sums[places]
 
 
 class EmbeddingCache:
@@ -62,7 +91,8 @@ class EmbeddingCache:
         known = np.zeros(len(keys), np.bool_)
         vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
         for hit, places, segment in self._hits(keys, known):
-            vectors[hit], cut[hit] = segment.vectors[places], segment.cut[places]
+            vectors[hit], cut[hit], is_intact = segment.read(places)
+            known[hit] = is_intact  # a later segment may have the row again
         return known, vectors, cut
 
     def knows(self, keys: Keys) -> NDArray[np.bool_]:
@@ -94,24 +124,31 @@ class EmbeddingCache:
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
             try:
-                vectors, cut, keys = (np.load(self._part(name, part), mmap_mode="r") for part in PARTS)
+                # Keys last: they are removed first, so that sums which are absent then were never there.
+                vectors, cut, sums, keys = (self._load(name, part) for part in PARTS)
             except PermissionError:  # another user's
                 continue
-            except (FileNotFoundError, ValueError, EOFError):
+            except (FileNotFoundError, ValueError):
                 self._remove(name)  # broken, or another process has just merged it away
                 continue
-            if keys.shape != (len(vectors), 2) or cut.shape != (len(vectors),) or vectors.shape[1:] != (self._dim,) or not len(keys):
+            segment = Segment(name=name, keys=keys, vectors=vectors, cut=cut, sums=sums)
+            if segment.is_well_formed(self._dim):
+                yield segment
+            else:
                 self._remove(name)
-                continue
-            yield Segment(name=name, keys=keys, vectors=vectors, cut=cut)
+
+    def _load(self, name: str, part: str) -> Any:
+        path = self._part(name, part)
+        return None if part == "sums" and not path.exists() else map_array(path)
 
     def _write(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
         name = uuid.uuid4().hex
-        arrays: tuple[NDArray[Any], ...] = (vectors, cut, keys)
+        keys, vectors, cut = keys[order], vectors[order], cut[order]
+        arrays: tuple[NDArray[Any], ...] = (vectors, cut, row_sums(keys, vectors, cut), keys)
         for part, array in zip(PARTS, arrays, strict=True):
             content = io.BytesIO()
-            np.save(content, array[order], allow_pickle=False)
+            np.save(content, array, allow_pickle=False)
             write_atomic(self._part(name, part), content.getvalue())
 
     def _merge(self) -> None:
@@ -122,10 +159,12 @@ class EmbeddingCache:
         found = [segment for segment in self._segments() if segment.name in small]
         if not found:
             return  # another process was faster
-        keys = np.concatenate([segment.keys for segment in found])
-        vectors, cut = np.concatenate([segment.vectors for segment in found]), np.concatenate([segment.cut for segment in found])
+        read = [segment.read(np.arange(len(segment.keys))) for segment in found]
+        vectors, cut, is_intact = (np.concatenate(parts) for parts in zip(*read, strict=True))
+        rows = np.flatnonzero(is_intact)
+        keys = np.concatenate([segment.keys for segment in found])[rows]
         first = np.unique(keys, axis=0, return_index=True)[1]
-        self._write(keys[first], vectors[first], cut[first])
+        self._write(keys[first], vectors[rows[first]], cut[rows[first]])
         for name in small:
             self._remove(name)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from embedlab.checksums import CHECKSUMS, check_folder, write_checksums
 from embedlab.encoders.device import Machine
 from embedlab.encoders.fingerprint import used_fingerprint
 from embedlab.encoders.folder import read_usage
@@ -35,6 +36,7 @@ def load_transformer(
     what is not there or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
+    check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
     usage = read_usage(folder, pooling=pooling, max_tokens=max_tokens)
     fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
     tokenizer, backbone = load_tokenizer(folder), load_backbone(folder)
@@ -84,5 +86,6 @@ def save_model(
             is_normalised=encoder.is_normalised,
             training_text=encoder.training_text,
         )
+        write_checksums(place)  # of all but what its owner may edit or add to
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)

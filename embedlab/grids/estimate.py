@@ -13,7 +13,7 @@ from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 
 LOOKS = 50  # at most so many runs are looked at for a speed
-TRAINING_COPIES = 6  # of the weights: two checkpoints, each with the two moments of AdamW
+TRAINING_COPIES = 9  # of the weights: three checkpoints, each with the two moments of AdamW
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,5 @@
 """What a grid will run: variants of its recipes, each with every seed, as frozen at the start of the work."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from embedlab.checksums import read_sealed, sealed_json
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.paths import write_atomic
@@ -195,7 +195,7 @@ class Plan:
     def to_json(self) -> str:
         """The whole plan as text: equal plans give equal texts."""
         values = {**vars(self), "schema": SCHEMA, "place": self.place.to_values(), "variants": [vars(variant) for variant in self.variants]}
-        return json.dumps(values, ensure_ascii=False)
+        return sealed_json(values)
 
     @classmethod
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
@@ -220,7 +220,7 @@ class Plan:
         """Read what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
         folder = path.absolute().parent
         try:
-            content = path.read_text(encoding="utf-8")
+            content = read_sealed(path, hint=_ANEW).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise MissingError(f"cannot read {str(path)!r}: {error}", hint=_ANEW) from error
         return cls.from_json(content, folder.parents[1], where=path)

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Gt, Le
 
+from embedlab.checksums import short_checksum
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.paths import disk_errors
 from embedlab.schema import read_row
@@ -40,6 +41,40 @@ CREATE INDEX IF NOT EXISTS by_state ON cells (state, rung DESC, number);
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
 _COLUMNS = "run, seed, number, state, errors, kills, worker, pid, lease, seconds, rung, reason"
+
+
+def _sum_of(row: str) -> str:
+    """Return SQL for the checksum of a row of `cells`, by its name there."""
+    return f"checksum({', '.join(f'{row}.{column}' for column in _COLUMNS.split(', '))})"
+
+
+# SQLite checks the shape of its pages, not what they say: each row's checksum follows its changes, and a damaged row takes none.
+# A row that an older embedlab wrote has none.
+_SUMS = f"""
+CREATE TABLE IF NOT EXISTS sums (run TEXT, seed INTEGER, sum INTEGER NOT NULL, PRIMARY KEY (run, seed)) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS cell_added AFTER INSERT ON cells BEGIN
+    DELETE FROM sums WHERE run = NEW.run AND seed = NEW.seed;
+    INSERT INTO sums VALUES (NEW.run, NEW.seed, {_sum_of("NEW")});
+END;
+CREATE TRIGGER IF NOT EXISTS cell_checked BEFORE UPDATE ON cells BEGIN
+    SELECT RAISE(ABORT, 'a row was damaged') FROM sums WHERE run = OLD.run AND seed = OLD.seed AND sum <> {_sum_of("OLD")};
+END;
+CREATE TRIGGER IF NOT EXISTS cell_changed AFTER UPDATE ON cells BEGIN
+    DELETE FROM sums WHERE run = NEW.run AND seed = NEW.seed;
+    INSERT INTO sums VALUES (NEW.run, NEW.seed, {_sum_of("NEW")});
+END;
+CREATE TRIGGER IF NOT EXISTS cell_removed AFTER DELETE ON cells BEGIN
+    DELETE FROM sums WHERE run = OLD.run AND seed = OLD.seed;
+END;
+CREATE TRIGGER IF NOT EXISTS fact_added AFTER INSERT ON facts BEGIN
+    DELETE FROM sums WHERE run = NEW.key AND seed = -1;
+    INSERT INTO sums VALUES (NEW.key, -1, checksum(NEW.key, NEW.value));
+END;
+"""
+_DAMAGED = (
+    f"SELECT run FROM cells JOIN sums USING (run, seed) WHERE sum <> {_sum_of('cells')} "
+    "UNION ALL SELECT key FROM facts JOIN sums ON run = key AND seed = -1 WHERE sum <> checksum(key, value)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +130,23 @@ class Queue:
             address = _reading(path) if self._is_foreign else path.absolute().as_uri()
             self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
+            self._connection.create_function("checksum", -1, short_checksum, deterministic=True)
+            self._connection.execute("PRAGMA trusted_schema = ON")  # or triggers may not call the function
+            self._verify()
             if self._is_foreign:
                 return
             # A write-ahead log lets readers look while others write; a power cut may lose the last claims, no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.executescript(_TABLES)
+            self._connection.executescript(_TABLES + _SUMS)
+
+    def _verify(self) -> None:
+        """Refuse a file whose pages do not hang together or whose rows differ from their checksums."""
+        (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        has_sums = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sums'").fetchone() is not None
+        row = self._connection.execute(_DAMAGED).fetchone() if has_sums and found == "ok" else None
+        if found != "ok" or row is not None:
+            raise _damaged(self.path, found if row is None else f"what it says of {row[0]!r} does not match its checksum")
 
     def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]], rungs: Sequence[float] = ()) -> None:
         """Hold exactly these CELLS, (run, seed) in the plan's order; what failed, stopped or was cancelled gets a new chance.
@@ -257,6 +303,10 @@ def _decoded(text: Any) -> Any:
         return None
 
 
+def _damaged(path: Path, reason: str) -> MissingError:
+    return MissingError(f"{str(path)!r} is damaged: {reason}", hint=_REMADE)
+
+
 def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
     name = getattr(error, "sqlite_errorname", "")
     if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log is there without the index that others may not make
@@ -267,8 +317,9 @@ def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> Embedla
         return MissingError(f"no space left to write {str(path)!r}", hint="free some space; what was saved is intact")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return MissingError(f"cannot write {str(path)!r}: {error}", hint="make the grid's folder writable, or choose another with --runs")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return MissingError(f"{str(path)!r} is damaged: {error}", hint=_REMADE)
+    # A damaged row is refused by its trigger, text that is none by the checksum's function.
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CONSTRAINT_TRIGGER")) or "user-defined function" in str(error):
+        return _damaged(path, str(error))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return EmbedlabError(f"{str(path)!r} was locked for {PATIENCE_S:.0f} s", hint="is it on a network disk? keep runs on a local one")
     return EmbedlabError(f"{str(path)!r}: {error}", hint=_REMADE)

@@ -151,13 +151,18 @@ def _evaluation_file(run: RunFolder, measure: Measure) -> Path:
 
 
 def _last_dev(path: Path) -> events.Dev | None:
-    """The last dev score of a run, looked for from the end: the other events need not be read for it."""
+    """The last dev score of a run, looked for from the end; None where none was reported, or a damaged line comes after it."""
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return None
-    told = (events.from_line(line) for line in reversed(lines) if b'"dev"' in line)
-    return next((event for event in told if isinstance(event, events.Dev)), None)
+    for line in reversed(lines):
+        event = events.from_line(line)
+        if isinstance(event, events.Dev):
+            return event
+        if event is None and events.is_damaged(line):
+            return None  # it may be the last dev score
+    return None
 
 
 def _gather(

@@ -1,6 +1,5 @@
 """What a run ran on and with: written once, before step one."""
 
-import json
 import os
 import platform
 import socket
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab import __version__
+from embedlab.checksums import sealed_json
 from embedlab.runs.parts import StoredPart
 from embedlab.schema import read_json
 
@@ -58,7 +58,7 @@ class Environment:
 
     def to_json(self) -> str:
         """The content of environment.json."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str) + "\n"
+        return sealed_json(asdict(self), indent=2)
 
     @classmethod
     def from_json(cls, content: bytes | str, where: Path) -> Self:

@@ -1,6 +1,5 @@
 """What an evaluation leaves behind: every score with how it was made, in one JSON file a task."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab import __version__
+from embedlab.checksums import read_sealed, sealed_json
 from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
@@ -62,14 +62,14 @@ class Evaluation:
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
         path = folder / f"{name or self.task}.json"
-        write_atomic(path, json.dumps(_without_nan(asdict(self)), indent=1, ensure_ascii=False, default=str) + "\n")
+        write_atomic(path, sealed_json(_without_nan(asdict(self)), indent=1))
         return path
 
     @classmethod
     def load(cls, path: Path, *, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
         """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
         try:
-            content = path.read_bytes()
+            content = read_sealed(path, hint=_AGAIN)
         except OSError as error:
             raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_AGAIN) from error
         found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from embedlab.checksums import is_intact_line, sealed_line
 from embedlab.paths import disk_errors
 
 LATEST_S = 1e11  # seconds since 1970: the year 5138
@@ -96,6 +97,13 @@ class Note(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Damaged(Note):
+    """Stands where a line of the file cannot be read; never written."""
+
+    text: str = "a damaged line of events.jsonl is left out"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finished(Event):
     """The run is complete and its model is saved."""
 
@@ -137,13 +145,19 @@ KINDS: Mapping[str, type[Event]] = {
 
 def to_line(event: Event) -> str:
     """The JSON line of an event; numbers that are not finite become null, so that every JSON reader takes the file."""
+    return json.dumps(_values(event), ensure_ascii=False) + "\n"
+
+
+def _values(event: Event) -> dict[str, Any]:
     values = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in vars(event).items()}
-    return json.dumps({"event": event.kind, **values}, ensure_ascii=False) + "\n"
+    return {"event": event.kind, **values}
 
 
 def from_line(line: bytes | str) -> Event | None:
     """The event in a line, or None where the line is damaged or of a kind this version does not know."""
     try:
+        if isinstance(line, bytes) and not is_intact_line(line):
+            return None
         values = json.loads(line)
         cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
         if cls is None:
@@ -182,8 +196,8 @@ class EventLog:
             self._write(b"\n")
 
     def append(self, event: Event) -> None:
-        """Add an event; a full disk is a MissingError."""
-        self._write(to_line(event).encode())
+        """Add an event, with its checksum; a full disk is a MissingError."""
+        self._write(sealed_line(_values(event)).encode())
 
     def _write(self, line: bytes) -> None:
         with disk_errors(self.path):
@@ -224,7 +238,25 @@ def tail(path: Path, size: int = 65_536) -> list[Event]:
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:
-    return (event for line in lines if (event := from_line(line)) is not None)
+    """Yield the events of LINES; what is damaged among them has the time of the event before, or of the first one."""
+    found = [from_line(line) or (Damaged if is_damaged(line) else None) for line in lines]
+    time = next((event.time for event in found if isinstance(event, Event)), 0.0)
+    for event in found:
+        if isinstance(event, Event):
+            time = event.time
+            yield event
+        elif event is Damaged:
+            yield Damaged(time=time)
+
+
+def is_damaged(line: bytes) -> bool:
+    """Return whether LINE is not one that was written whole; one of a kind that this version does not know is none."""
+    if not is_intact_line(line):
+        return True
+    try:
+        return not isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return bool(line.strip())
 
 
 def _ends_in_half_a_line(path: Path) -> bool:

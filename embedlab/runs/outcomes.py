@@ -1,7 +1,7 @@
 """What is kept of a classifier's test items, so that two models' mistakes are compared without classifying again."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab import __version__
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
@@ -22,7 +23,7 @@ ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String
 SCHEMA = 1
 TEXT_COLUMNS = {"first_text": pl.UInt64(), "second_text": pl.UInt64()}  # absent from what older versions stored
 _REMADE = "delete it: the next comparison makes it again"
-_FACTS = "embedlab"  # the one parquet metadata key that is ours
+_FACTS = "embedlab"  # the parquet metadata key of the facts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,16 +64,16 @@ class Outcomes(_Facts):
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in {"items", "overlap"}}
         content = BytesIO()
         facts["overlap"] = asdict(self.overlap)
-        self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str)})
+        self.items.write_parquet(content, metadata={_FACTS: json.dumps(facts, sort_keys=True, default=str), KEY: UNSEALED})
         path = folder / self.task / f"{self.name.rpartition('/')[2]}.parquet"
-        write_atomic(path, content.getvalue())
+        write_atomic(path, seal(content.getvalue()))
         return path
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """What `save` wrote; a damaged file is a MissingError."""
         try:
-            content = path.read_bytes()
+            content = read_sealed(path, hint=_REMADE)
             facts = pl.read_parquet_metadata(BytesIO(content))[_FACTS]
             stored = pl.read_parquet(BytesIO(content))
             columns = {**ITEM_COLUMNS, **(TEXT_COLUMNS if set(TEXT_COLUMNS) <= set(stored.columns) else {})}
@@ -96,10 +97,10 @@ def items_frame(
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 
 
-def kept_outcomes(folder: Path, task: str) -> Iterator[Outcomes]:
-    """What is kept of a task in a member's folder of evaluations; unusable files are passed over, to be made again."""
+def kept_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
+    """Yield the outcomes of a task that are in a member's folder of evaluations; UNUSABLE gets the error of each file left out."""
     for path in sorted((folder / task).glob("*.parquet")):
         try:
             yield Outcomes.load(path)
-        except MissingError:
-            continue
+        except MissingError as error:
+            unusable(error)

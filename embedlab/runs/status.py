@@ -34,7 +34,7 @@ class Status:
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
-    message: str = ""  # why it failed or cannot be read
+    message: str = ""  # why it failed or cannot be read, as a whole or in part
 
     @property
     def is_unfinished(self) -> bool:
@@ -60,7 +60,7 @@ def status(run: RunFolder, now: float | None = None) -> Status:
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
-        message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), ""),
+        message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), "") or _damage(recent),
     )
 
 
@@ -71,6 +71,12 @@ def is_trained(run: RunFolder) -> bool:
         return any(finished) and run.model.is_dir()
     except OSError:
         return False
+
+
+def _damage(recent: list[events.Event]) -> str:
+    """What cannot be read of the newest events, among them perhaps the run's end."""
+    damaged = sum(isinstance(event, events.Damaged) for event in recent)
+    return f"damaged lines in events.jsonl: {damaged}" if damaged else ""
 
 
 def _newest_step(recent: list[events.Event]) -> events.Step | None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.locks import is_locked
 from embedlab.names import unknown
@@ -20,6 +21,8 @@ from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
 from embedlab.runs.processes import process_start
 from embedlab.schema import read_json
+
+_RESTORE = "remove the run, or restore the file"
 
 # A model, and the columns that a model's scores stand beside.
 RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
@@ -136,6 +139,8 @@ class RunFolder:
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
                 hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm {self.id}",
             )
+        with suppress(OSError):  # reading it below says why
+            read_sealed(self.recipe_file, hint=_RESTORE)
         stored = recipe_file(self.recipe_file)
         encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
         return replace(stored, encoder=encoder)
@@ -143,11 +148,9 @@ class RunFolder:
     def environment(self) -> Environment:
         """What the run ran on and with; a folder of a newer schema is refused."""
         try:
-            content = self.environment_file.read_bytes()
+            content = read_sealed(self.environment_file, hint=_RESTORE)
         except OSError as error:
-            raise MissingError(
-                f"cannot read {str(self.environment_file)!r}: {error}", hint="remove the run, or restore the file"
-            ) from error
+            raise MissingError(f"cannot read {str(self.environment_file)!r}: {error}", hint=_RESTORE) from error
         return Environment.from_json(content, self.environment_file)
 
     def write_once(self, recipe: Recipe, environment: Environment) -> None:
@@ -155,7 +158,7 @@ class RunFolder:
         if self.recipe_file.exists():
             self.refuse_other(recipe)
         else:
-            write_atomic(self.recipe_file, to_toml(recipe))
+            write_atomic(self.recipe_file, seal(f"{to_toml(recipe)}# {KEY}: {UNSEALED}\n".encode()))
         if self.environment_file.exists():
             self.environment()
         else:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from safetensors.numpy import load_file
 
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
@@ -68,15 +67,17 @@ def run_of(spec: ModelSpec) -> RunFolder:
 
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
     """The last classifier that a finished run has trained on a GLUE task; a model without one is a UsageError."""
+    from embedlab.encoders.sealed_tensors import read_heads  # with torch, which results that are stored do without
+
     run = run_of(spec)
     index, stage = _classifier_stage(run)
-    head = load_file(run.path / "heads.safetensors")
+    head = read_heads(run)
     return Classifier(
         encoder=load_member(spec, settings)[0],
         dataset=stage.data.datasets[0],
         options=stage.objective.options,
-        weight=head[f"{index}.head.weight"],
-        bias=head[f"{index}.head.bias"],
+        weight=head[f"{index}.head.weight"].numpy(),
+        bias=head[f"{index}.head.bias"].numpy(),
     )
 
 

@@ -96,8 +96,18 @@ def starts_of(run: RunFolder) -> tuple[ModelSpec, ...]:
 
 
 def _known(run: RunFolder, settings: Settings) -> KnownText:
-    if run.learnt_file.exists():
+    if not run.learnt_file.exists():
+        return _count_again(run, settings)
+    try:
         return KnownText.read(run.learnt_file)
+    except MissingError:
+        with suppress(EmbedlabError):  # without its data, the damage is the reason
+            return _count_again(run, settings)
+        raise
+
+
+def _count_again(run: RunFolder, settings: Settings) -> KnownText:
+    """Read the training text of RUN again, and store it with the run."""
     known = _read_again(run, settings)
     with suppress(MissingError):  # a disk that refuses costs the file, not the count
         known.write(run.learnt_file)

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, Watch, cosines
+from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.objectives.objective import Objective, Trained, build_objectives
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
@@ -49,7 +49,7 @@ def load_trained(spec: ModelSpec, settings: Settings) -> Trained:
     run = RunFolder(Path(spec.location).parent)
     objectives = build_objectives(run.recipe(), encoder.dim)
     # Projections and heads of other stages are there too; what an objective only borrowed from its encoder is not saved.
-    nn.ModuleList(objectives).load_state_dict(load_file(run.path / "heads.safetensors"), strict=False)
+    nn.ModuleList(objectives).load_state_dict(read_heads(run), strict=False)
     for objective in objectives:
         objective.to(device).eval()
     return Trained(encoder=encoder, objectives=objectives)

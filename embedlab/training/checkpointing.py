@@ -1,9 +1,8 @@
 """Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON, each folder complete or absent."""
 
-import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +12,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from embedlab.checksums import check_folder, read_sealed_json, sealed_json, write_checksums
 from embedlab.encoders.weights import writing_weights
 from embedlab.errors import MissingError
 from embedlab.paths import atomic_folder, follow_umask
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2
+_OTHERS = "the same command with --resume goes on from another checkpoint, or from the beginning"
 STATE = "state.json"
 
 Tensors = dict[str, Tensor]
@@ -55,25 +56,32 @@ class Snapshot:
                 write_tensors(place / f"{name}.safetensors", getattr(self, name))
             values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
             values["unreported"] = asdict(self.unreported)
-            (place / STATE).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+            (place / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
+            write_checksums(place)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read FOLDER; a damaged one is a MissingError."""
         try:
-            values: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
+            check_folder(folder, hint=_OTHERS)
+            values: dict[str, Any] = read_sealed_json(folder / STATE, hint=_OTHERS)
             if values["schema"] != SCHEMA:
                 raise MissingError(f"{str(folder)!r} was written by another embedlab (schema {values['schema']})")
             tensors = {name: load_file(folder / f"{name}.safetensors") for name in ("encoder", "heads", "optimizer", "random")}
             best = Best(**values["best"]) if values["best"] else None
             return cls(step=values["step"], best=best, unreported=_unreported(values.get("unreported")), **tensors)
-        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            raise MissingError(f"checkpoint {str(folder)!r} is damaged: {error}") from error
+        # A RuntimeError is JSON that is nested too deep, or a header whose numbers do not agree.
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            raise _damaged(folder, f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(folder: Path, reason: str) -> MissingError:
+    return MissingError(f"checkpoint {str(folder)!r} is damaged: {reason}", hint=_OTHERS)
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoints of a run: the newest and the best are kept."""
+    """The checkpoints of a run: the newest, the one before it, in case the newest is damaged, and the best are stored."""
 
     folder: Path
 
@@ -87,21 +95,39 @@ class Checkpoints:
         return sorted(int(match[1]) for match in found if match)
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint; the others go once it is complete, except the best."""
+        """Write a checkpoint; the others go once it is complete, except the one before it and the best."""
         snapshot.write(self.path(snapshot.step))
-        kept = {snapshot.step, snapshot.best.step if snapshot.best else snapshot.step}
-        for step in set(self.steps()) - kept:
+        before = [step for step in self.steps() if step < snapshot.step][-1:]
+        stored = {snapshot.step, *before, snapshot.best.step if snapshot.best else snapshot.step}
+        for step in set(self.steps()) - stored:  # later ones too: they were passed over, as damaged
             shutil.rmtree(self.path(step), ignore_errors=True)
 
-    def newest(self) -> tuple[Snapshot | None, list[str]]:
-        """The newest checkpoint that can be read, and a note for each newer one that cannot."""
-        notes: list[str] = []
+    def newest(
+        self, misfit: Callable[[Snapshot], str | None] = lambda _: None, *, with_best: bool = False
+    ) -> tuple[Snapshot | None, list[str]]:
+        """The newest checkpoint that is intact and fits, and a note for each newer one that does not.
+
+        MISFIT gives the reason why a checkpoint is not the run's, if there is one. WITH_BEST, that of its best score is intact too.
+        """
+        refused: list[str] = []
         for step in reversed(self.steps()):
             try:
-                return Snapshot.read(self.path(step)), notes
+                snapshot = self.read(step, misfit)
+                if with_best and snapshot.best is not None and snapshot.best.step != step:
+                    self.read(snapshot.best.step, misfit)
             except MissingError as error:
-                notes.append(f"{error.message}; an older checkpoint is taken, or the beginning")
-        return None, notes
+                refused.append(error.message)
+            else:
+                return snapshot, [f"{reason}; training goes on from step {step}" for reason in refused]
+        return None, [f"{reason}; training starts from the beginning" for reason in refused]
+
+    def read(self, step: int, misfit: Callable[[Snapshot], str | None] = lambda _: None) -> Snapshot:
+        """Read the checkpoint after STEP; one that is absent, damaged or, as MISFIT says, another run's is a MissingError."""
+        snapshot = Snapshot.read(self.path(step))
+        reason = misfit(snapshot) if snapshot.step == step else f"it says step {snapshot.step!r}"
+        if reason is not None:
+            raise _damaged(self.path(step), reason)
+        return snapshot
 
 
 def _unreported(values: Mapping[str, Any] | None) -> Unreported:

@@ -21,12 +21,12 @@ from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_trainable
+from embedlab.encoders.sealed_tensors import HEADS, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.objectives.needs import check_columns, objective_needs
 from embedlab.objectives.objective import Objective, build_objectives
-from embedlab.paths import disk_errors
 from embedlab.recipe import Recipe
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, environment
@@ -38,18 +38,17 @@ from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.capture import CapturedPasses
 from embedlab.training.card import model_card
-from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random, write_tensors
+from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random
 from embedlab.training.freezing import stands_still
 from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.parallel import Team, join_team
 from embedlab.training.signals import stop_requests
+from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
 from embedlab.training.tracking import Tracker, accelerator, require_tracker
 
 Tell = Callable[[events.Event], None]
-
-HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
 
 
 def train_run(
@@ -89,7 +88,8 @@ def train_run(
             run.refuse_other(recipe)
             return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
         notes = _begin(run, recipe, here, team, resume=resume)
-        snapshot, damaged = Checkpoints(run.checkpoints).newest()
+        shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
+        snapshot, damaged = Checkpoints(run.checkpoints).newest(shape.misfit, with_best=recipe.evaluate.keep == "best")
         with EventLog(run.events_file) as log, stop_requests() as stop:
             tell = _leaders_voice(team, log, report)
             session = Session(
@@ -172,12 +172,11 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     if not session.team.is_leader:
         return
     if recipe.evaluate.keep == "best" and session.best is not None and session.best.step != session.step:
-        _load(session, Snapshot.read(session.checkpoints.path(session.best.step)))
+        _load(session, session.checkpoints.read(session.best.step))
         session.tell(
             events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
         )
-    with disk_errors(run.path / HEADS):
-        write_tensors(run.path / HEADS, session.heads)
+    write_sealed_tensors(run.path / HEADS, session.heads)
     KnownText.of(data.rows.frame[data.read] for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
@@ -216,7 +215,8 @@ def _told_endings(session: Session) -> Iterator[None]:
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
-        session.tell(events.Interrupted(step=max(session.checkpoints.steps(), default=0)))
+        saved = [step for step in session.checkpoints.steps() if step <= session.step]  # later ones were passed over, as damaged
+        session.tell(events.Interrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
         message, hint = (error.message, error.hint) if isinstance(error, EmbedlabError) else (f"{type(error).__name__}: {error}", "")

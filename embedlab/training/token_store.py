@@ -11,7 +11,9 @@ import numpy as np
 from filelock import FileLock
 from transformers import PreTrainedTokenizerFast
 
+from embedlab.checksums import check_folder, write_checksums
 from embedlab.encoders.encoder import Watch
+from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
 from embedlab.errors import MissingError
@@ -73,9 +75,10 @@ def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Se
 def _read(folder: Path, rows: int) -> TokenRows | None:
     """What FOLDER holds, or None where it is not there or not whole."""
     try:
-        flat, offsets, truncated = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS)
+        check_folder(folder, hint="")
+        flat, offsets, truncated = (map_array(folder / f"{name}.npy") for name in ARRAYS)
         os.utime(folder)  # recently used
-    except (OSError, ValueError):
+    except (OSError, ValueError, MissingError):
         return None
     if len(offsets) != rows + 1 or len(truncated) != rows or len(flat) != offsets[-1]:
         return None
@@ -86,6 +89,7 @@ def _write(folder: Path, rows: TokenRows) -> None:
     with atomic_folder(folder) as place:
         for name in ARRAYS:
             np.save(place / f"{name}.npy", getattr(rows, name), allow_pickle=False)
+        write_checksums(place)
 
 
 def _trim(newest: Path) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from embedlab import __version__
 from embedlab.analysis.scores import ModelColumns
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.errors import EmbedlabError
 from embedlab.paths import write_atomic
 from embedlab.settings import Settings
@@ -46,7 +47,7 @@ def kept_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
 def read_kept(path: Path) -> PairData | None:
     """The pairs kept at PATH, if they are there and whole, and the files that they were read from are as they were."""
     try:
-        content = path.read_bytes()
+        content = read_sealed(path, hint="")
         facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
         if any(_state(Path(file)) != state for file, state in facts["files"].items()):
             return None
@@ -56,7 +57,7 @@ def read_kept(path: Path) -> PairData | None:
             models=tuple(ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds)) for name, members, seeds in facts["models"]),
             notes=tuple(facts["notes"]),
         )
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # not there yet, or of no use
+    except (OSError, EmbedlabError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # absent, or of no use
         return None
 
 
@@ -67,9 +68,9 @@ def keep(data: PairData, path: Path, settings: Settings) -> None:
     # By their names, so that reading them again need not load the readers of every corpus.
     files = {str(file): _state(file) for file in _files_of_pairs(settings)}
     facts = {"gold_ranges": dict(data.gold_ranges), "notes": data.notes, "models": models, "files": files}
-    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts)})
+    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
     try:
-        write_atomic(path, content.getvalue())
+        write_atomic(path, seal(content.getvalue()))
         for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_KEPT]:
             old.unlink(missing_ok=True)
     except (OSError, EmbedlabError):

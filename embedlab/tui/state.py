@@ -1,6 +1,5 @@
 """What the dashboard remembers from one start to the next: one JSON file, never trusted."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, Self
 
 from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.slices import By
+from embedlab.checksums import read_sealed_json, sealed_json
 from embedlab.errors import EmbedlabError, MissingError
 from embedlab.paths import state_folder, write_atomic
 from embedlab.schema import build, table
@@ -77,12 +77,12 @@ class Memory:
         """Put the state on disk if it is new; a disk that cannot be written is an EmbedlabError."""
         if self.state is not self._written:
             state = self.state
-            write_atomic(self.path, json.dumps(asdict(state), indent=1) + "\n")
+            write_atomic(self.path, sealed_json(asdict(state), indent=1))
             self._written = state
 
 
 def _read(path: Path) -> State:
-    values: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    values: Mapping[str, Any] = read_sealed_json(path, hint="")
     if not isinstance(values, dict) or values.get("schema") != SCHEMA:
         raise ValueError("another schema")
     return build(State, values, where=str(path))

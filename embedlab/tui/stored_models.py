@@ -1,6 +1,5 @@
 """The models whose scores of pairs are on disk: finished runs, and others in the cache folder."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -109,11 +108,9 @@ def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
         return [], [MissingError(f"cannot read the scores in {str(folder)!r}: {error.strerror}", hint="check its permissions")]
     for path in files:
         try:
-            facts = json.loads(pl.read_parquet_metadata(path)["embedlab"])
+            facts = ScoreFile.read_facts(path)
             name = facts["model"]
             found[name] = StoredModel(name=name, files={name: path}, is_text_unknown=facts.get("training_text") == "unknown")
-        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError):
-            troubles.append(
-                MissingError(f"score file {str(path)!r} is unusable", hint="delete it; `embedlab evaluate MODEL` makes it again")
-            )
+        except MissingError as error:
+            troubles.append(error)
     return [model for _, model in sorted(found.items())], troubles

@@ -1,15 +1,17 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from embedlab.encoders import cache as cache_module
-from embedlab.encoders.cache import EmbeddingCache, sentence_keys
+from embedlab.encoders.cache import PARTS, EmbeddingCache, sentence_keys
 from tests.encoders.cache_writer import DIM, vectors_of
 
 WRITER = Path(__file__).with_name("cache_writer.py")
@@ -48,8 +50,8 @@ def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> Non
     assert not open_cache(tmp_path, "one", dim=7).find(keys_of(np.arange(5)))[0].any()
 
 
-@pytest.mark.parametrize("part", ["vectors", "cut", "keys"])
-@pytest.mark.parametrize("damage", ["half", "empty", "gone"])
+# A segment whose checksums are gone is one that an older embedlab wrote.
+@pytest.mark.parametrize(("part", "damage"), [*product(PARTS, ["half", "empty"]), ("vectors", "gone"), ("cut", "gone"), ("keys", "gone")])
 def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, damage: str) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     (file,) = tmp_path.glob(f"f/*.{part}.npy")
@@ -64,6 +66,46 @@ def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, dam
     put(cache, np.arange(0, 50))
     assert cache.find(keys_of(np.arange(60)))[0].all()
     assert len(list(tmp_path.glob("f/*.keys.npy"))) == 2
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(tmp_path: Path, part: str) -> None:
+    numbers = np.arange(6)
+    put(open_cache(tmp_path / "whole"), numbers)
+    (whole,) = tmp_path.glob(f"whole/f/*.{part}.npy")
+    content, is_noticed = whole.read_bytes(), False
+    for byte in (8, *range(20, len(content), 1 + len(content) // 40)):  # 8: the length of the header, which moves all that follows
+        folder = tmp_path / str(byte)
+        shutil.copytree(tmp_path / "whole", folder)
+        (folder / "f" / whole.name).write_bytes(content[:byte] + bytes([content[byte] ^ 4]) + content[byte + 1 :])
+        for _ in range(2):
+            known, vectors, cut = open_cache(folder).find(keys_of(numbers))
+            assert (vectors[known] == vectors_of(numbers[known])).all()
+            assert (cut[known] == (numbers[known] % 2 == 0)).all()
+            is_noticed |= not known.all()
+            put(open_cache(folder), numbers)
+        assert open_cache(folder).find(keys_of(numbers))[0].all()
+    assert is_noticed
+
+
+def test_a_merge_leaves_damaged_rows_out_and_an_older_cache_is_read(tmp_path: Path) -> None:
+    cache = open_cache(tmp_path)
+    put(cache, np.arange(0, 5))
+    (vectors,) = tmp_path.glob("f/*.vectors.npy")
+    content = bytearray(vectors.read_bytes())
+    content[-1] ^= 1
+    vectors.write_bytes(content)
+    put(cache, np.arange(5, 10))
+    for sums in tmp_path.glob("f/*.sums.npy"):
+        if sums.name.split(".")[0] != vectors.name.split(".")[0]:
+            sums.unlink()  # as an older embedlab wrote it
+    assert cache.find(keys_of(np.arange(10)))[0].sum() == 9
+    for start in range(10, 10 + 5 * cache_module.MOST_SEGMENTS, 5):
+        put(cache, np.arange(start, start + 5))
+    assert len(list(tmp_path.glob("f/*.keys.npy"))) < cache_module.MOST_SEGMENTS
+    known, found, _ = cache.find(keys_of(np.arange(10)))
+    assert known.sum() == 9
+    assert (found[known] == vectors_of(np.arange(10)[known])).all()
 
 
 def test_many_small_segments_become_one(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
+from embedlab.checksums import CHECKSUMS
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import POOLINGS
@@ -178,7 +179,8 @@ def test_a_module_that_embedlab_does_not_apply_is_refused_unless_a_pooling_is_st
     small_bert: Path, cpu: Machine, tmp_path: Path
 ) -> None:
     save_model(tmp_path / "model", load_transformer(str(small_bert), cpu), card="")
-    (tmp_path / "model" / "embedlab.json").unlink()
+    for name in ("embedlab.json", CHECKSUMS):  # sentence-transformers writes neither
+        (tmp_path / "model" / name).unlink()
     modules = json.loads((tmp_path / "model" / "modules.json").read_text())
     modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
@@ -207,6 +209,10 @@ def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: 
     save_model(tmp_path / "model", encoder, card="")
     cased = load_transformer(str(tmp_path / "model"), cpu)
     (tmp_path / "model" / "sentence_bert_config.json").write_text('{"max_seq_length": 64, "do_lower_case": true}')
+    with pytest.raises(MissingError, match=r"sentence_bert_config\.json' is damaged") as refused:
+        load_transformer(str(tmp_path / "model"), cpu)
+    assert CHECKSUMS in refused.value.hint
+    (tmp_path / "model" / CHECKSUMS).unlink()  # who edits a model by hand says so
     lowered = load_transformer(str(tmp_path / "model"), cpu)
     assert not np.allclose(cased.encode(["A Dog"]), lowered.encode(["A Dog"]))
     np.testing.assert_allclose(lowered.encode(["A Dog"]), cased.encode(["a dog"]), atol=1e-6)

@@ -1,3 +1,4 @@
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -214,3 +215,41 @@ def test_rungs_that_nobody_wrote_are_refused(path: Path, value: str) -> None:
         queue._connection.execute("UPDATE facts SET value = ? WHERE key = 'rungs'", (value,))
         with pytest.raises(MissingError, match="'rungs"):
             _ = queue.rungs
+
+
+def test_a_flipped_bit_of_a_queue_is_refused_by_name_or_changes_nothing(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.sqlite"
+    with Queue(whole) as queue:
+        queue.fill([(f"run-{number}", seed) for seed in (1, 2) for number in range(20)], done=[("run-3", 1)], rungs=(0.5,))
+        claimed = queue.claim("worker")
+        assert claimed is not None
+        queue.settle(claimed, Ending(state="failed", reason="out of memory", errors=1), seconds=2.5)
+        expected = queue.entries(), queue.rungs
+    content, generator, refused = whole.read_bytes(), random.Random(0), []
+    for number in range(120):
+        flipped, path = bytearray(content), tmp_path / f"{number}.sqlite"
+        flipped[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            with Queue(path) as queue:
+                assert (queue.entries(), queue.rungs) == expected
+        except EmbedlabError as error:
+            refused.append(path.name in error.message)
+    assert len(refused) > 10
+    assert all(refused)
+
+
+def test_a_queue_of_an_older_embedlab_is_read_and_filled(tmp_path: Path) -> None:
+    path = tmp_path / "queue.sqlite"
+    with Queue(path) as queue:
+        queue.fill([("a", 1), ("b", 1)], done=[])
+    with sqlite3.connect(path) as connection:
+        for name in ("cell_added", "cell_checked", "cell_changed", "cell_removed", "fact_added"):
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DROP TABLE sums")
+        connection.execute("UPDATE cells SET seconds = 3.0")
+    connection.close()
+    with Queue(path) as queue:
+        assert [entry.seconds for entry in queue.entries()] == [3.0, 3.0]
+        queue.fill([("a", 1), ("c", 1)], done=[])
+        assert [entry.run for entry in queue.entries()] == ["a", "c"]

@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.errors import MissingError
 from embedlab.runs import events
-from embedlab.runs.events import EventLog, Note, Step, follow, tail
+from embedlab.runs.events import Damaged, EventLog, Finished, Note, Step, follow, tail
 
 STEP = Step(time=1.0, stage=0, epoch=0.5, step=3, steps=6, loss=1.25, lr=2e-5, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
 
@@ -70,7 +70,25 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
 def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(damage.encode() + b"\n\xff\xfe\n" + events.to_line(STEP).encode())
-    assert follow(path)[0] == [STEP]
+    found = follow(path)[0]
+    assert [event for event in found if not isinstance(event, Damaged)] == [STEP]
+    assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are no text, and what is no table
+
+
+def test_a_flipped_bit_changes_no_event_without_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with EventLog(path) as log:
+        for event in (STEP, Note(time=2.0, text="a note"), Finished(time=3.0, step=6)):
+            log.append(event)
+    content, whole = path.read_bytes(), tail(path)
+    assert len(whole) == 3
+    for bit in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        found = tail(path)
+        assert found == whole or any(isinstance(event, Damaged) for event in found), content[bit // 8 - 9 : bit // 8 + 9]
+        assert {event.time for event in found} <= {1.0, 2.0, 3.0}
 
 
 def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:
@@ -78,7 +96,7 @@ def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:
     path.write_text('{"event": "st')
     with EventLog(path) as log:
         log.append(STEP)
-    assert follow(path)[0] == [STEP]
+    assert follow(path)[0] == [Damaged(time=STEP.time), STEP]
 
 
 def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What a run has seen of the test sets: counted from its own rows, kept with it, followed to where it started, told beside scores."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
+from embedlab.checksums import KEY
 from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
@@ -178,9 +180,21 @@ def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
     )
 
 
-def test_a_damaged_count_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    whole = learnt(member(run), SETTINGS).text
+    content = bytearray(run.learnt_file.read_bytes())
+    content[len(content) // 3] ^= 1
+    run.learnt_file.write_bytes(content)
+    again = learnt(member(run), SETTINGS)
+    assert again.notes == ()
+    assert whole is not None
+    assert again.text is not None
+    assert (again.text.sentences == whole.sentences).all()
     run.learnt_file.write_bytes(b"PAR1")
+    values = json.loads(run.environment_file.read_text(encoding="utf-8"))
+    values["data"][0]["rows"] += 1  # the data as it is now is not what the run read
+    run.environment_file.write_text(json.dumps({key: value for key, value in values.items() if key != KEY}))
     assert "learnt.parquet" in learnt(member(run), SETTINGS).notes[0]
 
 

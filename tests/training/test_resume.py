@@ -1,23 +1,40 @@
 """A run that was stopped, in whichever way, ends as if it had not been."""
 
+import json
 import multiprocessing
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
-from embedlab.errors import ExitCode, Interrupted, UsageError
-from embedlab.recipe import load_recipe
+from embedlab.checksums import CHECKSUMS
+from embedlab.errors import ExitCode, Interrupted, MissingError, UsageError
+from embedlab.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
+from embedlab.training.stages import train_run
 from tests.training import killed_run
-from tests.training.small_runs import interrupted, joint_stages, length_of_a_vector, mixed_stages, recipe_of, saved_bytes, stage, two_stages
+from tests.training.small_runs import (
+    MACHINE,
+    SAMPLE,
+    interrupted,
+    joint_stages,
+    length_of_a_vector,
+    mixed_stages,
+    recipe_of,
+    saved_bytes,
+    stage,
+    two_stages,
+)
 
 Train = Callable[..., RunFolder]
 
@@ -132,29 +149,109 @@ def test_a_second_ctrl_c_does_not_wait(train: Train, tiny_encoder: Path) -> None
         train(recipe_of(tiny_encoder), report=twice)
 
 
-def test_a_damaged_newest_checkpoint_is_passed_over_with_a_note(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    recipe = recipe_of(tiny_encoder, every=0.25)
-    scores = iter([9.0, 1.0, 1.0, 1.0])  # so that the first checkpoint is kept as the best
-    stopped = 0
+def flip(file: Path, byte: int) -> None:
+    content = bytearray(file.read_bytes())
+    content[byte] ^= 1
+    file.write_bytes(content)
 
-    def stop_at_the_third(event: events.Event) -> None:
-        nonlocal stopped
-        stopped += isinstance(event, events.Dev)
-        if stopped == 3:
+
+def edit(folder: Path, part: str, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    """Change a part of a checkpoint as if an older embedlab, which wrote no checksums, had written it."""
+    (folder / CHECKSUMS).unlink()
+    tensors = load_file(folder / f"{part}.safetensors")
+    change(tensors)
+    save_file(tensors, folder / f"{part}.safetensors")
+
+
+def say(folder: Path, **values: object) -> None:
+    (folder / CHECKSUMS).unlink()
+    (folder / "state.json").write_text(json.dumps({"schema": 2, "step": 7, "best": None, **values}))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a truncated file": lambda folder: (folder / "optimizer.safetensors").write_bytes(b"x" * 100),
+    "a flipped bit in a header": lambda folder: flip(folder / "encoder.safetensors", 9),
+    "a flipped bit in the random state": lambda folder: flip(folder / "random.safetensors", -9),
+    "another step": lambda folder: say(folder, step=6),
+    "an odd best score": lambda folder: say(folder, best={"score": "high", "step": 3}),
+    "a missing weight": lambda folder: edit(folder, "encoder", lambda one: one.popitem()),
+    "a weight of another shape": lambda folder: edit(folder, "heads", lambda one: one.update({name: one[name][:1] for name in list(one)})),
+    "half of the optimizer": lambda folder: edit(folder, "optimizer", lambda one: one.popitem()),
+    "a short random state": lambda folder: edit(folder, "random", lambda one: one.update(cpu=one["cpu"][:9].clone())),
+}
+
+
+def four_checkpoints(encoder: Path, **evaluate: object) -> Recipe:
+    """After 3, 6, 9 and 11 steps."""
+    return recipe_of(encoder, every=0.25, **evaluate)
+
+
+@pytest.fixture(scope="module")
+def stopped_run(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs of a training that was stopped after 7 steps, and of one that was not."""
+    torch.set_num_threads(1)
+    recipe, folder = four_checkpoints(tiny_encoder), tmp_path_factory.mktemp("stopped")
+
+    def stop_at_the_next(event: events.Event) -> None:
+        if isinstance(event, events.Dev) and event.step == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
+    train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "whole", 1), 1, dev_score=lambda _: 1.0, keeps_checkpoints=True)
     with pytest.raises(Interrupted):
-        train(recipe, dev_score=lambda _: next(scores), report=stop_at_the_third)
+        train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, "small", 1), 1, dev_score=lambda _: 1.0, report=stop_at_the_next)
+    return folder
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
+    damage: str, train: Train, stopped_run: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(stopped_run, tmp_path / "runs")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    best, newest = Checkpoints(run.checkpoints).steps()
-    damaged = Checkpoints(run.checkpoints).path(newest) / "optimizer.safetensors"
-    damaged.write_bytes(damaged.read_bytes()[:100])
-    scores = iter([1.0] * 3)
+    assert Checkpoints(run.checkpoints).steps() == [3, 6, 7]
+    DAMAGES[damage](Checkpoints(run.checkpoints).path(7))
     told: list[events.Event] = []
-    train(recipe, resume=True, dev_score=lambda _: next(scores), report=told.append)
-    assert next(event.step for event in told if isinstance(event, events.Started)) == best
-    assert any(isinstance(event, events.Note) and "damaged" in event.text for event in told)
-    assert saved_bytes(run) == saved_bytes(train(recipe, "whole", dev_score=length_of_a_vector))
+    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=told.append)
+    assert next(event.step for event in told if isinstance(event, events.Started)) == 6
+    (note,) = [event.text for event in told if isinstance(event, events.Note)]
+    assert "step-0000007" in note
+    assert "damaged" in note
+    assert note.endswith("; training goes on from step 6")
+    assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
+
+
+def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
+    train: Train, stopped_run: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(stopped_run, tmp_path / "runs")
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    for step in (3, 6, 7):
+        flip(Checkpoints(run.checkpoints).path(step) / "optimizer.safetensors", -1)
+    told: list[events.Event] = []
+    train(four_checkpoints(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=told.append)
+    assert next(event.step for event in told if isinstance(event, events.Started)) == 0
+    notes = [event.text for event in told if isinstance(event, events.Note)]
+    assert len(notes) == 3
+    assert all(note.endswith("; training starts from the beginning") for note in notes)
+    assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
+
+
+def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_again(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    recipe = four_checkpoints(tiny_encoder, keep="best")
+    run = RunFolder.of(tmp_path / "runs", "small", 1)
+
+    def scored(name: str, **options: Any) -> dict[str, bytes]:
+        scores = iter([5.0, 1.0, 2.0, 1.0])  # the first is the best
+        return saved_bytes(train(recipe, name, dev_score=lambda _: next(scores), **options))
+
+    def damage_the_best(event: events.Event) -> None:
+        if isinstance(event, events.Checkpoint) and event.step == 11:
+            flip(Checkpoints(run.checkpoints).path(3) / "encoder.safetensors", -1)
+
+    with pytest.raises(MissingError, match=r"step-0000003/encoder\.safetensors' is damaged") as refused:
+        scored("small", report=damage_the_best)
+    assert "--resume" in refused.value.hint
+    assert scored("small", resume=True) == scored("whole")
 
 
 def test_another_recipe_is_not_resumed(train: Train, tiny_encoder: Path) -> None:

@@ -56,13 +56,16 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(en
     assert len(keys | {token_key(encoder.tokenizer, 16, ["a mansleeps", *SENTENCES[1:]])}) == 5
 
 
-@pytest.mark.parametrize("damage", ["cut", "missing"])
+@pytest.mark.parametrize("damage", ["cut", "missing", "flipped"])
 def test_a_damaged_entry_is_made_again(damage: str, encoder: TransformerEncoder, tmp_path: Path) -> None:
     stored_tokens(encoder, SENTENCES, tmp_path)
     (folder,) = (path for path in (tmp_path / "tokens").iterdir() if path.is_dir())
     file = folder / "flat.npy"
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-8])
+    elif damage == "flipped":
+        content = file.read_bytes()
+        file.write_bytes(content[:-4] + bytes([content[-4] ^ 1]) + content[-3:])
     else:
         file.unlink()
     assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise(encoder, SENTENCES))

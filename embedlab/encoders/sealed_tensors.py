@@ -1,0 +1,30 @@
+"""Tensors in one safetensors file that carries its checksum among its metadata."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.errors import MissingError
+from embedlab.paths import write_atomic
+from embedlab.runs.store import RunFolder
+
+HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
+
+
+def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Replace the file at PATH in one step."""
+    content = save({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, metadata={KEY: UNSEALED})
+    write_atomic(path, seal(content))
+
+
+def read_heads(run: RunFolder) -> dict[str, Tensor]:
+    """Read what the objectives of a run learnt besides its encoder; a damaged or absent file is a MissingError."""
+    path, hint = run.path / HEADS, f"restore the file, or train {run.name!r} again under another name"
+    try:
+        return load(read_sealed(path, hint=hint))
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise MissingError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint) from error

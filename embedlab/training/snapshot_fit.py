@@ -1,0 +1,86 @@
+"""Whether a checkpoint can be loaded into the run that reads it: checked before any of it is, so that a misfit changes nothing."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.objectives.objective import Objective
+from embedlab.training.blocks import Block
+from embedlab.training.checkpointing import Snapshot, Tensors
+from embedlab.training.learner import Learner
+
+ENTRIES = ("step", "exp_avg", "exp_avg_sq")  # of AdamW, for each parameter that had a gradient
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunShape:
+    """What decides which tensors and steps a checkpoint of a run holds."""
+
+    encoder: TransformerEncoder
+    objectives: Sequence[Objective]  # one a stage
+    plan: Sequence[Block]
+
+    def misfit(self, snapshot: Snapshot) -> str | None:
+        """Return the first reason why SNAPSHOT is no checkpoint of this run, None where it is one."""
+        return next(self._misfits(snapshot), None)
+
+    def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
+        yield from _odd_steps(snapshot, self.plan[-1].end)
+        heads = {name: value for name, value in nn.ModuleList(self.objectives).named_parameters() if value.requires_grad}
+        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.backbone.state_dict())
+        yield from _other_tensors("heads", snapshot.heads, heads)
+        yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
+        yield from _odd_generators(snapshot.random)
+
+    def _parameters(self, step: int) -> Mapping[str, Tensor]:
+        """Return the parameters whose optimizer a checkpoint of STEP holds, by the names that the optimizer's state has."""
+        block = next(block for block in self.plan if step <= block.end)
+        learner = Learner(self.encoder, {data.index: self.objectives[data.index] for data in block.stages})
+        return {name: parameter for name, parameter in learner.named_parameters() if parameter.requires_grad}
+
+
+def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
+    if type(snapshot.step) is not int or not 1 <= snapshot.step <= end:
+        yield f"step {snapshot.step!r} is none of 1 to {end}"
+    elif (best := snapshot.best) is not None and not (
+        type(best.step) is int and 1 <= best.step <= snapshot.step and isinstance(best.score, int | float) and math.isfinite(best.score)
+    ):
+        yield f"its best dev score is {best.score!r} at step {best.step!r}"
+
+
+def _other_tensors(part: str, found: Tensors, expected: Mapping[str, Tensor]) -> Iterator[str]:
+    for name in [*expected, *found]:
+        if name not in found or name not in expected:
+            yield f"{part}: {name!r} is {'missing' if name in expected else 'unknown'}"
+        elif (found[name].shape, found[name].dtype) != (expected[name].shape, expected[name].dtype):
+            yield f"{part}: {name!r} is {_described(found[name])}, not {_described(expected[name])}"
+
+
+def _other_moments(found: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
+    """Parameters that never had a gradient have no state; the others have all of it."""
+    having = {key.rpartition(".")[0] for key in found}
+    scalar = torch.zeros(())
+    entries = {f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar) for name in having for entry in ENTRIES}
+    yield from (f"optimizer: {name!r} is no parameter" for name in sorted(having - set(parameters)))
+    yield from _other_tensors("optimizer", found, entries)
+
+
+def _odd_generators(states: Tensors) -> Iterator[str]:
+    if "cpu" not in states:
+        yield "random: 'cpu' is missing"
+    for name, state in states.items():
+        if name.split(".")[0] == "cpu":
+            try:
+                torch.Generator().set_state(state)
+            except (RuntimeError, TypeError) as error:
+                yield f"random: {name!r} is no state of a generator: {error}"
+        elif state.dtype != torch.uint8:
+            yield f"random: {name!r} is {_described(state)}"
+
+
+def _described(tensor: Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
