@@ -32,10 +32,10 @@ def join_parquet(paths: Sequence[Path], out: Path) -> None:
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Raise what the system refused as the OSError it is; polars wraps some in errors of its own."""
+    """Raise what the system refused as the OSError it is; polars wraps some in errors of its own, and names no file in others."""
     try:
         yield
-    except pl.exceptions.PolarsError as error:
-        if found := _SYSTEM_ERROR.search(str(error)):
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if getattr(error, "errno", None) is None and (found := _SYSTEM_ERROR.search(str(error))):
             raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
         raise

@@ -24,15 +24,15 @@ class Ended:
     err: str
 
 
-def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, uid: int | None = None) -> list[Ended]:
+def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True) -> list[Ended]:
     """Call each function of a module with its arguments in a process of its own; they begin together.
 
-    What a function gives is the exit code, None counts as 0. With UID they are another user's.
+    What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do only what a file's mode allows.
     """
     folder, start = Path.cwd(), time.monotonic() + 0.2
     files = [folder / f".err-{number}" for number in range(len(calls))]
     processes = [
-        _CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, uid))
+        _CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, has_rights))
         for (function, arguments), file in zip(calls, files, strict=True)
     ]
     for process in processes:
@@ -40,11 +40,11 @@ def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, uid: i
     return [Ended(code=_code(process), err=_taken(file)) for process, file in zip(processes, files, strict=True)]
 
 
-def embedlab_at_once(*commands: Sequence[str], uid: int | None = None) -> list[Ended]:
+def embedlab_at_once(*commands: Sequence[str], has_rights: bool = True) -> list[Ended]:
     """The same of commands `embedlab …`."""
     from embedlab.cli.app import main
 
-    return at_once([(main, (list(command),)) for command in commands], uid=uid)
+    return at_once([(main, (list(command),)) for command in commands], has_rights=has_rights)
 
 
 def embedlab_on_a_small_disk(command: Sequence[str], limit: int) -> Ended:
@@ -66,16 +66,14 @@ def _run(
     environment: dict[str, str],
     err: str,
     start: float,
-    uid: int | None,
+    has_rights: bool,
 ) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     sys.stdin, sys.stdout, sys.stderr = (Path(name).open(mode) for name, mode in ((os.devnull, "r"), (os.devnull, "w"), (err, "w")))  # noqa: SIM115
-    if uid is not None:
-        os.setgroups([])
-        os.setgid(uid)
-        os.setuid(uid)
+    if not has_rights:
+        _drop_rights()
     time.sleep(max(0.0, start - time.monotonic()))
     try:
         code = int(function(*arguments) or 0)
@@ -84,6 +82,15 @@ def _run(
         code = 99
     sys.stderr.flush()
     os._exit(code)
+
+
+def _drop_rights() -> None:
+    """Give up what lets root read and write everything: see capabilities(7)."""
+    import ctypes
+
+    if os.geteuid() == 0:
+        version, empty = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        assert ctypes.CDLL(None).capset(version, empty) == 0
 
 
 def _code(process: ForkServerProcess) -> int:

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
@@ -40,6 +41,9 @@ EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is missing or unusable "
     "(data file, hub, checkpoint, device, disk), 130 interrupted."
 )
+
+# What the system answers where rights, a disk or the kind of a file are not as needed: nothing that a program can mend.
+REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ETXTBSY}
 
 app = typer.Typer(
     name="embedlab",
@@ -111,15 +115,28 @@ def _stop_signals() -> Iterator[None]:
 
 
 def _system_error(error: OSError) -> ExitCode:
-    """Say that the answer could not be written, or that what was typed is no file's name; any other system error is a bug."""
+    """Say in two lines what the system refused: a place that cannot be read or written, a full disk, a name that no file can have.
+
+    Other system errors are bugs.
+    """
     if error.errno == errno.ENAMETOOLONG:
         report(UsageError(f"no file can be called {str(error.filename)[:40]!r}…", hint="it is too long a name: was a space left out?"))
         return ExitCode.USAGE
+    if error.errno in REFUSALS and error.filename is not None:
+        place = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | os.PathLike) else error.filename
+        report(MissingError(f"cannot use {str(place)!r}: {error.strerror}", hint=_permission_hint(place)))
+        return ExitCode.MISSING
     if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
         raise error
     report(MissingError("no space left to write the answer", hint="free some space, or send it elsewhere"))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes stdout once more when it ends
     return ExitCode.MISSING
+
+
+def _permission_hint(place: object) -> str:
+    """What to look at: the place itself, or the folder on the way to it that may not be searched."""
+    closed = next((folder for folder in reversed(Path(str(place)).absolute().parents) if not os.access(folder, os.X_OK)), None)
+    return f"check the permissions of {str(closed if closed is not None else place)!r}"
 
 
 def _usage_error(error: typer.TyperException) -> ExitCode:

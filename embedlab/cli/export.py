@@ -42,6 +42,7 @@ def export(
         card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n",
         add=lambda place: keep_lineage(spec, place, terminal.settings),
         hint="name another DIR",
+        is_new=True,
     )
     pooling = str(encoder.facts.pooling)
     terminal.done(f"{model} with pooling {pooling} is in {folder}", folder=str(folder), model=model, pooling=pooling)

@@ -62,13 +62,15 @@ def save_model(
     word_head: MaskedWordHead | None = None,
     add: Callable[[Path], None] = lambda _: None,
     hint: str = ELSEWHERE,
+    is_new: bool = False,
 ) -> None:
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
 
     With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
     ADD is told where the folder is made, and may put more into it; HINT says how the place was chosen, where it refuses.
+    With IS_NEW a folder that another process has written meanwhile is not replaced.
     """
-    with quiet_transformers(), atomic_folder(folder, hint=hint) as place, writing_weights(folder):
+    with quiet_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as place, writing_weights(folder):
         if word_head is None:
             encoder.backbone.save_pretrained(place)
         else:

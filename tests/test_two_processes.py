@@ -1,0 +1,145 @@
+"""Two processes at once on one output: one of them wins as a whole, or is refused; and a killed one leaves nothing for good."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.locks import is_locked, sole_holder
+from embedlab.paths import atomic_folder, write_atomic
+from embedlab.runs.store import RunFolder, remove_runs, rename_runs
+from tests.processes import at_once, embedlab_at_once
+
+TIMES = 40
+
+
+def write_files(path: str, content: str) -> None:
+    for _ in range(TIMES):
+        write_atomic(Path(path), content)
+        assert len(set(Path(path).read_text())) == 1, "two contents are mixed"
+
+
+def write_folders(path: str, content: str) -> None:
+    for _ in range(TIMES):
+        with atomic_folder(Path(path)) as place:
+            for name in ("a", "b"):
+                (place / name).write_text(content)
+
+
+def make_new_folder(path: str, content: str) -> int:
+    try:
+        with atomic_folder(Path(path), is_new=True) as place:
+            (place / "who").write_text(content)
+            time.sleep(0.3)
+    except MissingError:
+        return 3
+    return 0
+
+
+def be_killed(path: str, is_folder: bool) -> None:
+    if is_folder:
+        with atomic_folder(Path(path)) as place:
+            (place / "half").write_text("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+    write_atomic(Path(path), "x")
+
+
+def rename(runs: str, old: str, new: str) -> int:
+    rename_runs(Path(runs), old, new)
+    return 0
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _others(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name not in {"home", "out"})
+
+
+def test_a_file_that_two_write_at_once_is_always_one_of_theirs(here: Path) -> None:
+    ended = at_once([(write_files, ("out", letter * 5_000)) for letter in "ab"])
+    assert [one.code for one in ended] == [0, 0], ended
+    assert Path("out").read_text() in {"a" * 5_000, "b" * 5_000}
+    assert _others(here) == []
+
+
+def test_a_folder_that_two_write_at_once_is_always_one_of_theirs(here: Path) -> None:
+    ended = at_once([(write_folders, ("out", letter)) for letter in "abc"])
+    assert [one.code for one in ended] == [0, 0, 0], ended
+    assert len({file.read_text() for file in Path("out").iterdir()}) == 1
+    assert _others(here) == []
+
+
+def test_of_two_that_make_a_new_folder_one_is_refused(here: Path) -> None:
+    ended = at_once([(make_new_folder, ("out", letter)) for letter in "ab"])
+    assert sorted(one.code for one in ended) == [0, 3], ended
+    assert Path("out/who").read_text() in {"a", "b"}
+    assert _others(here) == []
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_a_killed_process_left_goes_at_the_next_write_and_what_another_writes_stays(here: Path, is_folder: bool) -> None:
+    (killed,) = at_once([(be_killed, ("out", is_folder))])
+    assert killed.code == -signal.SIGKILL
+    Path(".out.tmp-4711").mkdir()  # of an earlier version
+    (here / ".out.mine").write_text("of the user")
+    assert len(_others(here)) == 3
+
+    @contextmanager
+    def being_written() -> Iterator[Path]:
+        with atomic_folder(Path("out")) as place:
+            yield place
+            assert place.is_dir()
+
+    with being_written():
+        if not is_folder:
+            write_atomic(Path("out"), "x")
+            Path("out").unlink()
+    assert _others(here) == [".out.mine"]
+
+
+def test_the_lock_of_a_deleted_file_counts_for_nothing(here: Path) -> None:
+    with sole_holder(here / "folder" / "lock") as first:
+        assert first
+        assert is_locked(here / "folder" / "lock")
+        (here / "folder" / "lock").unlink()
+        (here / "folder").rmdir()
+        with sole_holder(here / "folder" / "lock") as second:
+            assert second
+            with sole_holder(here / "folder" / "lock") as third:
+                assert not third
+
+
+def test_of_two_exports_into_one_folder_one_is_refused(here: Path, tiny_encoder: Path) -> None:
+    ended = embedlab_at_once(*[("export", f"{tiny_encoder}?pooling=mean", "out")] * 2)
+    assert sorted(one.code for one in ended) in ([0, 2], [0, 3]), ended
+    assert all(len(one.err.splitlines()) == 2 for one in ended if one.code)
+    assert (here / "out" / "model.safetensors").is_file()
+    assert _others(here) == []
+
+
+def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> None:
+    Path("words.txt").write_text("a 1 0\nman 0 1\nthe 1 1\n")
+    names = ("sts12", "sick-r")
+    ended = embedlab_at_once(*[("evaluate", "word-vectors:words.txt", "--sample", "--task", name) for name in names])
+    assert [one.code for one in ended] == [0, 0], ended
+    (alone,) = embedlab_at_once(("evaluate", "word-vectors:words.txt", "--sample", *(word for name in names for word in ("--task", name))))
+    assert alone.code == 0, alone
+
+
+def test_of_two_renames_at_once_one_is_refused(here: Path) -> None:
+    RunFolder.of(Path("runs"), "mine", 1).path.mkdir(parents=True)
+    ended = at_once([(rename, ("runs", "mine", name)) for name in ("a", "b")])
+    assert [one.code for one in ended].count(0) == 1
+    assert all("EmbedlabError" in one.err or "UsageError" in one.err or "MissingError" in one.err for one in ended if one.code)
+    (left,) = list(Path("runs").iterdir())
+    remove_runs([RunFolder.of(Path("runs"), left.name, 1)])
