@@ -28,8 +28,8 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def encode(
     model: ModelName,
-    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .npy, or .parquet with sentence and vector.")],
+    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.", readable=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .npy, or .parquet with sentence and vector.", readable=False)],
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     *,

@@ -28,7 +28,7 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def nearest(
     sentence: Annotated[str, typer.Argument(help="The sentence to compare with.")],
-    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.")],
+    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.", readable=False)],
     model: Annotated[list[str], model_option(several=True)],
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
     top: Annotated[int, typer.Option("--top", metavar="K", min=1, help="How many to show.")] = 10,

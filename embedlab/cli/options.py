@@ -18,7 +18,8 @@ Group = Literal["data", "runs", "machine", "output"]
 
 
 def _option(*names: str, text: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=text, metavar=metavar, show_default=False)
+    # What may not be read is refused where it is read, as missing: for Typer it would be a wrong word.
+    return typer.Option(*names, help=text, metavar=metavar, show_default=False, readable=False)
 
 
 # None = not typed, so that only what was typed overrides environment and files.

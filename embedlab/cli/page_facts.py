@@ -16,7 +16,7 @@ from embedlab.data.published import content_of
 if TYPE_CHECKING:
     from embedlab.data.dataset import State
 
-HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.", readable=False)]
 
 
 def check_page(html: Path | None) -> None:

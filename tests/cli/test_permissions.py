@@ -36,7 +36,7 @@ def test_everything_forbidden_is_two_lines(place: Path) -> None:
         "recipe.toml": ["train", "./recipe.toml", "--dry-run", "--sample"],
         **{f"p.{ending}": ["pairs", "dice", "--dataset", f"./p.{ending}"] for ending in ("tsv", "csv", "jsonl", "parquet")},
         "p.txt": ["encode", WORDS, "p.txt", "-o", "v.npy"],
-        "model/config.json": ["score", "./model", "a", "b"],
+        "model/config.json": ["score", "a", "b", "-m", "./model"],
         "data/STS/STSBenchmark": ["pairs", "dice", "--data", "data", "--dataset", "sts-benchmark"],
         "runs": ["runs", "ls", "--runs", "runs"],
         "closed": ["encode", WORDS, "words.txt", "-o", "closed/v.npy"],
