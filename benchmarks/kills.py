@@ -250,6 +250,9 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
     os.dup2(err, 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
     from embedlab.cli.app import main as program
+    from embedlab.encoders import partial_vectors
+
+    partial_vectors.CHUNK = 1_000  # so that kills fall between chunks too
 
     code = int(program(command))
     sys.stderr.flush()
