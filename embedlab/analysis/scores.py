@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic_core import from_json
 
 from embedlab.analysis.overlap import dice_column
 from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
@@ -20,6 +21,7 @@ from embedlab.paths import disk_errors, write_atomic
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
 _FACTS = "embedlab"  # the parquet metadata key of the facts
+_COUNTS = ("max_tokens", "truncated")  # facts that are whole numbers
 _REMADE = "delete it; `embedlab evaluate MODEL` makes it again"
 
 
@@ -117,7 +119,11 @@ class ScoreFile:
 
 
 def _facts(content: bytes) -> dict[str, str]:
-    facts: dict[str, str] = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+    facts = from_json(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+    if not isinstance(facts, dict) or not all(isinstance(value, str) for value in facts.values()):
+        raise TypeError("not a table of text")
+    if not all(facts[key].isdecimal() for key in _COUNTS if key in facts):
+        raise ValueError("not a count")
     return facts
 
 

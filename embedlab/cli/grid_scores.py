@@ -56,10 +56,12 @@ def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
     cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were judged on
     for state in (state for _, evaluation in found.made for state in evaluation.data):
-        versions.setdefault((state["name"], state["split"]), set()).add(_identity(state))
+        versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
     for labels, evaluation in found.made:
         of_data = [
-            note for state in evaluation.data for note in _data_notes(state, is_one=len(versions[state["name"], state["split"]]) == 1)
+            note
+            for state in evaluation.data
+            for note in _data_notes(state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1)
         ]
         for note in (*of_data, *evaluation.notes, usage(facts_of(evaluation, "truncated"))):
             cells.setdefault(note, []).append(labels)
@@ -70,7 +72,7 @@ def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
 
 def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
     """What tells the data of one evaluation from that of another."""
-    return state["name"], state["split"], state["rows"], state.get("revision"), *sorted(state.get("sha256", {}).values())
+    return state["name"], state.get("split"), state.get("rows"), state.get("revision"), *sorted(state.get("sha256", {}).values())
 
 
 def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
@@ -78,7 +80,7 @@ def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
     yield from remarks(state)
     if not is_one:
         digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-        yield f"judged on {state['name']} {state['split']} with {state['rows']} rows ({digest})"
+        yield f"judged on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
 
 
 def _where(plan: Plan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:

@@ -39,9 +39,10 @@ def content_of(sha256: Mapping[str, str]) -> Content:
 
 def remarks(state: Mapping[str, Any]) -> Iterator[str]:
     """What must be said next to every number made from data in this STATE, the fields of `dataset.State`."""
-    name, of = state["name"], f"{state['name']} {state['split']}"
-    if state.get("partial") and state["rows"] != state["expected_rows"]:
-        yield f"{name} is partial: {state['rows']} of {state['expected_rows']} rows"
+    name, of = state["name"], f"{state['name']} {state.get('split')}"
+    rows, expected = state.get("rows"), state.get("expected_rows")
+    if state.get("partial") and rows != expected:
+        yield f"{name} is partial: {rows} of {expected} rows"
     elif state.get("partial"):
         yield f"{of} is partial: its classes or empty sentences are not those of the published corpus"
     elif state.get("origin") == "folder" and not state.get("revision") and (others := other_files(state.get("sha256", {}))):

@@ -26,7 +26,7 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     Generated or partial data, SentEval's tokenised text, and datasets that mteb has not, are refused: a file of mteb's name would claim
     what it does not hold. So is a correlation that is undefined. What is refused leaves no file.
     """
-    found = {str(state["name"]): state for state in evaluation.data if state["split"] == "test"}
+    found = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
     if not found.keys() & TASKS.keys():
         raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(TASKS)}")
     results = {name: _result(evaluation, name, state) for name, state in found.items() if name in TASKS}
@@ -57,7 +57,7 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
         "scores": {"test": [{**scores, **main}]},
         "evaluation_time": None,
         "evaluated_with": f"embedlab {evaluation.embedlab}",
-        "data": {key: state[key] for key in ("origin", "rows", "revision", "sha256")},
+        "data": {key: state.get(key) for key in ("origin", "rows", "revision", "sha256")},
     }
 
 
@@ -65,7 +65,7 @@ def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
     """Refuse what mteb's revision of a dataset does not hold: it has the official text."""
     if state.get("partial") or state.get("sample"):
         raise UsageError(f"{name} is no whole corpus: mteb's {TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
-    if other := next((file for file in state["sha256"] if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
+    if other := next((file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
         raise UsageError(
             f"{name} was read from {other!r}, which is not the text of mteb's {TASKS[name]}",
             hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or leave --mteb out",

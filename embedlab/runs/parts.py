@@ -22,6 +22,7 @@ class _Stored(TypedDict):
     partial: NotRequired[bool]
     sample: NotRequired[bool]
     sha256: NotRequired[dict[str, str]]
+    empty: NotRequired[int]
 
 
 # As `embedlab.data.dataset.State` has it, and what a run adds; checked where it is read from JSON.

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import polars as pl
+from pydantic_core import from_json
 
 from embedlab import __version__
 from embedlab.analysis.scores import ModelColumns
@@ -48,7 +49,7 @@ def read_kept(path: Path) -> PairData | None:
     """The pairs kept at PATH, if they are there and whole, and the files that they were read from are as they were."""
     try:
         content = read_sealed(path, hint="")
-        facts = json.loads(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+        facts = from_json(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
         if any(_state(Path(file)) != state for file, state in facts["files"].items()):
             return None
         return PairData(

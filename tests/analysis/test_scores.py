@@ -135,3 +135,11 @@ def test_with_scores_equals_a_dictionary_whatever_was_scored_and_how_often(table
     found = with_scores(table, {"a": scores, "b": scores.head(len(keys) // 2)})
     assert found["a"].to_list() == [kept.get(key) for key in table["pair_key"]]
     assert found.columns == [*table.columns, "a", "b"]
+
+
+@pytest.mark.parametrize("facts", ["[]", '{"fingerprint": 3}', "[" * 100_000, '{"max_tokens": "many"}', '{"model": "\\ud800"}', "9" * 5000])
+def test_facts_of_a_wrong_shape_make_a_score_file_unusable(facts: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.parquet"
+    pl.DataFrame(schema=SCORE_COLUMNS).write_parquet(path, metadata={"embedlab": facts})
+    with pytest.raises(MissingError, match="unusable"):
+        ScoreFile.read(path)

@@ -72,3 +72,7 @@ def test_the_stand_in_for_probing_has_a_manifest(shared_data: Path, tmp_path: Pa
     assert sum(source.open_split(tasks["gum-probing/obj-number"], split).state.partial for split in ("train", "dev", "test")) == 1
     whole = source.open_split(tasks["gum-probing/subj-number"], "test").state
     assert (whole.partial, content_of(whole.sha256)) == (False, "published")
+
+
+def test_a_part_without_its_counts_is_remarked_on_all_the_same() -> None:
+    assert list(remarks({"name": "sts12", "partial": True, "rows": 3})) == ["sts12 is partial: 3 of None rows"]
