@@ -23,8 +23,13 @@ def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 def read_heads(run: RunFolder) -> dict[str, Tensor]:
     """Read what the objectives of a run learnt besides its encoder; a damaged or absent file is a MissingError."""
-    path, hint = run.path / HEADS, f"restore the file, or train {run.name!r} again under another name"
+    path, hint = run.path / HEADS, heads_hint(run)
     try:
         return load(read_sealed(path, hint=hint))
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise MissingError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}", hint=hint) from error
+
+
+def heads_hint(run: RunFolder) -> str:
+    """What to do where the heads of RUN cannot be used."""
+    return f"restore the file, or train {run.name!r} again under another name"

@@ -64,6 +64,14 @@ def build_objectives(recipe: Recipe, dim: int) -> list[Objective]:
     return built
 
 
+def trained_parameters(objectives: Sequence[Objective]) -> dict[str, nn.Parameter]:
+    """What OBJECTIVES learn, named "<stage>.<parameter>"; a layer that two of them share is named once.
+
+    What they only use, as a pre-trained head, belongs to the encoder that they took it from.
+    """
+    return {name: parameter for name, parameter in nn.ModuleList(objectives).named_parameters() if parameter.requires_grad}
+
+
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:
     """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from torch's generator.
 

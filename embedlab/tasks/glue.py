@@ -67,17 +67,18 @@ def run_of(spec: ModelSpec) -> RunFolder:
 
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
     """The last classifier that a finished run has trained on a GLUE task; a model without one is a UsageError."""
-    from embedlab.encoders.sealed_tensors import read_heads  # with torch, which results that are stored do without
+    from embedlab.objectives.trained_heads import load_objectives  # with torch, which results that are stored do without
 
     run = run_of(spec)
     index, stage = _classifier_stage(run)
-    head = read_heads(run)
+    encoder, _ = load_member(spec, settings)
+    head = load_objectives(run, encoder.dim)[index].state_dict()
     return Classifier(
-        encoder=load_member(spec, settings)[0],
+        encoder=encoder,
         dataset=stage.data.datasets[0],
         options=stage.objective.options,
-        weight=head[f"{index}.head.weight"].numpy(),
-        bias=head[f"{index}.head.bias"].numpy(),
+        weight=head["head.weight"].numpy(),
+        bias=head["head.bias"].numpy(),
     )
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, Watch, cosines
-from embedlab.encoders.sealed_tensors import read_heads
-from embedlab.objectives.objective import Objective, Trained, build_objectives
+from embedlab.objectives.objective import Objective, Trained
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
+from embedlab.objectives.trained_heads import load_objectives
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.judged import Watches, load_member
@@ -46,10 +46,7 @@ def load_trained(spec: ModelSpec, settings: Settings) -> Trained:
     encoder, device = load_member(spec, settings)
     if spec.kind != "run":
         return Trained(encoder=encoder, objectives=())
-    run = RunFolder(Path(spec.location).parent)
-    objectives = build_objectives(run.recipe(), encoder.dim)
-    # Projections and heads of other stages are there too; what an objective only borrowed from its encoder is not saved.
-    nn.ModuleList(objectives).load_state_dict(read_heads(run), strict=False)
+    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
     for objective in objectives:
         objective.to(device).eval()
     return Trained(encoder=encoder, objectives=objectives)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.errors import EmbedlabError, Interrupted
-from embedlab.objectives.objective import Objective, Trained
+from embedlab.objectives.objective import Objective, Trained, trained_parameters
 from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
@@ -61,9 +61,8 @@ class Session:
 
     @property
     def heads(self) -> dict[str, Tensor]:
-        """What the objectives learn, named "<stage>.<parameter>"; what they only use, as a pre-trained head, is in the starting encoder."""
-        # A layer that two objectives share is named, and saved, once.
-        return {name: parameter for name, parameter in nn.ModuleList(self.objectives).named_parameters() if parameter.requires_grad}
+        """What the objectives learn, named "<stage>.<parameter>"."""
+        return dict(trained_parameters(self.objectives))
 
 
 def train_block(session: Session, block: Block, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective
+from embedlab.objectives.objective import Objective, trained_parameters
 from embedlab.training.blocks import Block
 from embedlab.training.checkpointing import Snapshot, Tensors
 from embedlab.training.learner import Learner
@@ -30,9 +30,8 @@ class RunShape:
 
     def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
         yield from _odd_steps(snapshot, self.plan[-1].end)
-        heads = {name: value for name, value in nn.ModuleList(self.objectives).named_parameters() if value.requires_grad}
         yield from _other_tensors("encoder", snapshot.encoder, self.encoder.backbone.state_dict())
-        yield from _other_tensors("heads", snapshot.heads, heads)
+        yield from _other_tensors("heads", snapshot.heads, trained_parameters(self.objectives))
         yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
         yield from _odd_generators(snapshot.random)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from embedlab.data.source import Source
@@ -57,6 +58,21 @@ def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path)
     assert found.marks == ("sample",)
     assert {score.setting for score in found.scores} == {"validation"}
     assert found.scores[1].items == 300
+
+
+def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(tmp_path: Path, tiny_encoder: Path) -> None:
+    run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.data.rows=32")
+    whole = load_file(run.path / "heads.safetensors")
+    broken = whole["0.head.weight"].clone()
+    broken[0, 3] = torch.nan
+    for heads, message in (
+        ({"0.head.bias": whole["0.head.bias"]}, r"lacks tensor '0\.head\.weight'"),
+        ({**whole, "0.head.weight": broken}, r"not finite in tensor '0\.head\.weight'"),
+        ({**whole, "0.head.bias": torch.zeros(5)}, r"tensor '0\.head\.bias' in the shape \[5\], but .* \[2\]"),
+    ):
+        save_file(heads, run.path / "heads.safetensors")
+        with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
+            judged(run)
 
 
 def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:

@@ -1,16 +1,19 @@
 """What heads predict: thresholds against every cut, sharing and saving of layers, averages of runs."""
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import resolve
 from embedlab.encoders.device import Machine
-from embedlab.errors import UsageError
+from embedlab.encoders.sealed_tensors import write_sealed_tensors
+from embedlab.errors import MissingError, UsageError
 from embedlab.objectives.objective import build_objectives
 from embedlab.recipe import load_recipe
 from embedlab.runs.store import RunFolder
@@ -79,6 +82,43 @@ def test_heads_come_back_from_the_run(runs: Path) -> None:
     assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
     frame = SAMPLE.open("sts-course", "dev").frame.head(5)
     assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
+
+
+Tensors = dict[str, torch.Tensor]
+HEAD = "1.layers.first.weight"  # shared by two stages, saved once
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda heads: heads.pop(HEAD), f"lacks tensor '{HEAD}'"),
+        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.nan), f"not finite in tensor '{HEAD}'"),
+        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.inf), f"not finite in tensor '{HEAD}'"),
+        (lambda heads: heads.update({HEAD: heads[HEAD][1:]}), rf"tensor '{HEAD}' in the shape \[63, 64\], but .* \[64, 64\]"),
+        (lambda heads: heads.update({HEAD: heads[HEAD].int()}), f"tensor '{HEAD}' without floating point numbers"),
+        (lambda heads: heads.clear(), "lacks tensor '0"),
+    ],
+)
+@pytest.mark.parametrize("write", [save_file, lambda tensors, path: write_sealed_tensors(path, tensors)], ids=["unsealed", "sealed"])
+def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
+    runs: Path, tmp_path: Path, change: Callable[[Tensors], object], message: str, write: Callable[[Tensors, Path], None]
+) -> None:
+    run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
+    heads = load_file(run / "heads.safetensors")
+    change(heads)
+    write(heads, run / "heads.safetensors")
+    (spec,) = resolve("multitask", tmp_path).members
+    with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
+        load_trained(spec, SETTINGS)
+
+
+def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
+    heads = load_file(run / "heads.safetensors")
+    save_file({**heads, "7.projection.weight": torch.full((2,), torch.nan)}, run / "heads.safetensors")
+    (spec,) = resolve("multitask", tmp_path).members
+    trained = load_trained(spec, SETTINGS)
+    assert torch.equal(trained.objectives[2].layers.first.weight, heads[HEAD])  # type: ignore[union-attr, arg-type]
 
 
 def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
