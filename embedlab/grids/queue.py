@@ -304,7 +304,7 @@ def _decoded(text: Any) -> Any:
 
 
 def _damaged(path: Path, reason: str) -> MissingError:
-    return MissingError(f"{str(path)!r} is damaged: {reason}", hint=_REMADE)
+    return MissingError(f"{str(path)!r} is damaged: {' '.join(reason.split())}", hint=_REMADE)
 
 
 def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:

@@ -209,6 +209,21 @@ def test_a_row_that_no_worker_wrote_is_refused_by_file_and_column(path: Path, ch
             queue.entries()
 
 
+def test_pages_that_do_not_hang_together_are_told_in_one_line(path: Path) -> None:
+    with Queue(path) as queue:
+        queue._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(path.read_bytes())
+    with sqlite3.connect(path) as plain:
+        (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'by_state'").fetchone()
+        (size,) = plain.execute("PRAGMA page_size").fetchone()
+    plain.close()
+    content[(page - 1) * size] = 0xFF
+    path.write_bytes(content)
+    with pytest.raises(MissingError, match="damaged") as caught:
+        Queue(path)
+    assert "\n" not in caught.value.message
+
+
 @pytest.mark.parametrize("value", ["[1, 2]", "[[", "3", '["a"]', "[" * 100_000, "[NaN]"])
 def test_rungs_that_nobody_wrote_are_refused(path: Path, value: str) -> None:
     with Queue(path) as queue:
