@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi, sin
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from embedlab.analysis.dependence import SharedSentences
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +52,15 @@ class Graph:
             second=second,
             sentences=len(distinct),
         )
+
+    @cached_property
+    def datasets(self) -> list[tuple[str, NDArray[np.intp], NDArray[np.uint64], SharedSentences]]:
+        """Of each dataset its name, its pairs, their sentences and which of them share one."""
+        found = []
+        for number, name in enumerate(self.names):
+            own = np.flatnonzero(self.dataset == number)
+            found.append((name, own, self.texts[own], SharedSentences.of(self.texts[own, 0], self.texts[own, 1])))
+        return found
 
     def part(self, rows: NDArray[np.intp]) -> "Graph":
         """Some of its pairs."""

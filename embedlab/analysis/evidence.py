@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ class Rows:
     texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same where it has one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
 
-    @property
+    @cached_property
     def shared(self) -> SharedSentences:
         """Which rows share a sentence."""
         return SharedSentences.of(self.texts[:, 0], self.texts[:, 1], self.groups)
