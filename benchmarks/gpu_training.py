@@ -63,7 +63,7 @@ SEED = 1
 SHARE_LIMIT = "≥ 0.6"  # in bf16 on a CPU
 PROFILED_STEPS = 5  # at least: the loop tells of every tenth step
 PROFILED_TIMES = 4  # on a CPU, the last one counts: what a profile keeps cuts up the memory that steps reuse, until there is enough of it
-SPARE_STEPS = 50  # after the epoch, for what is profiled
+SPARE_STEPS = 100  # after the epoch, for what is profiled
 PRODUCTS = 5  # each time that the loop tells of its steps
 WARM_STEPS = 10  # at least, before the share of the best product counts: in them memory is taken and programs for shapes are built
 

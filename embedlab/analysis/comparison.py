@@ -18,7 +18,7 @@ from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.slices import By
-from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, correlation_interval, share_interval
+from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
 from embedlab.analysis.weighing import Component, Weighed
 from embedlab.errors import UsageError
 from embedlab.names import unknown
@@ -83,6 +83,7 @@ class ComparedSlice:
     task: str = "sts"
     metric: str = "spearman"
     sentences: int = 0  # distinct ones; 0 where no items are behind the numbers
+    tests: int = 0  # p-values among its models: what the correction is over
     component: Component | None = None  # of the difference in which it weighs most, or of the only model
 
     @property
@@ -200,6 +201,7 @@ class _Draft(Weighed):
             task=one.task,
             metric=one.metric,
             sentences=self.sums.shared.sentences if self.sums is not None else 0,
+            tests=sum(not isnan(p) for p, _ in self.tests.values()),
             component=self.component(reference),
         )
 
@@ -236,6 +238,8 @@ class _Draft(Weighed):
     def _notes(self) -> Iterator[str]:
         """What limits this slice's intervals."""
         if self.sums is None:
+            if self.evidence.rows is not None:
+                yield f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
             return
         rows, sentences = self.sums.shared.rows, self.sums.shared.sentences
         if rows < FEW_PAIRS or sentences < FEW_SENTENCES:
@@ -246,29 +250,41 @@ def comparison_notes(
     found: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
 ) -> Iterator[str]:
     """What a reader must know about intervals, stars and letters of the whole table."""
-    tests = sum(len(one.scores) * (len(one.scores) - 1) // 2 for one in found if one.sentences)
+    tests = sum(one.tests for one in found)
     if not any(one.sentences for one in found):
         return
     effects = [(one.key, one.design_effect) for one in found if one.design_effect >= 1.05]
     if effects:
-        told = ", ".join(f"{key} {effect:.2f}" for key, effect in effects)
-        yield f"rows that share a sentence count as dependent; design effect (variance against independent rows): {told}"
+        listed = ", ".join(f"{key} {effect:.2f}" for key, effect in effects)
+        yield f"rows that share a sentence count as dependent; design effect (variance against independent rows): {listed}"
     if concentrated := [one for one in found if one.is_concentrated]:
         shares = ", ".join(f"{one.key} {one.component.rows} rows {100 * one.component.share:.0f}%" for one in concentrated if one.component)
         yield f"one group of rows connected by shared sentences carries most of the variance, so intervals may be too narrow: {shares}"
     if tests:
-        yield f"letters and *: one p for each two models, corrected by Holm over the {tests} comparisons of the table, 5%"
+        yield f"letters and *: one p for each two models, corrected by Holm over {_counted(tests, 'comparison')} of the table, 5%"
     if margin is not None:
-        shown = sum(len(one.differences) for one in found if one.sentences)
-        yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over the {shown} differences shown, 5%"
-    singles = [model.name for model in models if model.is_recipe and len(model.members) == 1]
-    if singles:
-        yield f"one seed: the interval is about this checkpoint, not the recipe: {', '.join(singles)}"
-    pooled = [model.name for model in models if model.is_recipe and len(model.members) == 2]
-    if pooled:
-        yield f"two seeds: the spread over seeds is pooled with the other model's: {', '.join(pooled)}"
+        shown = sum(not isnan(each.p_equivalent) for one in found for each in one.differences.values())
+        over = _counted(shown, "difference")
+        yield f"=: smaller than ±{100 * margin:g} by two one-sided tests, corrected by Holm over {over} shown, 5%"
+    yield from _seed_notes([model for model in models if model.is_recipe])
     if test != "dyadic" and effects:
         yield f"p of {test}: corrected by each slice's design effect"
+
+
+def _seed_notes(recipes: Sequence[ModelColumns]) -> Iterator[str]:
+    """What few seeds mean for the intervals."""
+    seeds = {model.name: len(model.members) for model in recipes}
+    single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
+    if single:
+        borrowed = "; a difference from a model of several seeds takes that one's spread" if max(seeds.values()) > 1 else ""
+        yield f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
+    if two:
+        pooled = "; in a difference it is pooled with the other recipe's" if len(seeds) > 1 else ""
+        yield f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"the {noun}" if number == 1 else f"the {number} {noun}s"
 
 
 def design_corrected(p: float, design_effect: float) -> float:
