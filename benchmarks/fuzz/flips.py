@@ -334,10 +334,12 @@ def _pairs(world: World) -> Path:
 
 
 def _reader_of_pairs(world: World) -> Read:
+    again = load_pairs(world.settings)  # the same at each start
+
     def read(folder: Path, _: list[str]) -> object:
         """What the dashboard shows first: the stored table, or, where that is of no use, the pairs read again."""
         (path,) = folder.glob("*.parquet")
-        data = read_kept(path) or load_pairs(world.settings)
+        data = read_kept(path) or again
         return data.table.rows()[:50], data.table.hash_rows().sum(), dict(data.gold_ranges), data.models, data.notes
 
     return read
