@@ -38,7 +38,7 @@ def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embed
     assert headings == ["By dataset", "By source", "By word overlap", "Pair by pair"]
     shown = answer.out.splitlines()[1].split(",")
     assert shown[0] == "mine.tsv"
-    assert f"{float(shown[2]):.2f} " in page  # the score of dice
+    assert f"{float(shown[2]):.2f}" in page  # the score of dice
     assert page.count("<svg") >= 6
     assert "mine.tsv all, 6 rows" in page  # the data in the facts block
 

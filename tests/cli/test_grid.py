@@ -20,6 +20,7 @@ from embedlab.grids.queue import Queue
 from embedlab.settings import Settings
 from tests.grids.conftest import GRID, STAND_IN, plan_of
 from tests.grids.test_table import write_results
+from tests.stored import store_values, stored_values
 
 
 @pytest.fixture
@@ -235,7 +236,6 @@ def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.Monkey
     assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
 
 
-@pytest.mark.xfail(reason="rewrites a stored evaluation without its checksum", strict=False)
 def test_the_table_says_how_its_numbers_were_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,13 +245,13 @@ def test_the_table_says_how_its_numbers_were_made(
     write_results(plan, list(plan.cells)[:-1])
     for cell in list(plan.cells)[:-1]:
         path = plan.run(cell).evaluations / "sts.json"
-        told = json.loads(path.read_text()) | {
+        changes = {
             "pooling": cell.variant.labels["encoder.pooling"],
             "marks": ["overlap", "sample"],
             "overlaps": {"sts12": {"sentences": 9, "shared_sentences": 2, "pairs": 5, "shared_pairs": 0}},
             "notes": ["‡ test sentences that are in its training data: sts12 2 of 9"],
         }
-        path.write_text(json.dumps(told))
+        store_values(path, stored_values(path) | changes)
     table = json.loads(answer(capsys, "table", "mine", "--sample", "--json"))
     assert table["title"].endswith("[overlap] [sample]")
     assert table["notes"][1:] == [
@@ -270,7 +270,6 @@ def test_the_table_says_how_its_numbers_were_made(
     assert "‡" not in "".join(answer(capsys, "table", "mine", "--sample", "--score", "sts13").splitlines()[:10])
 
 
-@pytest.mark.xfail(reason="rewrites a stored evaluation without its checksum", strict=False)
 def test_the_table_names_cells_that_were_judged_on_other_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,7 +283,7 @@ def test_the_table_names_cells_that_were_judged_on_other_data(
         short = part | {"name": "sts12", "expected_rows": 9, "rows": 5 if is_short else 9, "partial": is_short}
         path = plan.run(cell).evaluations / "sts.json"
         one_cells_own = [part | {"name": "sick-r"}] if cell.number == 1 else []
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": [part, short, *one_cells_own]}))
+        store_values(path, stored_values(path) | {"data": [part, short, *one_cells_own]})
     notes = "\n".join(json.loads(answer(capsys, "table", "mine", "--sample", "--json"))["notes"])
     assert "encoder.pooling cls: sts12 is partial: 5 of 9 rows" in notes
     assert "encoder.pooling cls: judged on sts12 test with 5 rows" in notes

@@ -1,5 +1,6 @@
 """Every table says how its numbers were made."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.data.overlaps import KnownText
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
+from tests.stored import store_values, stored_values
 from tests.tasks.labelled_sentences import write_sst2
 
 BF16 = ["--precision", "bf16", "--threads", "1"]
@@ -77,7 +79,8 @@ def test_typed_sentences_are_judged_with_marks_pooling_precision_and_seeds(
 ) -> None:
     (tmp_path / "lines.txt").write_text("A dog barks.\nA cat sleeps.\n")
     for file in tmp_path.glob("runs/mine/*/environment.json"):
-        file.write_text(file.read_text().replace('"partial"', f'"{mark}"'))
+        changed = json.dumps(stored_values(file)).replace('"partial"', f'"{mark}"')
+        store_values(file, json.loads(changed))
     answer = embedlab(*command, "--model", mine, *BF16, "--json")
     assert answer.code == 0, answer.err
     assert answer.json["title"].endswith(f" [{mark}]")

@@ -11,6 +11,7 @@ from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.marks import training_marks, training_notes, training_precision
 from embedlab.tasks.origin import UNKNOWN_TEXT, origin_notes
+from tests.stored import store_values, stored_values
 from tests.tasks.test_learnt import recipe
 
 
@@ -62,7 +63,7 @@ def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it
     assert training_notes(spec) == ("its starting encoder was trained on captions (stated, not counted)",)
     (run.model / "embedlab.json").write_text(json.dumps({"training_text": []}))
     assert training_notes(spec) == ()
-    values = json.loads(run.environment_file.read_text())
+    values = stored_values(run.environment_file)
     del values["precision"]
-    run.environment_file.write_text(json.dumps(values))
+    store_values(run.environment_file, values)
     assert training_precision(spec) == "unknown"
