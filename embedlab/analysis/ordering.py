@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from embedlab.analysis.dependence import Sums, Variances
 from embedlab.analysis.evidence import Rows
 from embedlab.analysis.influence import Floats
-from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, spread_of, with_seeds
+from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
 
 DRAWS = 2_000  # of a ranking: an interval of tau to about one step of it
 
@@ -43,6 +43,7 @@ class Estimate:
     rows: Rows | None = None  # contributions of each member's rows; None where no items are stored
     other: float = 0.0  # variance that is not of these rows, as of an accuracy whose items are not stored
     is_recipe: bool = True  # whether the members are draws of a recipe
+    behind: tuple[frozenset[str], ...] = ()  # the runs behind each member; empty where none are named
 
     @property
     def value(self) -> float:
@@ -72,7 +73,7 @@ class Standing:
         values = np.array([self._estimates[place].value for place in places])
         tau = float(kendall(printed, values[:, None])[0])
         covariance, freedom = self._covariance(places)
-        if not covariance.any():
+        if not covariance.any() or np.isnan(covariance).any():
             return Agreement(tau=tau, low=nan, high=nan)
         rng = np.random.default_rng(0)
         roots, vectors = np.linalg.eigh(covariance)
@@ -102,8 +103,17 @@ class Standing:
         scatter = float(((one.members - one.value) ** 2).sum())
         return SeedSpread(members=len(one.members), scatter=scatter, noise=0.0, is_recipe=one.is_recipe)
 
+    def _pair_spreads(self, first: int, second: int) -> list[SeedSpread]:
+        """The spread of each estimate, or of estimates that share runs that of their differences seed by seed."""
+        one, other = self._estimates[first], self._estimates[second]
+        if self._sums is None or not share_runs(one.behind, other.behind):
+            return [self._spreads[first], self._spreads[second]]
+        unit = np.eye(self._members[-1])
+        own, others = (unit[self._members[place] : self._members[place + 1]] for place in (first, second))
+        return [spread_of(one.members - other.members, self._sums.combined(own - others), is_recipe=True)]
+
     def _of_difference(self, first: int, second: int) -> Uncertainty:
-        own = [self._spreads[first], self._spreads[second]]
+        own = self._pair_spreads(first, second)
         other = self._estimates[first].other + self._estimates[second].other
         if self._sums is not None:
             weights = np.zeros(self._members[-1])
@@ -116,10 +126,11 @@ class Standing:
         return replace(found, rows=found.rows + other, independent=found.independent + other)
 
     def _alone(self, place: int) -> Variances:
-        """The variances of one estimate whose rows are not those of the others."""
+        """The variances of one estimate whose rows are not those of the others; 0 without rows, nan with too few of them."""
         one = self._estimates[place]
         if one.rows is None or len(one.rows.texts) < FEWEST_ROWS:
-            return Variances(value=np.zeros(1), independent=np.zeros(1), freedom=np.full(1, np.inf))
+            variance = np.full(1, 0.0 if one.rows is None else np.nan)
+            return Variances(value=variance, independent=variance, freedom=np.full(1, np.inf))
         return one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
 
     def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:

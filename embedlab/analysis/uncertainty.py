@@ -106,6 +106,11 @@ def spread_of(scores: Floats, sums: Sums, *, is_recipe: bool) -> SeedSpread:
     )
 
 
+def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> bool:
+    """Whether two models have as many members and some run is behind the same member of both, as of a combination and its part."""
+    return len(first) == len(second) > 1 and any(own & other for own, other in zip(first, second, strict=True))
+
+
 def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread]) -> Uncertainty:
     """The uncertainty of estimate PLACE of ROWS, a score or a difference, with what the seeds of its models add.
 

@@ -11,7 +11,7 @@ from embedlab.analysis.dependence import Sums
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, SeedSpread, Uncertainty, spread_of, with_seeds
+from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
 
 Pair = tuple[str, str]
 
@@ -89,14 +89,8 @@ class Weighed:
 
     def _pair_spreads(self, sums: Sums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:
         """The spread of each model, or of models that share runs that of their differences seed by seed: they rise and fall together."""
-        if not _share_runs(self.models[first], self.models[second]):
+        if not share_runs(self.models[first].behind, self.models[second].behind):
             return [spreads[first], spreads[second]]
         own, other, unit = self.places[first], self.places[second], np.eye(len(self.evidence.points))
         apart = self.evidence.points[own] - self.evidence.points[other]
         return [spread_of(apart, sums.combined(unit[own] - unit[other]), is_recipe=True)]
-
-
-def _share_runs(first: ModelColumns, second: ModelColumns) -> bool:
-    """Whether two models have as many members and some run is behind the same member of both, as of a combination and its part."""
-    is_aligned = len(first.members) == len(second.members) > 1
-    return is_aligned and any(own & other for own, other in zip(first.behind, second.behind, strict=True))

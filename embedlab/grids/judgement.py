@@ -198,6 +198,7 @@ class _Behind:
             rows=joined([(one, scale / len(points)) for one in rows]) if rows else None,
             other=scale**2 * other,
             is_recipe=any(member.seed is not None for member in members[0]),
+            behind=tuple(member.runs for member in members[0]),
         )
 
     def _rows(self, point: Point, members: Sequence[str]) -> Rows | None:

@@ -28,6 +28,7 @@ class Member:
 
     name: str
     seed: int | None
+    runs: frozenset[str] = frozenset()  # those behind it: of a combination those of its parts
 
 
 def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
@@ -152,19 +153,25 @@ class RowModels:
         if making.recipe is not None:
             run = self.run_of.get(training(making))
             there = finished_seeds(self.runs, run) if run is not None else {}
-            return tuple(Member(name=f"{run}@{seed}", seed=seed) for seed in there if self.seeds is None or seed in self.seeds)
+            names = {seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds}
+            return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
         if making.pooling is not None:
             return (Member(name=f"{making.set.get(ENCODER, self.encoder)}?pooling={making.pooling}", seed=None),)
         if making.combine is None:
             return ()
         parts = [self.members(self.table.makings[row]) for row in making.of]
         rows = _couples(parts[0]) if making.is_control else _by_seed(parts)
-        return tuple(Member(name=f"{making.combine}({','.join(member.name for member in row)})", seed=row[0].seed) for row in rows)
+        return tuple(_combined(making.combine, row) for row in rows)
 
     def all_members(self) -> dict[Spot, tuple[Member, ...]]:
         """The models behind every number by row and column, and behind every row under the column ""."""
         rows = {(row, ""): self.members(making) for row, making in self.table.makings.items()}
         return {**rows, **{(point.row, point.column): self.members(point.making) for point in self.table.points}}
+
+
+def _combined(combine: str, parts: Sequence[Member]) -> Member:
+    name = f"{combine}({','.join(part.name for part in parts)})"
+    return Member(name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts)))
 
 
 def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:

@@ -1,5 +1,7 @@
 """The probability that an order holds, beside bootstraps written out and scipy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, norm, spearmanr, t
@@ -94,3 +96,21 @@ def test_the_interval_of_tau_is_that_of_rankings_drawn_again(gold: np.ndarray) -
         drawn.append(kendalltau([4, 3, 2, 1], [spearmanr(gold[rows], one[rows]).statistic for one in scores]).statistic)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.34)
     assert found.low <= found.tau <= found.high
+
+
+def test_too_few_rows_decide_nothing_by_their_seeds_alone(gold: np.ndarray) -> None:
+    few = [estimate([noisy(gold[:9], noise, seed) for seed in (1, 2, 3)], gold[:9]) for noise in (0.5, 4.0)]
+    standing = Standing([*few, few[0]])
+    assert np.isnan(standing.order(0, 1).probability)
+    assert np.isnan(standing.agreement([0, 1, 2], [3, 2, 1]).low)
+
+
+def test_estimates_that_share_runs_are_compared_seed_by_seed(gold: np.ndarray) -> None:
+    """Seeds that differ much, but of which each is a little better by the first than by the second."""
+    runs = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
+    near = [noisy(gold, noise, seed) for seed, noise in enumerate((1.0, 2.0, 3.5))]
+    far = [scores + np.random.default_rng(9).normal(scale=1.0, size=PAIRS) for scores in near]
+    pair = [estimate(near, gold), estimate(far, gold)]
+    shared = [replace(one, behind=runs) for one in pair]
+    assert Standing(pair).order(0, 1).probability < 0.7
+    assert Standing(shared).order(0, 1).probability > 0.94
