@@ -11,7 +11,7 @@ from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.data.overlaps import KnownText
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
-from tests.stored import store_values, stored_values
+from tests.stored_json import store_values, stored_values
 from tests.tasks.labelled_sentences import write_sst2
 
 BF16 = ["--precision", "bf16", "--threads", "1"]
