@@ -109,6 +109,7 @@ class Comparison:
     reference: str
     slices: tuple[ComparedSlice, ...]
     test: PairTest = "dyadic"
+    margin: float | None = None  # of the test of equivalence, in units of the scores
     notes: tuple[str, ...] = ()  # what a reader must know about all of it
 
 
@@ -145,6 +146,7 @@ def compare(
         reference=reference,
         slices=found,
         test=test,
+        margin=margin,
         notes=tuple(comparison_notes(found, models, test, margin)),
     )
 

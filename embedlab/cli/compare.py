@@ -1,6 +1,7 @@
 """`embedlab compare`: models side by side, and whether they differ."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -10,7 +11,7 @@ from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, score
 from embedlab.cli.models import ModelNames
 from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
-from embedlab.cli.options import common, examples
+from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.errors import ExitCode, UsageError
@@ -58,6 +59,7 @@ def compare(
     setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
     html: HtmlFile = None,
+    signature: Signed = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -82,14 +84,14 @@ def compare(
 
         from embedlab.cli.compare_suites import compare_suites
 
-        return compare_suites(models, asked, test, margin, setting, terminal)
+        return compare_suites(models, asked, test, margin, setting, terminal, is_signed=signature)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
     check_page(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
     comparison = _compared(scored, by, aggregate, test, margin, terminal)
     printed = _published_rows(comparison.models) if published else []
-    terminal.show(comparison_table(comparison, scored, printed))
+    terminal.show(replace(comparison_table(comparison, scored, printed), is_signed=signature))
     if html is not None:
         from embedlab.cli.compare_page import View, write_comparison
 
@@ -163,7 +165,22 @@ def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "
         ],
         rows=rows,
         notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
+        signatures=_signatures(comparison, scored),
     )
+
+
+def _signatures(comparison: "Comparison", scored: "ScoredPairs") -> dict[str, str]:
+    """The signature of each model's numbers and of its differences from the reference."""
+    from embedlab.analysis.uncertainty import METHOD
+    from embedlab.tasks.sts import signature_of
+
+    rows = sum(one.pairs for one in comparison.slices if not one.average_of)
+    margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
+    found = {
+        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman", rows=rows)
+        for model in scored.models
+    }
+    return {name: str(replace(one, interval=(METHOD,), test=(comparison.test,), margin=margin)) for name, one in found.items()}
 
 
 def _printed(row: "PublishedRow", one: "ComparedSlice") -> float | None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING
 
 import typer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import Watch
     from embedlab.reports.tables import Table
+    from embedlab.runs.signature import Signature
     from embedlab.settings import Settings
     from embedlab.tasks.answers import Answers
     from embedlab.tasks.asked import Asked
@@ -41,11 +43,19 @@ class Found:
     facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
     marks: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    signatures: "dict[str, list[Signature]]" = field(default_factory=dict)  # by model, one a member and task
     is_whole: bool = True
 
 
 def compare_suites(
-    names: Sequence[str], asked: "Sequence[Asked]", test: "Test", margin: float | None, setting: "SettingName", terminal: Terminal
+    names: Sequence[str],
+    asked: "Sequence[Asked]",
+    test: "Test",
+    margin: float | None,
+    setting: "SettingName",
+    terminal: Terminal,
+    *,
+    is_signed: bool = False,
 ) -> None:
     """Show the models on all that was asked for, in one table."""
     from embedlab.analysis.comparison import compare_evidence
@@ -70,19 +80,25 @@ def compare_suites(
             found.is_whole = False
     if not found.evidence:
         raise typer.Exit(ExitCode.MISSING)
-    terminal.show(_table(found, compare_evidence(found.evidence, columns, names[0], test=test, margin=margin), columns, test, margin))
+    slices = compare_evidence(found.evidence, columns, names[0], test=test, margin=margin)
+    signatures = _signatures(found, slices, test, margin)
+    terminal.show(replace(_table(found, slices, columns, test, margin), signatures=signatures, is_signed=is_signed))
     if not found.is_whole:
         raise typer.Exit(ExitCode.MISSING)
 
 
 def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColumns]", one: "Asked", terminal: Terminal) -> None:
     from embedlab.analysis.evidence import AVERAGES, pair_evidence
+    from embedlab.tasks.sts import signature_of
 
     scored, _ = score(names, terminal, datasets=one.names or None, is_reported=True)
     with terminal.progress("comparing") as tick:
         found.evidence += pair_evidence(scored.table, columns, watch=tick)
     for model in scored.models:
         own = scored.model_overlaps(model, "dataset")
+        rows = scored.table.height
+        signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=rows)
+        found.signatures.setdefault(model.name, []).append(signature)
         found.shared.setdefault(model.name, {}).update(own)
         found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in AVERAGES})
     found.marks |= set(scored.marks)
@@ -118,6 +134,9 @@ def _add_answers(
         for spec in model.members:
             if spec.name in answered and spec.name not in found.facts:
                 found.facts[spec.name] = _kept_facts(spec, terminal.settings)
+            if spec.name in answered:
+                signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, terminal.settings)
+                found.signatures.setdefault(model.name, []).append(signature)
     if answers and takes(one.task, "setting"):
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
     found.evidence += evidence(one, answers, len(members))
@@ -152,6 +171,55 @@ def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
             if kept.fingerprint == place.fingerprint:
                 return {**facts_of(kept), **training_facts(spec)}
     return {"precision": place.precision, **training_facts(spec)}
+
+
+def _signature(spec: "ModelSpec", one: "Asked", own: "Answers", facts: Facts, setting: "SettingName", settings: "Settings") -> "Signature":
+    """What decides a member's answers to a task."""
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.runs.evaluations import Evaluation
+    from embedlab.runs.signature import UNKNOWN
+    from embedlab.tasks.judged import known_of, setting_of, takes
+
+    place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
+    described = Evaluation(
+        task=one.evaluation_name(setting_of(one.task, setting)),
+        model=spec.name,
+        fingerprint=place.fingerprint,
+        precision=place.precision,
+        pooling=facts.get("pooling"),
+        max_tokens=int(tokens) if tokens else None,
+        truncated=0,
+        data=own.data,
+        marks=(),
+        scores=(),
+        **known_of(spec),
+    )
+    settings_used = ((setting,) if takes(one.task, "setting") else ()) + tuple(score.setting for score in own.scores)
+    signature = replace(described.signature, setting=settings_used)
+    is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
+    return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature
+
+
+def _signatures(found: Found, slices: "Sequence[ComparedSlice]", test: "Test", margin: float | None) -> dict[str, str]:
+    """The signature of each model over all tasks that it has numbers of."""
+    from embedlab.analysis.uncertainty import METHOD
+    from embedlab.runs.signature import merged
+
+    signed = {}
+    for model in (model for model in slices[0].scores if model in found.signatures):
+        own = [one for one in slices if not isnan(one.scores[model].value)]
+        sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
+        signature = replace(
+            merged(found.signatures[model]),
+            by=("dataset",),
+            interval=(METHOD,),
+            margin=(f"{100 * margin:g}",) if margin is not None else (),
+            metric=tuple(one.metric for one in own),
+            n=(str(sum(sizes.values())),),
+            test=tuple({difference.test for one in own for difference in one.differences.values()} or {test}),
+        )
+        signed[model] = str(signature)
+    return signed
 
 
 def _named_watch(watch: "Callable[[str], Watch]", member: str, work: str) -> "Watch":

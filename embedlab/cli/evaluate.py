@@ -1,6 +1,7 @@
 """`embedlab evaluate`: a model's numbers on the tasks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 from statistics import fmean, stdev
@@ -12,7 +13,7 @@ from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
 from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
-from embedlab.cli.options import common, examples
+from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.output import Terminal, report, to_stderr
 from embedlab.cli.suites import Work, check_device, encode_for_all, judge_models
 from embedlab.errors import ExitCode, MissingError, UsageError
@@ -63,6 +64,7 @@ def evaluate(
     metric: Annotated[Metric, typer.Option("--metric", help="The correlation to show.")] = "spearman",
     setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     again: Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")] = False,
+    signature: Signed = False,
     mteb: Annotated[
         Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR as files that mteb reads.")
     ] = None,
@@ -87,7 +89,7 @@ def evaluate(
     asked = ask(suite, task or (), terminal.settings.data)
     if [one.task for one in asked] != ["sts"]:
         _refuse_options_of_sts(by=by != "dataset", aggregate=aggregate is not None, metric=metric != "spearman", mteb=mteb is not None)
-        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again), submission, terminal)
+        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again, is_signed=signature), submission, terminal)
     if submission is not None:
         raise _not_glue()
     if setting != "literature":
@@ -102,10 +104,8 @@ def evaluate(
     if mteb is not None:
         _write_for_mteb(mteb, evaluations, terminal)
     aggregates: Sequence[Aggregate] = (aggregate,) if aggregate else ("all", "mean", "wmean")
-    if by == "dataset":
-        terminal.show(dataset_table(scored, evaluations, aggregates, metric))
-    else:
-        terminal.show(_slice_table(scored, evaluations, by, metric))
+    table = dataset_table(scored, evaluations, aggregates, metric) if by == "dataset" else _slice_table(scored, evaluations, by, metric)
+    terminal.show(replace(table, is_signed=signature))
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
     return None
@@ -168,7 +168,7 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
             continue
         tables += [table] if table else []
     if tables:
-        terminal.show(*tables)
+        terminal.show(*(replace(table, is_signed=work.is_signed) for table in tables))
     if submission is not None:
         _write_submission(predicting, submission, terminal)
     if not is_whole:
@@ -237,7 +237,22 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
     columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
     columns += [Column(key=key, title=key, align="right") for key in keys]
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=_notes(scored, "dataset", aggregates))
+    return Table(
+        title=_title(scored, metric),
+        columns=columns,
+        rows=rows,
+        notes=_notes(scored, "dataset", aggregates),
+        signatures=_signatures(scored, "dataset", aggregates, metric),
+    )
+
+
+def _signatures(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate], metric: Metric) -> dict[str, str]:
+    from embedlab.tasks.sts import signature_of, suite_slices
+
+    rows = sum(part.pairs.height for part in suite_slices(scored.table, by))
+    return {
+        model.name: str(signature_of(scored, model, by=by, aggregation=aggregates, metric=metric, rows=rows)) for model in scored.models
+    }
 
 
 def _dataset_row(
@@ -274,7 +289,8 @@ def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric
         notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
     columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes)
+    signatures = _signatures(scored, by, ("all",), metric)
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes, signatures=signatures)
 
 
 def _slices(evaluations: Evaluations, by: str) -> list[str]:

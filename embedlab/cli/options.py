@@ -16,6 +16,8 @@ from embedlab.settings import Device, Format, Precision, load_settings, process_
 
 Group = Literal["data", "runs", "machine", "output"]
 
+Signed = Annotated[bool, typer.Option("--signature", help="Also show, in one line a model, everything that decides its numbers.")]
+
 
 def _option(*names: str, text: str, metavar: str | None = None) -> Any:
     # What may not be read is refused where it is read, as missing: for Typer it would be a wrong word.

@@ -62,6 +62,8 @@ class Terminal:
         """CSV has no place for notes, which may say that numbers are partial."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
+        for line in dict.fromkeys(line for table in tables if table.is_signed for line in table.signature_lines):
+            self.error(line)
 
     def _show_rich(self, *tables: "Table") -> None:
         from rich.console import Console
@@ -148,18 +150,19 @@ def _json(tables: "Sequence[Table]") -> str:
 @contextmanager
 def _bar(label: str) -> Iterator[Tick]:
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}", markup=False),
+        TextColumn("{task.fields[text]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(printable.one_line(label), total=None, text="")
-        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=printable.one_line(text))
+        task = bar.add_task(escape(printable.one_line(label)), total=None, text="")
+        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=escape(printable.one_line(text)))
 
 
 def _plain_progress(label: str) -> Tick:

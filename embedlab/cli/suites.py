@@ -39,6 +39,7 @@ class Work:
     setting: "SettingName" = "literature"
     again: bool = False  # also what was evaluated before
     skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
+    is_signed: bool = False  # whether the tables show their signatures
 
     @property
     def is_one(self) -> bool:
@@ -167,6 +168,7 @@ def _named(watch: "Callable[[str], Watch]", member: str) -> "Callable[[str], Wat
 def _table(asked: "Asked", evaluations: Evaluations) -> "Table":
     """One row a number, one column a model: mean ± standard deviation over its members."""
     from embedlab.reports.tables import Column, Table
+    from embedlab.runs.signature import merged
 
     scale, unit = (1.0, "") if has_own_units(asked.task) else (100.0, " x 100")
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
@@ -188,6 +190,7 @@ def _table(asked: "Asked", evaluations: Evaluations) -> "Table":
         columns=columns,
         rows=rows,
         notes=(*sample_note(marks), *of_data, *told, *used),
+        signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
     )
 
 

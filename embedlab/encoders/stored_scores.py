@@ -1,5 +1,7 @@
 """Where the scores of a model's pairs are kept, and what is kept there; light, so that the dashboard finds them too."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -9,6 +11,8 @@ import polars as pl
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.encoders.shape import backends
+from embedlab.errors import MissingError
 from embedlab.paths import file_hash
 from embedlab.settings import Settings
 
@@ -36,7 +40,7 @@ class ScorePlace:
 
         There the heads of runs count too: those of one encoder may predict otherwise.
         """
-        precision = evaluation_precision(settings)
+        precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
         is_plain_run = spec.kind == "run" and spec.pooling is None and precision == "float32"
         heads = _heads(spec)
@@ -63,3 +67,20 @@ def _heads(spec: ModelSpec) -> list[str]:
     """The hash of the heads that SPEC predicts by: its own, or those of an ensemble's members."""
     runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.kind == "run"]
     return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
+
+
+def member_folders(fingerprint: str, settings: Settings, near: Path | None = None) -> Iterator[Path]:
+    """The folders that may hold scores and evaluations of the encoder with this FINGERPRINT, those around the file NEAR first."""
+    models, runs = settings.cache / "models", settings.runs_folder.glob("*/seed-*")
+    around = list(near.resolve().parents)[:3] if near is not None else []
+    yield from dict.fromkeys([*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))])
+
+
+def find_scores(fingerprint: str, settings: Settings, near: Path | None = None) -> pl.DataFrame | None:
+    """The stored scores of pairs of the encoder with this FINGERPRINT; None where there are none."""
+    for folder in member_folders(fingerprint, settings, near):
+        path = folder / "scores.parquet"
+        with suppress(MissingError):
+            if path.is_file() and ScoreFile.read_facts(path).get("fingerprint") == fingerprint:
+                return ScoreFile.read(path).scores
+    return None

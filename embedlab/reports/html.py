@@ -120,6 +120,10 @@ def _table(table: Table) -> Iterator[str]:
         yield '<ul class="notes">'
         yield from (f"<li>{_escaped(note)}</li>" for note in table.notes)
         yield "</ul>"
+    if table.signatures:
+        yield '<ul class="notes signatures">'
+        yield from (f"<li>{_escaped(line)}</li>" for line in table.signature_lines)
+        yield "</ul>"
 
 
 def _row(texts: Sequence[str], sides: Sequence[str], tag: str) -> str:

@@ -5,7 +5,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
@@ -51,6 +51,13 @@ class Table:
     rows: Sequence[Mapping[str, Value | Cell]]
     title: str = ""
     notes: Sequence[str] = ()
+    signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers: always in JSON and on pages
+    is_signed: bool = False  # whether people see them too, below the notes
+
+    @property
+    def signature_lines(self) -> list[str]:
+        """The signatures as people read them."""
+        return [f"signature of {one_line(model)}: {line}" for model, line in self.signatures.items()]
 
     def data(self) -> dict[str, Any]:
         """The table as plain values at full precision; nan and infinity are None."""
@@ -59,10 +66,11 @@ class Table:
             "title": self.title,
             "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in self.rows],
             "notes": list(self.notes),
+            **({"signatures": dict(self.signatures)} if self.signatures else {}),
         }
 
     def to_json(self) -> str:
-        """One JSON object: title, rows with stable keys, notes."""
+        """One JSON object: title, rows with stable keys, notes, and signatures where there are any."""
         return json.dumps(self.data(), ensure_ascii=False, allow_nan=False, indent=2)
 
     def to_csv(self) -> str:
@@ -94,7 +102,9 @@ class Table:
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
         title = [f"**{_escape(one_line(self.title))}**", ""] if self.title else []
-        notes = [f"- {_escape(note)}" for note in self._notes()]
+        notes = [f"- {_escape(one_line(note))}" for note in self.notes]
+        # As code: nothing in a signature is then to be escaped, so that it can be copied from the text.
+        notes += [f"- signature of {_escape(one_line(model))}: `{line}`" for model, line in self.signatures.items() if self.is_signed]
         return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
 
     def to_plain(self) -> str:
@@ -161,8 +171,8 @@ class Table:
             yield Text()
 
     def _notes(self) -> list[str]:
-        """The notes as people read them."""
-        return [one_line(note) for note in self.notes]
+        """The notes as people read them, and the signatures where they are selected."""
+        return [*(one_line(note) for note in self.notes), *(self.signature_lines if self.is_signed else [])]
 
     def _keys(self) -> list[str]:
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))

@@ -1,5 +1,6 @@
 """What an evaluation leaves behind: every score with how it was made, in one JSON file a task."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,10 +14,12 @@ from embedlab.data.shared_text import Overlap
 from embedlab.errors import MissingError
 from embedlab.paths import write_atomic
 from embedlab.runs.parts import StoredPart
+from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
 from embedlab.schema import read_json
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"
+_SEED = re.compile(r"@(\d+)(?=[,)?]|$)")  # of a run, in the name of a member
 
 
 # JSON has no nan: an undefined score is null there.
@@ -56,13 +59,45 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     training_precision: str | None = None  # absent: no run of embedlab is known to be behind the model
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → what it shares with the training data, where it does
+    seed: int | None = None
+    dims: int | None = None  # length of a vector; absent where there is none, and in files of before
+    backend: tuple[str, ...] = ()  # what computed the vectors; empty in files of before
+    scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that decides these numbers; made from what the file holds, so that it cannot contradict it."""
+        is_sts = self.task == "sts"
+        settings = {score.setting for score in self.scores if score.setting}
+        chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items count where there are some
+        shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
+        seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
+        is_known = bool(self.backend)
+        return Signature(
+            aggregation=tuple(settings) if is_sts else (),
+            backend=self.backend or UNKNOWN,
+            by=tuple({"dataset" if score.by == "average" else score.by for score in self.scores}),
+            data=tuple(data_part(part) for part in self.data),
+            dims=(str(self.dims),) if self.dims is not None else () if is_known else UNKNOWN,
+            max_tokens=(str(self.max_tokens),) if self.max_tokens is not None else (),
+            metric=tuple(score.metric for score in self.scores),
+            model=(self.fingerprint,),
+            n=(str(sum(shown.values())),),
+            pooling=joined_values(self.pooling),
+            precision=joined_values(self.precision),
+            seeds=tuple(seeds),
+            setting=() if is_sts else tuple(settings),
+            task=(self.task,),
+            training_precision=joined_values(self.training_precision),
+            version=(self.embedlab, *self.scored_by),
+        )
 
     def save(self, folder: Path, name: str | None = None) -> Path:
         """Write `<folder>/<task>.json`, or under another NAME, and return its path."""
         path = folder / f"{name or self.task}.json"
-        write_atomic(path, sealed_json(_without_nan(asdict(self)), indent=1))
+        write_atomic(path, sealed_json(_without_nan({**asdict(self), "signature": str(self.signature)}), indent=1))
         return path
 
     @classmethod

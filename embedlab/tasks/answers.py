@@ -18,6 +18,7 @@ from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.parts import StoredPart
 from embedlab.settings import Settings
 from embedlab.tasks.asked import Asked
 from embedlab.tasks.classifier_settings import SettingName
@@ -43,6 +44,7 @@ class Answers:
     marks: tuple[str, ...]
     notes: tuple[str, ...]
     missing: tuple[MissingError, ...] = ()
+    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, each once
 
 
 def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None, watches: Watches, setting: SettingName) -> Answers:
@@ -130,7 +132,13 @@ def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, mi
         marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
         notes=tuple(dict.fromkeys(notes)),
         missing=missing,
+        data=_each_once([*(own.data for own in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
     )
+
+
+def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
+    found = {(part["name"], part.get("split")): part for parts in data for part in parts}
+    return tuple(found.values())
 
 
 def _classified(evaluation: Evaluation) -> set[str]:
@@ -148,6 +156,7 @@ def _together(known: Answers, rest: Answers, order: Iterable[str]) -> Answers:
         marks=tuple(sorted({*known.marks, *rest.marks})),
         notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
         missing=rest.missing,
+        data=_each_once([known.data, rest.data]),
     )
 
 

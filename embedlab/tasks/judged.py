@@ -9,12 +9,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embedlab.data.dataset import Part, State
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, PairScorer, Watch
+from embedlab.encoders.shape import backends, vector_length
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes
@@ -118,8 +119,8 @@ def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
             evaluation,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
-            training_precision=training_precision(spec),
             overlaps={**shared, **_averages(judged, shared)},
+            **known_of(spec),
         ),
         outcomes=tuple(
             replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
@@ -134,8 +135,18 @@ def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
         notes=tuple(dict.fromkeys([*evaluation.notes, *training_notes(spec)])),
-        training_precision=training_precision(spec),
+        **known_of(spec),
     )
+
+
+def known_of(spec: ModelSpec) -> dict[str, Any]:
+    """What an evaluation says of SPEC that can be told without loading it."""
+    return {
+        "seed": spec.seed,
+        "dims": vector_length(spec),
+        "backend": backends(spec),
+        "training_precision": training_precision(spec),
+    }
 
 
 def _averages(judged: Judged, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:

@@ -1,11 +1,12 @@
 """The task `sts`: how well similarity orders sentence pairs as people do."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
+from embedlab import __version__
 from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
 from embedlab.analysis.evidence import AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
@@ -17,9 +18,11 @@ from embedlab.data.source import Source
 from embedlab.encoders.catalog import Model, ModelSpec
 from embedlab.encoders.encoder import PairScorer, Watch
 from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.shape import backends, vector_length
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.signature import Signature, joined_values, merged
 from embedlab.settings import Settings
 from embedlab.tasks.learnt import Learnt, learnt
 from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
@@ -137,8 +140,19 @@ def score_models(
 
 def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
     """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
-    facts, place = scored.facts[member], scored.places[member]
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
+    return replace(
+        described(scored, member),
+        marks=scored.member_marks(member),
+        notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
+        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
+        scores=(*_dataset_scores(scored.table, member), *_slice_scores(scored.table, member)),
+    )
+
+
+def described(scored: ScoredPairs, member: str) -> Evaluation:
+    """The evaluation of one member model before any number is computed: what decides them."""
+    facts, place = scored.facts[member], scored.places[member]
     return Evaluation(
         task="sts",
         model=member,
@@ -149,11 +163,28 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
         truncated=int(facts.get("truncated", 0)),
         training_precision=facts.get("training_precision"),
         data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
-        marks=scored.member_marks(member),
-        notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
-        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=(*_dataset_scores(scored.table, member), *_slice_scores(scored.table, member)),
+        marks=(),
+        scores=(),
+        seed=place.spec.seed,
+        dims=vector_length(place.spec),
+        backend=backends(place.spec),
+        scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
     )
+
+
+def signature_of(
+    scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Method, rows: int
+) -> Signature:
+    """The signature of a model's numbers in a table that shows them BY slices of all ROWS."""
+    signature = merged([described(scored, member).signature for member in model.members])
+    return narrowed(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
+
+
+def narrowed(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Method, rows: int) -> Signature:
+    """The part of a SIGNATURE that decides the numbers BY slices of all ROWS: other splits than test are behind the fifths alone."""
+    others = tuple(f"{FIFTHS_OF}/{split}@" for split in _OTHER_SPLITS)
+    data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))
+    return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
 
 
 def suite_slices(table: pl.DataFrame, by: By) -> list[Slice]:
@@ -204,7 +235,7 @@ def _complete(
     lacking = lacking.sort("pair_key")
     similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), watch(place.spec.name) if watch else None)
     scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
-    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, truncated_before=int(kept.facts.get("truncated", 0))))
+    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, kept.facts))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")
     try:
@@ -224,9 +255,11 @@ def _load(place: ScorePlace, settings: Settings) -> PairScorer:
     return load_scorer(place.spec, machine(settings), cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
 
 
-def _facts(place: ScorePlace, scorer: PairScorer, *, truncated_before: int) -> dict[str, str]:
-    facts = scorer.facts
-    told = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": facts.truncated + truncated_before}
+def _facts(place: ScorePlace, scorer: PairScorer, before: Mapping[str, str]) -> dict[str, str]:
+    """How the scores of a file were made; BEFORE says it of those that it had."""
+    facts, versions = scorer.facts, sorted({__version__, *joined_values(before.get("embedlab"))})
+    truncated = facts.truncated + int(before.get("truncated", 0))
+    told = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
     return {
         "fingerprint": place.fingerprint,
         "model": place.spec.name,

@@ -1,6 +1,7 @@
 """The task `sts`: golden numbers, what is kept between evaluations, and what happens when data is missing."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from embedlab import __version__
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import resolve
 from embedlab.errors import MissingError
 from embedlab.runs.evaluations import Evaluation
 from embedlab.settings import Settings
-from embedlab.tasks.sts import ScoredPairs, dev_score, evaluate, open_parts, score_models
+from embedlab.tasks.sts import ScoredPairs, described, dev_score, evaluate, open_parts, score_models
 
 # FACTS: Dice itself as the model, Spearman x100, all / mean / wmean.
 GOLDEN = {
@@ -170,3 +172,18 @@ def test_pairs_without_a_score_stay_empty(tmp_path: Path) -> None:
     table = scored(["dice"], Settings(sample=True, cache=tmp_path / "cache"), ["sts12"]).table
     assert table["dice"].null_count() == 0
     assert table.filter(pl.col("dice").is_between(0, 1)).height == table.height
+
+
+def test_the_signature_names_the_version_that_computed_stored_similarities(tmp_path: Path) -> None:
+    file = tmp_path / "mine.tsv"
+    file.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na\tb\t1\n")
+    settings = Settings(cache=tmp_path / "cache")
+    first = scored(["dice"], settings, [str(file)])
+    assert described(first, "dice").signature.version == (__version__,)
+    place = first.places["dice"]
+    stored = place.read()
+    replace(stored, facts={**stored.facts, "embedlab": "0.0.9"}).write(place.scores_file)
+    assert described(scored(["dice"], settings, [str(file)]), "dice").signature.version == ("0.0.9", __version__)
+    file.write_text(file.read_text() + "a c\tb c\t2\n")
+    scored(["dice"], settings, [str(file)])
+    assert place.read().facts["embedlab"] == f"0.0.9 + {__version__}"

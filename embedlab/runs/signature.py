@@ -1,0 +1,157 @@
+"""One line that says everything that decides a number, made to be compared by eye and by program.
+
+`part:value|part:value|…`: every part of `Signature` once, in alphabetical order. Several values of a part are sorted and separated by
+commas; `none` means that the part does not apply, `unknown` that an older file does not say it. Values are percent-encoded, so that a
+signature is one line of ASCII whatever a file or a model is called. What does not decide a number (folders, the machine, its threads, the
+name of a model) is not in it.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import PurePath
+from typing import Any, Literal, Self
+from urllib.parse import quote, unquote
+
+from embedlab.errors import MissingError
+
+Values = tuple[str, ...]
+Agreement = Literal["differs", "other version", "only in one", "unknown"]
+
+NONE, UNKNOWN = "none", ("unknown",)
+HASH_DIGITS = 12  # of the hash of a dataset's files
+# These say which numbers a result has, not how one of them is made: where two results share some, those can be compared.
+SCOPE = frozenset({"aggregation", "by", "interval", "margin", "metric", "setting", "task", "test"})
+_SAFE = "/@.:=()?<>*+"
+_ERRORS = "surrogatepass"  # file names may hold bytes that are no text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """The parts of a signature; an empty one does not apply."""
+
+    aggregation: Values = ()  # of a dataset's sources: all, mean, wmean
+    backend: Values = ()  # what computed the vectors
+    by: Values = ()  # what a number is of: dataset, source, dice
+    data: Values = ()  # name/split@hash of the files' contents
+    dims: Values = ()  # length of a vector
+    interval: Values = ()  # how intervals are made
+    margin: Values = ()  # of a test of equivalence, in points
+    max_tokens: Values = ()  # longest input
+    metric: Values = ()  # spearman, pearson, accuracy …
+    model: Values = ()  # fingerprints of the weights, and of pooling, longest input and precision with them
+    n: Values = ()  # pairs or items that were scored
+    pooling: Values = ()
+    precision: Values = ()  # in which the model was evaluated
+    prompt: Values = ()  # text put before each sentence
+    seeds: Values = ()  # of the runs behind a mean
+    setting: Values = ()  # how a task's classifiers are trained
+    task: Values = ()
+    test: Values = ()  # what p is of
+    training_precision: Values = ()  # of the runs of embedlab behind the model
+    version: Values = ()  # of embedlab: that of the scores, and that of stored similarities where it is another
+
+    def __post_init__(self) -> None:
+        for name, values in vars(self).items():
+            object.__setattr__(self, name, tuple(sorted(filter(None, dict.fromkeys(values)), key=_order)))
+
+    def __str__(self) -> str:
+        """The line."""
+        return "|".join(f"{name}:{','.join(map(_encoded, vars(self)[name])) or NONE}" for name in PARTS)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a line that `str` wrote, or an older embedlab with fewer parts, which are then unknown; others are a MissingError."""
+        found: dict[str, Values] = {}
+        for part in text.split("|"):
+            name, colon, values = part.partition(":")
+            if not colon or not values or name not in PARTS or name in found:
+                raise _no_signature(part)
+            try:
+                found[name] = () if values == NONE else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
+            except UnicodeDecodeError as error:
+                raise _no_signature(part) from error
+        return cls(**{**dict.fromkeys(PARTS, UNKNOWN), **found})
+
+
+PARTS = tuple(sorted(field.name for field in fields(Signature)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartDifference:
+    """One part in which two signatures are not equal."""
+
+    name: str
+    first: Values
+    second: Values
+    agreement: Agreement
+
+
+def differences(first: Signature, second: Signature) -> list[PartDifference]:
+    """The parts that are not equal, in their order.
+
+    "differs" where they contradict each other, "other version" of the program's version, which is how and not what was measured, "only
+    in one" where one result has more numbers than the other, "unknown" where one of them does not say.
+    """
+    is_same_scope = (first.data, first.by) == (second.data, second.by)
+    found = []
+    for name in PARTS:
+        own, other = vars(first)[name], vars(second)[name]
+        if own != other:
+            agreement = "only in one" if name == "n" and not is_same_scope else _agreement(name, own, other)
+            found.append(PartDifference(name=name, first=own, second=other, agreement=agreement))
+    return found
+
+
+def merged(signatures: Sequence[Signature]) -> Signature:
+    """The signature of a mean over members: all values of each."""
+    return Signature(**{name: tuple(value for one in signatures for value in vars(one)[name]) for name in PARTS})
+
+
+def data_part(state: Mapping[str, Any]) -> str:
+    """A part of the data, by the STATE that is stored of it, as a signature names it: a user's own file without its folder."""
+    name = PurePath(str(state["name"])).name if state.get("origin") == "file" else str(state["name"])
+    return f"{name}/{state.get('split') or NONE}@{_content(state)}"
+
+
+def joined_values(text: str | None) -> Values:
+    """The values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of one."""
+    return tuple((text or "").replace(" and ", " + ").split(" + ")) if text else ()
+
+
+def _content(state: Mapping[str, Any]) -> str:
+    if state.get("sample"):
+        return "sample"  # generated, the same for one version
+    if hashes := state.get("sha256"):
+        return hashlib.sha256("\0".join(sorted(hashes.values())).encode()).hexdigest()[:HASH_DIGITS]
+    return str(state["revision"]).rpartition("@")[2][:HASH_DIGITS] if state.get("revision") else UNKNOWN[0]
+
+
+def _no_signature(part: str) -> MissingError:
+    hint = "a newer embedlab may have written it: install that one, or evaluate again"
+    return MissingError(f"not a signature: {part[:60]!r}", hint=hint)
+
+
+def _encoded(value: str) -> str:
+    text = quote(value, safe=_SAFE, errors=_ERRORS)
+    return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value of that name is not the absence of one
+
+
+def _agreement(name: str, own: Values, other: Values) -> Agreement:
+    if UNKNOWN[0] in {*own, *other}:
+        return "unknown"
+    if name == "version":
+        return "other version"
+    if name == "data":
+        contents, others = (dict(value.rpartition("@")[::2] for value in values) for values in (own, other))
+        shared = contents.keys() & others.keys()
+        return "only in one" if shared and all(contents[key] == others[key] for key in shared) else "differs"
+    if name in SCOPE and (not own or not other or {*own} & {*other}):
+        return "only in one"
+    return "differs"
+
+
+def _order(value: str) -> tuple[bool, int, str]:
+    """Numbers by size, before text."""
+    is_number = value.isascii() and value.isdigit()
+    return not is_number, int(value) if is_number and len(value) < 20 else 0, value

@@ -1,0 +1,138 @@
+"""A signature is one line that says everything that decides a number, and is read back as it was written."""
+
+import hashlib
+import random
+from dataclasses import replace
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.runs.signature import PARTS, Signature, Values, data_part, differences, joined_values, merged
+
+# Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are no text, several alphabets.
+PIECES = [
+    "|",
+    ":",
+    ",",
+    "%",
+    "%7C",
+    " ",
+    "\n",
+    "none",
+    "unknown",
+    "\udcff",
+    "\ud83d",
+    "é",
+    "漢",
+    "😀",
+    "a",
+    "7",
+    "10",
+    "/",
+    "@",
+    "\x00",
+    "²",
+]
+
+ONE = Signature(
+    aggregation=("all", "mean"),
+    backend=("torch",),
+    by=("dataset",),
+    data=("sts12/test@aaaa", "sick-r/test@bbbb"),
+    dims=("384",),
+    max_tokens=("128",),
+    metric=("spearman",),
+    model=("0123456789abcdef",),
+    n=("8035",),
+    pooling=("mean",),
+    precision=("float32",),
+    task=("sts",),
+    version=("0.1.0",),
+)
+
+
+def agreements(**changed: Values) -> dict[str, str]:
+    return {part.name: part.agreement for part in differences(ONE, replace(ONE, **changed))}
+
+
+def test_any_values_are_read_back_as_they_were_written() -> None:
+    draw = random.Random(1)
+
+    def value() -> str:
+        return "".join(draw.choices(PIECES, k=draw.randint(0, 4)))
+
+    for _ in range(400):
+        written = Signature(**{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in PARTS})
+        line = str(written)
+        assert line.isascii()
+        assert line.isprintable()
+        assert " " not in line
+        assert Signature.parse(line) == written
+        assert str(Signature.parse(line)) == line
+
+
+def test_every_part_is_there_once_in_alphabetical_order() -> None:
+    names = [part.partition(":")[0] for part in str(ONE).split("|")]
+    assert names == sorted(PARTS)
+    assert {"task", "data", "aggregation", "n", "metric", "pooling", "prompt", "dims", "max_tokens", "precision"} <= {*names}
+    assert {"backend", "training_precision", "seeds", "interval", "version"} <= {*names}
+
+
+def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
+    assert Signature(seeds=("10", "9", "1", "9")).seeds == ("1", "9", "10")
+    assert merged([replace(ONE, seeds=("2",)), replace(ONE, seeds=("1",))]) == replace(ONE, seeds=("1", "2"))
+
+
+def test_a_part_that_an_older_version_did_not_write_is_unknown_and_not_a_difference() -> None:
+    older = Signature.parse("|".join(part for part in str(ONE).split("|") if not part.startswith("backend:")))
+    assert [(part.name, part.agreement) for part in differences(older, ONE)] == [("backend", "unknown")]
+
+
+@pytest.mark.parametrize(
+    "line", ["", "x", "task", "task:", "task:sts|", "task:sts|task:sts", "task:sts|zeta:1", "task:%FF", "|", "BLEU|nrefs:1"]
+)
+def test_any_other_line_is_refused(line: str) -> None:
+    with pytest.raises(MissingError, match="not a signature") as caught:
+        Signature.parse(line)
+    assert "newer embedlab" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("changed", "agreement"),
+    [
+        ({"pooling": ("cls",)}, {"pooling": "differs"}),
+        ({"max_tokens": ()}, {"max_tokens": "differs"}),
+        ({"version": ("0.2.0",)}, {"version": "other version"}),
+        ({"pooling": ("unknown", "mean")}, {"pooling": "unknown"}),
+        ({"aggregation": ("all",)}, {"aggregation": "only in one"}),
+        ({"aggregation": ("wmean",)}, {"aggregation": "differs"}),
+        ({"interval": ("dyadic-t",), "test": ("dyadic",)}, {"interval": "only in one", "test": "only in one"}),
+        ({"task": ("sts", "transfer"), "setting": ("exact",)}, {"task": "only in one", "setting": "only in one"}),
+        ({"n": ("8034",)}, {"n": "differs"}),
+        ({"data": ("sts12/test@aaaa",), "n": ("3108",)}, {"data": "only in one", "n": "only in one"}),
+        ({"data": ("sts12/test@aaaa", "sick-r/test@cccc")}, {"data": "differs"}),
+        ({"data": ("sts13/test@dddd",)}, {"data": "differs"}),
+    ],
+)
+def test_parts_differ_miss_or_are_only_in_one(changed: dict[str, Values], agreement: dict[str, str]) -> None:
+    assert agreements(**changed) == agreement
+
+
+def test_equal_signatures_have_no_difference() -> None:
+    assert agreements() == {}
+
+
+def test_data_is_named_by_its_content_not_by_its_folder() -> None:
+    state = {"name": "/home/me/mine.tsv", "split": "all", "origin": "file", "sha256": {"/home/me/mine.tsv": "12" * 32}}
+    moved = {"name": "mine.tsv", "split": "all", "origin": "file", "sha256": {"mine.tsv": "12" * 32}}
+    digest = hashlib.sha256(("12" * 32).encode()).hexdigest()[:12]
+    assert data_part(state) == data_part(moved) == f"mine.tsv/all@{digest}"
+    assert data_part({**moved, "sha256": {"mine.tsv": "34" * 32}}) != data_part(moved)
+    assert data_part({"name": "sts12", "split": "test", "revision": "mteb/sts12@0123456789abcdef"}) == "sts12/test@0123456789ab"
+    assert data_part({"name": "sts12", "split": "test", "sample": True}) == "sts12/test@sample"
+    assert data_part({"name": "sts12"}) == "sts12/none@unknown"
+
+
+def test_facts_of_several_encoders_are_several_values() -> None:
+    assert joined_values("mean + cls") == joined_values("mean and cls") == ("mean", "cls")
+    assert joined_values(None) == joined_values("") == ()
