@@ -2,7 +2,8 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -18,6 +19,9 @@ from embedlab.schema import build, parse_value, read_toml, table
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
 Format = Literal["table", "json", "csv", "markdown"]
+
+# What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
+_OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 
 @table
@@ -82,10 +86,23 @@ def process_rank(environment: Mapping[str, str] | None = None) -> int:
     A rank counts where all is said by which the processes find each other: job systems set RANK for purposes of their own.
     """
     environment = os.environ if environment is None else environment
-    if not all(environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK")):
-        return 0
+    return int(environment["RANK"]) if _is_in_team(environment) else 0
+
+
+@contextmanager
+def without_half_a_team() -> Iterator[None]:
+    """Hide, while the block lasts, the variables of a team that this process is not in: accelerate believes each of them alone."""
+    hidden = {} if _is_in_team(os.environ) else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _is_in_team(environment: Mapping[str, str]) -> bool:
     rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
-    return int(rank) if rank.isdecimal() and size.isdecimal() and int(rank) < int(size) else 0
+    is_whole = all(environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK"))
+    return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:

@@ -3,17 +3,17 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.errors import EmbedlabError, MissingError
 from embedlab.locks import is_locked, sole_holder
 from embedlab.paths import atomic_folder, write_atomic
-from embedlab.runs.store import RunFolder, remove_runs, rename_runs
-from tests.processes import at_once, embedlab_at_once
+from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
+from tests.processes import Ended, at_once, embedlab_at_once
 
 TIMES = 40
 
@@ -51,7 +51,18 @@ def be_killed(path: str, is_folder: bool) -> None:
 
 
 def rename(runs: str, old: str, new: str) -> int:
-    rename_runs(Path(runs), old, new)
+    try:
+        rename_runs(Path(runs), old, new)
+    except EmbedlabError as error:
+        return error.exit_code
+    return 0
+
+
+def remove(runs: str, name: str, _: str) -> int:
+    try:
+        remove_runs(select_runs(Path(runs), name))
+    except EmbedlabError as error:
+        return error.exit_code
     return 0
 
 
@@ -136,10 +147,37 @@ def test_two_evaluations_of_one_model_store_all_scores_of_both(here: Path) -> No
     assert alone.code == 0, alone
 
 
+def begin(runs: str, started: str) -> int:
+    """Begin the run as often as it takes, as a job script does, and look whether what is written stays."""
+    run = RunFolder.of(Path(runs), "mine", 1)
+    while True:
+        with suppress(EmbedlabError), run.lock():
+            (run.path / "written").write_text("x")
+            time.sleep(0.3)
+            return 0 if (run.path / "written").is_file() else 1
+        Path(started).touch()
+
+
+@pytest.mark.parametrize("take_away", [remove, rename])
+def test_a_run_that_is_taken_away_while_it_begins_is_one_or_the_other(here: Path, take_away: Callable[..., int]) -> None:
+    for number in range(3):
+        runs = here / str(number)
+        run = RunFolder.of(runs, "mine", 1)
+        run.path.mkdir(parents=True)
+        for name in range(300):
+            (run.path / f"file-{name}").touch()
+        began, taken = at_once([(begin, (str(runs), "started")), (take_away, (str(runs), "mine", "other"))])
+        assert began == Ended(code=0, err="")
+        assert taken.code in {0, 2}, taken
+        assert (run.path / "written").is_file()
+        assert (run.path / "file-1").is_file() == (taken.code == 2)
+        assert not list(run.path.parent.glob(".*"))
+
+
 def test_of_two_renames_at_once_one_is_refused(here: Path) -> None:
     RunFolder.of(Path("runs"), "mine", 1).path.mkdir(parents=True)
     ended = at_once([(rename, ("runs", "mine", name)) for name in ("a", "b")])
     assert [one.code for one in ended].count(0) == 1
-    assert all("EmbedlabError" in one.err or "UsageError" in one.err or "MissingError" in one.err for one in ended if one.code)
+    assert all(one.code in {1, 2} for one in ended if one.code), ended
     (left,) = list(Path("runs").iterdir())
     remove_runs([RunFolder.of(Path("runs"), left.name, 1)])

@@ -33,6 +33,7 @@ from embedlab.cli import (
     score,
     train,
     tui,
+    verify,
 )
 from embedlab.cli.output import open_door, report, to_stderr
 from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
@@ -54,7 +55,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (train, evaluate, compare, power, reproduce, pairs, score, nearest, encode, recipes, export, demo, tui, doctor, config):
+for module in (
+    train,
+    evaluate,
+    compare,
+    power,
+    verify,
+    reproduce,
+    pairs,
+    score,
+    nearest,
+    encode,
+    recipes,
+    export,
+    demo,
+    tui,
+    doctor,
+    config,
+):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
 for group in (runs, data, cache, grid):
     app.add_typer(group.app)

@@ -27,7 +27,7 @@ def model_option(*, several: bool) -> Any:
 
 def title_of(name: str) -> str:
     """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
-    from embedlab.encoders.catalog import WORD_VECTORS
+    from embedlab.encoders.expression import WORD_VECTORS
 
     path = name.removeprefix(WORD_VECTORS)
     is_path = path != name or name.startswith((".", "/", "~"))

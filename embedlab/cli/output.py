@@ -150,19 +150,18 @@ def _json(tables: "Sequence[Table]") -> str:
 @contextmanager
 def _bar(label: str) -> Iterator[Tick]:
     from rich.console import Console
-    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}"),
+        TextColumn("{task.fields[text]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(escape(printable.one_line(label)), total=None, text="")
-        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=escape(printable.one_line(text)))
+        task = bar.add_task(printable.one_line(label), total=None, text="")
+        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=printable.one_line(text))
 
 
 def _plain_progress(label: str) -> Tick:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from embedlab.encoders.expression import Combination, Combined, Ensemble, Single, parse_model
+from embedlab.encoders.expression import WORD_VECTORS, Combination, Combined, Ensemble, Single, parse_model
 from embedlab.errors import MissingError, UsageError
 from embedlab.names import unknown
 from embedlab.recipe import Pooling
@@ -19,7 +19,6 @@ from embedlab.recipe import Pooling
 Kind = Literal["run", "folder", "hub", "word-vectors", "dice"] | Combination | Ensemble
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-WORD_VECTORS = "word-vectors:"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import torch
 from accelerate import PartialState
 
 from embedlab.errors import MissingError, UsageError
-from embedlab.settings import Device, Settings
+from embedlab.settings import Device, Settings, without_half_a_team
 
 # The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
@@ -37,7 +37,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
-        torch.cuda.set_device(PartialState().local_process_index)  # of several processes each has its own GPU
+        torch.cuda.set_device(process_state(device).local_process_index)  # of several processes each has its own GPU
     if device.type == "cuda":
         # cuDNN's attention makes a plan for every new shape, and batches have hundreds of shapes: 23 to 37 ms each by public
         # reports, not measured here.
@@ -57,6 +57,12 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         raise UsageError(f"the setting `capture` is for GPUs, not for device {device.type!r}", hint="unset it, or take --device cuda")
     is_capturing = training and settings.capture
     return Machine(device=device, precision=precision, threads=torch.get_num_threads(), is_capturing=is_capturing)
+
+
+def process_state(device: torch.device) -> PartialState:
+    """Which process of a team this is, as torchrun, accelerate or `embedlab train --gpus` say; alone otherwise."""
+    with without_half_a_team():
+        return PartialState(cpu=device.type == "cpu")
 
 
 def keep_freed_memory() -> None:

@@ -7,9 +7,11 @@ With blanks only to read it by:
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?pooling=" POOLING ] [ "?revision=" REVISION ]
 
-So `average:a,concat:b,c` is `average(a,concat(b,c))`. What a name stands for is the catalog's business.
+So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of a folder or file that exists is never split, whatever characters
+it holds. What a name stands for is the catalog's business.
 """
 
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
@@ -20,6 +22,7 @@ from embedlab.recipe import Pooling
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
+WORD_VECTORS = "word-vectors:"  # before the name of a file
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
 _KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
@@ -45,6 +48,8 @@ class Combined:
 
 def parse_model(text: str) -> Single | Combined:
     """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
+    if _exists(text):
+        return Single(name=text, pooling=None, revision=None, text=text)
     for kind in _KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
             return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
@@ -79,11 +84,24 @@ def _opens_list(part: str) -> bool:
 
 
 def _parse_single(text: str) -> Single:
-    name, *options = text.split("?")
+    name, options = _split_options(text)
     if not name:
         raise UsageError(f"{text!r} is no model name", hint="give a run, a folder, a hub id or a published model such as sbert")
     pooling, revision = _read_options(text, options)
     return Single(name=name, pooling=pooling, revision=revision, text=text)
+
+
+def _split_options(text: str) -> tuple[str, list[str]]:
+    """The name and the options behind it: the longest name that exists on disk, otherwise all before the first "?"."""
+    parts = text.split("?")
+    count = next((count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1)
+    return "?".join(parts[:count]), parts[count:]
+
+
+def _exists(name: str) -> bool:
+    """Whether NAME is a folder, or names a file of word vectors."""
+    path = os.path.expanduser(name.removeprefix(WORD_VECTORS))  # noqa: PTH111 - these take any text, Path refuses some
+    return os.path.isfile(path) if name.startswith(WORD_VECTORS) else os.path.isdir(path)  # noqa: PTH112, PTH113
 
 
 def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, str | None]:

@@ -68,6 +68,7 @@ class TokenizerFile:
 
     model_max_length: Annotated[float, Gt(0)] | None = None
     auto_map: Mapping[str, Any] | None = None
+    tokenizer_class: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from tokenizers import normalizers
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.encoders.folder import ENCODER_HALVES, is_lower_casing, read_config
+from embedlab.encoders.model_types import refuse_other_type
 from embedlab.encoders.quiet import without_standard_error
 from embedlab.encoders.weight_checks import (
     WHOLE,
@@ -18,7 +19,6 @@ from embedlab.encoders.weight_checks import (
     reading,
     refuse_foreign_code,
     refuse_infinite,
-    refuse_other_architecture,
     refuse_other_size,
     refuse_other_tensors,
 )
@@ -52,7 +52,7 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     """The fast tokenizer in FOLDER, lower-casing where sentence-transformers does; anything else is a MissingError."""
     refuse_foreign_code(folder)
-    refuse_other_architecture(folder)
+    refuse_other_type(folder)
     with reading(folder, "tokenizer"), without_standard_error():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer("a")  # some damage shows only when a text is read
@@ -67,7 +67,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
 def _load(folder: Path, kind: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
     """The model in FOLDER by one of transformers' Auto classes, and which tensors were missing, unexpected or of another shape."""
     refuse_foreign_code(folder)
-    refuse_other_architecture(folder)
+    refuse_other_type(folder)
     refuse_other_size(folder, kind)
     with reading(folder, "model"):
         model, info = kind.from_pretrained(

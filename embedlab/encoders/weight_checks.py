@@ -77,21 +77,9 @@ def refuse_foreign_code(folder: Path) -> None:
     raise MissingError(f"{folder / 'config.json'}: no architecture of transformers has the model_type {config.model_type!r}", hint=WHOLE)
 
 
-def refuse_other_architecture(folder: Path) -> None:
-    """A model_type of another architecture than the one that the folder names would read the same tensors in another way."""
-    config = read_config(folder)
-    for name in config.architectures or ():
-        with reading(folder, "model"):
-            of = getattr(getattr(getattr(transformers, name, None), "config_class", None), "model_type", None)
-        if of is not None and of != config.model_type:
-            raise MissingError(
-                f"{folder / 'config.json'}: the model_type is {config.model_type!r}, but its architecture {name!r} is of {of!r}", hint=WHOLE
-            )
-
-
 def refuse_other_size(folder: Path, kind: Any) -> None:
     """A config.json that describes far more numbers than there are would fill the memory with random ones before it is refused."""
-    tensors = _tensors(folder)
+    tensors = tensor_sizes(folder)
     layers, held = read_config(folder).layers or 0, sum(tensors.values())
     if layers > len(tensors):
         raise MissingError(f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} tensors", hint=WHOLE)
@@ -102,7 +90,7 @@ def refuse_other_size(folder: Path, kind: Any) -> None:
         raise MissingError(f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}", hint=WHOLE)
 
 
-def _tensors(folder: Path) -> Mapping[str, int]:
+def tensor_sizes(folder: Path) -> Mapping[str, int]:
     """How many numbers each tensor in FOLDER has; one that is not of floating point numbers is refused."""
     found: dict[str, int] = {}
     for path in weight_files(folder):

@@ -8,19 +8,20 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.errors import EmbedlabError, MissingError, UsageError
-from embedlab.locks import is_locked
+from embedlab.locks import is_locked, is_same_file
 from embedlab.names import unknown
 from embedlab.paths import disk_errors, write_atomic
 from embedlab.recipe import Recipe, differences, recipe_file, to_toml
 from embedlab.runs.environment import Environment
 from embedlab.runs.processes import process_start
 from embedlab.schema import read_json
+from embedlab.temporaries import temporary_folder
 
 _RESTORE = "remove the run, or restore the file"
 
@@ -216,6 +217,8 @@ class RunFolder:
                     time.sleep(patience_s)
             else:
                 raise self._in_other_hands()
+            if not is_same_file(file.fileno(), path):  # the run was renamed or removed after the file was opened
+                raise self._in_other_hands()
             yield file.fileno()
 
     def _in_other_hands(self) -> EmbedlabError:
@@ -302,22 +305,35 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
     runs = select_runs(folder, old)
     if runs[0].name != old:
         raise UsageError(f"a name belongs to all seeds of a run, not to {old!r} alone", hint=f"embedlab runs rename {runs[0].name} {new}")
-    _refuse_held(runs)
     target = RunFolder.of(folder, new, 0).path.parent
     if target.exists():
         raise UsageError(f"there is a run named {new!r} already", hint=f"choose another name, or remove it: embedlab runs rm {new}")
-    with disk_errors(target):
-        (folder / old).rename(target)
+    with _all_held(runs):
+        _refuse_held([run for run in select_runs(folder, old) if run not in runs])  # seeds that were begun meanwhile
+        with disk_errors(target):
+            (folder / old).rename(target)
 
 
 def remove_runs(runs: Sequence[RunFolder]) -> None:
     """Delete run folders with all they hold; a run in the hands of a process is refused."""
+    with _all_held(runs):
+        for run in runs:
+            with disk_errors(run.path):
+                with temporary_folder(run.path) as aside:  # at once, lest a process begins the run anew among what is being deleted
+                    run.path.replace(aside)
+                    shutil.rmtree(aside)
+                with suppress(OSError):  # other seeds are still there
+                    run.path.parent.rmdir()
+
+
+@contextmanager
+def _all_held(runs: Sequence[RunFolder]) -> Iterator[None]:
+    """Hold all RUNS, so that no process begins one of them until the block ends."""
     _refuse_held(runs)
-    for run in runs:
-        with disk_errors(run.path):
-            shutil.rmtree(run.path)
-            with suppress(OSError):  # other seeds are still there
-                run.path.parent.rmdir()
+    with ExitStack() as stack:
+        for run in runs:
+            stack.enter_context(run.lock())
+        yield
 
 
 def _refuse_held(runs: Sequence[RunFolder]) -> None:

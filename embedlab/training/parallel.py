@@ -17,9 +17,10 @@ from functools import cache
 import numpy as np
 import torch
 import torch.distributed as dist
-from accelerate import PartialState
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from embedlab.encoders.device import process_state
 
 BUCKET_BYTES = 2**25  # of gradients that are added up at once, at most; an estimate
 
@@ -123,7 +124,7 @@ class Team:
 
 def join_team(device: torch.device) -> Team:
     """The team that this process was started in, as torchrun, accelerate or `embedlab train --gpus` say; alone otherwise."""
-    state = PartialState(cpu=device.type == "cpu")
+    state = process_state(device)
     is_apart = state.num_processes > 1 and device.type != "cpu"
     return Team(rank=state.process_index, size=state.num_processes, messages=_messages() if is_apart else None)
 

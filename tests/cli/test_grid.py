@@ -20,7 +20,7 @@ from embedlab.grids.queue import Queue
 from embedlab.settings import Settings
 from tests.grids.conftest import GRID, STAND_IN, plan_of
 from tests.grids.test_table import write_results
-from tests.stored import store_values, stored_values
+from tests.stored_json import store_values, stored_values
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.data.overlaps import KnownText
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
-from tests.stored import store_values, stored_values
+from tests.stored_json import store_values, stored_values
 from tests.tasks.labelled_sentences import write_sst2
 
 BF16 = ["--precision", "bf16", "--threads", "1"]
@@ -117,12 +117,20 @@ def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: s
         (["a dog\ta dog\t3", "a cat\ta cat\t4"], "all its pairs have the same similarity"),
     ],
 )
-def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path, rows: list[str], reason: str) -> None:
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_an_absent_correlation_has_its_reason(embedlab: Embedlab, tmp_path: Path, command: str, rows: list[str], reason: str) -> None:
     (tmp_path / "own.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *rows]) + "\n")
-    answer = embedlab("evaluate", "dice", "--aggregate", "all", "--task", "./own.tsv", "--json")
+    (tmp_path / "words.txt").write_text("a 1 0\ndog 0 1\ncat 1 1\n")
+    models = ["dice"] if command == "evaluate" else ["dice", "word-vectors:words.txt"]
+    words = [command, *models, "--aggregate", "all", "--task", "./own.tsv"]
+    answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err
-    assert answer.rows[0]["own.tsv"] is None
-    assert f"– own.tsv: {reason}".replace("own.tsv: all its", "own.tsv, dice: all its") in answer.json["notes"]
+    assert answer.rows[0]["own.tsv" if command == "evaluate" else "dice"] is None
+    note = f"– own.tsv: {reason}".replace("own.tsv: all its", "own.tsv, dice: all its")
+    assert note in answer.json["notes"]
+    shown = embedlab(*words).out
+    assert " – " in shown.replace("\n", "  ")
+    assert note in shown
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "pairs"])

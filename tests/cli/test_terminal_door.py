@@ -5,12 +5,15 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from embedlab.cli.output import Terminal
+from embedlab.settings import Settings
 from tests.cli.conftest import Embedlab
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\x7f"
@@ -31,6 +34,17 @@ def own_pairs(tmp_path: Path) -> Path:
     rows = [{"sentence1": f"a dog {EVIL}\nsecond line", "sentence2": "@dog", "score": number, "source": EVIL} for number in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def test_a_progress_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for name in ("a[/b].txt", "[bold]b", "[red", "c\\[d]", "{task}"):
+        with Terminal(Settings()).progress(f"scoring {name}") as tick:
+            tick(1, 2, f"at {name}")
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+        assert f"scoring {name}" in shown
+        assert f"at {name}" in shown
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])

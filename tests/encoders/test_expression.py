@@ -1,7 +1,11 @@
+from pathlib import Path
+from typing import cast
+
 import pytest
 
 from embedlab.encoders.expression import Combined, Single, parse_model
 from embedlab.errors import UsageError
+from embedlab.recipe import Pooling
 
 
 def shape(parsed: Single | Combined) -> str:
@@ -44,6 +48,29 @@ def test_the_grammar_reads(text: str, expected: str) -> None:
 def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
     with pytest.raises(UsageError):
         parse_model(text)
+
+
+def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("plain", "what?", "a?pooling=cls", "concat:a,b"):
+        Path(name).mkdir()
+    Path("words?.txt").touch()
+    read = {
+        "plain?pooling=max": ("plain", "max"),
+        "what?": ("what?", None),
+        "what??pooling=max": ("what?", "max"),
+        "a?pooling=cls": ("a?pooling=cls", None),
+        "a?pooling=cls?pooling=max": ("a?pooling=cls", "max"),
+        "./a?pooling=cls": ("./a?pooling=cls", None),
+        "b?pooling=cls": ("b", "cls"),
+        "concat:a,b": ("concat:a,b", None),
+        "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
+    }
+    for text, (name, pooling) in read.items():
+        assert parse_model(text) == Single(name=name, pooling=cast("Pooling | None", pooling), revision=None, text=text)
+    assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
+    with pytest.raises(UsageError, match="no option"):
+        parse_model("\0?" + "long" * 2_000)
 
 
 def test_the_nearest_pooling_is_offered() -> None:

@@ -1,19 +1,23 @@
 """A model folder is loaded whole or refused by name: tensors, shapes, numbers, architecture, code and tokenizer."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from transformers import AutoConfig, AutoModel, DistilBertConfig, DistilBertModel
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.encoders.model_types import BERT_LIKE
 from embedlab.encoders.pretrained import load_backbone, load_language_model
 from embedlab.errors import MissingError
 
@@ -90,6 +94,74 @@ def test_another_model_type_is_refused(folder: Path, cpu: Machine, model_type: s
     change_json(folder / "config.json", model_type=model_type)
     with pytest.raises(MissingError, match=f"model_type is '{model_type}', but its architecture 'BertForMaskedLM' is of 'bert'"):
         load_transformer(str(folder), cpu)
+
+
+def unnamed(folder: Path, model_type: str, *, prefix: str = "", architectures: list[str] | None = None, **tokenizer: object) -> Path:
+    """FOLDER with encoder tensors of a PREFIX, and with as little about its type as is given."""
+    tensors = {
+        f"{prefix}{name.removeprefix('bert.')}": tensor
+        for name, tensor in load_file(folder / "model.safetensors").items()
+        if name.startswith("bert.")
+    }
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    change_json(folder / "config.json", model_type=model_type, architectures=architectures)
+    change_json(folder / "tokenizer_config.json", **{"tokenizer_class": None, **tokenizer})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("model_type", "kind", "named"),
+    [
+        ("roberta", "Roberta", {"tokenizer_class": "BertTokenizer"}),
+        ("roberta", "Roberta", {"tokenizer_class": "PreTrainedTokenizerFast", "architectures": ["SentenceEncoder"]}),
+        ("bert", "Bert", {"tokenizer_class": "RobertaTokenizerFast"}),
+        ("bert", "Bert", {}),
+        ("data2vec-text", "Data2VecText", {"tokenizer_class": "RobertaTokenizer"}),
+    ],
+)
+def test_a_type_that_nothing_in_the_folder_confirms_is_refused(
+    folder: Path, cpu: Machine, model_type: str, kind: str, named: dict[str, Any]
+) -> None:
+    with pytest.raises(MissingError, match=f"nothing confirms the model_type '{model_type}'") as refused:
+        load_transformer(str(unnamed(folder, model_type, **named)), cpu)
+    assert f'add "architectures": ["{kind}Model"]' in refused.value.hint
+    change_json(folder / "config.json", architectures=[f"{kind}Model"])
+    load_backbone(folder)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "named"),
+    [
+        ("bert", {"prefix": "bert."}),
+        ("bert", {"tokenizer_class": "BertTokenizer"}),
+        ("bert", {"tokenizer_class": "BertTokenizerFast"}),
+        ("bert", {"architectures": ["BertForCL"]}),
+        ("roberta", {"prefix": "roberta."}),
+        ("roberta", {"tokenizer_class": "RobertaTokenizer"}),
+        ("xlm-roberta", {"tokenizer_class": "XLMRobertaTokenizerFast"}),
+        ("xlm-roberta", {"architectures": ["XLMRobertaForCL"]}),
+    ],
+)
+def test_a_type_that_tensors_or_tokenizer_confirm_needs_no_architecture(folder: Path, model_type: str, named: dict[str, Any]) -> None:
+    load_backbone(unnamed(folder, model_type, **named))
+
+
+def test_types_with_names_of_their_own_need_no_confirmation(tmp_path: Path) -> None:
+    DistilBertModel(DistilBertConfig(vocab_size=50, dim=16, hidden_dim=16, n_layers=1, n_heads=2)).save_pretrained(tmp_path)
+    change_json(tmp_path / "config.json", architectures=None)
+    load_backbone(tmp_path)
+
+
+def encoder_tensors(model_type: str) -> set[str]:
+    sizes = {"hidden_size": 16, "embedding_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    with torch.device("meta"):
+        model = AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=50, max_position_embeddings=32, **sizes))
+    return {name for name in model.state_dict() if not re.search(r"pooler|position_ids", name)}
+
+
+@pytest.mark.parametrize("model_type", sorted(BERT_LIKE))
+def test_the_types_that_are_like_bert_have_its_tensors(model_type: str) -> None:
+    assert encoder_tensors(model_type) == encoder_tensors("bert")
 
 
 def test_half_a_head_is_refused_and_none_is_no_head(folder: Path) -> None:

@@ -11,7 +11,7 @@ from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.marks import training_marks, training_notes, training_precision
 from embedlab.tasks.origin import UNKNOWN_TEXT, origin_notes
-from tests.stored import store_values, stored_values
+from tests.stored_json import store_values, stored_values
 from tests.tasks.test_learnt import recipe
 
 

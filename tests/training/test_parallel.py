@@ -32,7 +32,26 @@ from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Agreed, Team, join_team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
+from tests.processes import at_once
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
+
+
+def size_of_the_team() -> int:
+    """As the exit code of a process."""
+    return join_team(torch.device("cpu")).size
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"WORLD_SIZE": "2"}, {"WORLD_SIZE": "2", "RANK": "1"}, {"LOCAL_RANK": "1", "RANK": "0", "WORLD_SIZE": "2"}, {"PMI_SIZE": "3"}],
+)
+def test_variables_of_a_team_count_only_together(variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    (ended,) = at_once([(size_of_the_team, ())])
+    assert (ended.code, ended.err) == (1, "")
+
 
 STAGES = {
     "premise groups with drawn sets": stage(positives=2, negatives=3),

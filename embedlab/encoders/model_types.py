@@ -1,0 +1,73 @@
+"""Whether a model folder is of the type that its config.json names: another one may read the same tensors in another way.
+
+RoBERTa has BERT's tensors and counts positions from another number; Gemma has Llama's and adds 1 to the weights of its norms. So the
+type must be confirmed by a second statement of the folder: an architecture, the names of its tensors, or its tokenizer's class.
+"""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import transformers
+from transformers import MODEL_MAPPING
+
+from embedlab.encoders.folder import read_config
+from embedlab.encoders.model_files import TokenizerFile, read_model_file
+from embedlab.encoders.weight_checks import WHOLE, reading, tensor_sizes
+from embedlab.errors import MissingError
+
+# Types whose encoders have tensors of the same names, by transformers 5.23.
+BERT_LIKE = frozenset(
+    {"bert", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "mra", "roberta", "splinter", "xlm-roberta", "yoso"}
+)
+# What most decoders, and several families of others, put before the names of their tensors.
+_SHARED_PREFIXES = {"", "model", "transformer", "encoder", "backbone"}
+
+
+def refuse_other_type(folder: Path) -> None:
+    """Refuse a model_type that is not that of the folder's architecture, or that nothing in the folder confirms."""
+    config = read_config(folder)
+    named = config.architectures or ()
+    known = {name: of for name in named if (of := _type_of(folder, name)) is not None}
+    for name, of in known.items():
+        if of != config.model_type:
+            raise MissingError(
+                f"{folder / 'config.json'}: the model_type is {config.model_type!r}, but its architecture {name!r} is of {of!r}", hint=WHOLE
+            )
+    tensors = tensor_sizes(folder)
+    if known or not tensors or config.model_type is None or any(_plain(name).startswith(_plain(config.model_type)) for name in named):
+        return
+    kind = _model_class(folder, config.model_type)
+    if kind is not None and not _is_confirmed(folder, config.model_type, kind.base_model_prefix, tensors):
+        raise MissingError(
+            f"{folder / 'config.json'}: nothing confirms the model_type {config.model_type!r}: models of other types have such tensors too",
+            hint=f'if it is right, add "architectures": ["{kind.__name__}"] there',
+        )
+
+
+def _type_of(folder: Path, architecture: str) -> str | None:
+    """The model_type of transformers' class of this name, None where there is no such class."""
+    with reading(folder, "model"):
+        found = getattr(getattr(getattr(transformers, architecture, None), "config_class", None), "model_type", None)
+    return found if isinstance(found, str) else None
+
+
+def _model_class(folder: Path, model_type: str) -> Any:
+    """The class of the encoder of this type; None where there is none, which loading refuses."""
+    with reading(folder, "model"):
+        found = MODEL_MAPPING.get(transformers.CONFIG_MAPPING[model_type], None)
+    return found[0] if isinstance(found, tuple) else found
+
+
+def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collection[str]) -> bool:
+    """Whether the names of its TENSORS are those of this type alone, or the class of its tokenizer is named after the type."""
+    if prefix not in _SHARED_PREFIXES and (model_type not in BERT_LIKE or any(name.startswith(f"{prefix}.") for name in tensors)):
+        return True
+    tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+    return _plain(tokenizer.tokenizer_class or "") in {f"{_plain(model_type)}tokenizer", f"{_plain(model_type)}tokenizerfast"}
+
+
+def _plain(name: str) -> str:
+    """NAME as it is compared: types are written "xlm-roberta" and classes "XLMRoberta"."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,146 @@
+"""Results read back from JSON, to be verified against each other: what `evaluate` and `compare` print, and stored evaluations."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, Self
+
+from embedlab.errors import MissingError
+from embedlab.names import has_own_units
+from embedlab.plain_values import quote
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import Signature
+
+_HINT = "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder evaluations"
+_BESIDE = (".sd", ".shared_pairs", ".shared_sentences")  # what a row holds beside each of its scores
+_AGAIN = "evaluate again with this embedlab"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreKey:
+    """Which number it is, whatever file holds it."""
+
+    by: str  # "dataset" (of averages too), "source" or "dice"
+    slice: str  # of a user's own file without its folder
+    metric: str
+    setting: str  # the aggregation of correlations, the classifier setting of accuracies; empty where a file does not say it
+    split: str = ""  # empty where a file does not say it
+    task: str = field(default="", compare=False)
+    typed: str = field(default="", compare=False)  # the slice as the file has it
+
+    def is_of(self, other: Self) -> bool:
+        """Whether OTHER is the same number, as far as both say."""
+        is_one = (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
+        pairs = ((self.setting, other.setting), (self.split, other.split))
+        return is_one and all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One model's numbers in one table or file."""
+
+    model: str
+    signature: Signature
+    scores: Mapping[ScoreKey, float]  # as tables show them: x 100 but for tasks of their own units; nan where undefined
+
+
+def read_results(path: Path) -> list[Result]:
+    """The results in the file at PATH, at least one; whatever holds none is a MissingError that names it."""
+    try:
+        values = json.loads(path.read_bytes())
+    except OSError as error:
+        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_HINT) from error
+    except (ValueError, RecursionError) as error:
+        raise MissingError(f"{str(path)!r} is not JSON", hint=_HINT) from error
+    if isinstance(values, dict) and "fingerprint" in values and "scores" in values:
+        return [_of_evaluation(Evaluation.load(path))]
+    tables = values.get("tables", [values]) if isinstance(values, dict) else []
+    if not isinstance(tables, list) or not tables or not all(_is_table(table) for table in tables):
+        raise MissingError(f"{str(path)!r} holds no result of embedlab", hint=_HINT)
+    if not any(table.get("signatures") for table in tables):
+        raise MissingError(f"{str(path)!r} has no signature: what decided its numbers is unknown", hint=_AGAIN)
+    return [result for table in tables for result in _of_table(table, path)]
+
+
+def without_folder(name: str, signature: Signature) -> str:
+    """The NAME of a slice, that of a user's own file without its folder; where two files of one name were scored, as it is."""
+    files = Counter(part.rpartition("@")[0].removesuffix("/all") for part in signature.data if "/all@" in part)
+    parts = name.split("/")
+    start = next((number for number, part in enumerate(parts) if files[part] == 1), 0)
+    return "/".join(parts[start:])
+
+
+def _is_table(table: Any) -> bool:
+    is_whole = isinstance(table, dict) and isinstance(table.get("rows"), list) and isinstance(table.get("signatures", {}), dict)
+    return is_whole and all(isinstance(row, dict) for row in table["rows"])
+
+
+def _of_evaluation(evaluation: Evaluation) -> Result:
+    scale, signature = 1.0 if has_own_units(evaluation.task) else 100.0, evaluation.signature
+    scores = {
+        ScoreKey(
+            task=evaluation.task,
+            by="dataset" if score.by == "average" else score.by,
+            slice=without_folder(score.slice, signature),
+            metric=score.metric,
+            setting=score.setting,
+            split=score.split or "",
+            typed=score.slice,
+        ): scale * score.value
+        for score in evaluation.scores
+    }
+    return Result(model=evaluation.model, signature=signature, scores=scores)
+
+
+def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[Result]:
+    for model, line in table.get("signatures", {}).items():
+        if not isinstance(line, str):
+            raise MissingError(f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN)
+        try:
+            signature = Signature.parse(line)
+        except MissingError as error:
+            raise MissingError(f"{path}: {model!r}: {error.message}", hint=error.hint) from error
+        scores = {}
+        for number, row in enumerate(table["rows"]):
+            for key, value in _row_scores(row, model, signature):
+                if value is not None and not _is_number(value):
+                    raise MissingError(f"{path}: row {number}: the score of {model!r} is {quote(value)}: not a number", hint=_AGAIN)
+                scores[key] = nan if value is None else float(value)
+        yield Result(model=model, signature=signature, scores=scores)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether VALUE is a number that a score can be: Python reads JSON's integers of any length, and infinity."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and isfinite(value)
+
+
+def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
+    """The numbers of MODEL in a row of a table by dataset with a row a model, or of one with a column a model."""
+    metric, by = ",".join(signature.metric), ",".join(signature.by)
+    if "aggregate" in row:
+        if row.get("model") == model:
+            for name in (name for name in row if name not in {"model", "aggregate"} and not name.endswith(_BESIDE)):
+                own = without_folder(name, signature)
+                yield ScoreKey(task="sts", by="dataset", slice=own, metric=metric, setting=str(row["aggregate"]), typed=name), row[name]
+        return
+    if model not in row:
+        return
+    task = str(row.get("task", ",".join(signature.task)))
+    own = str(row.get("metric", metric))
+    setting = row.get("setting", ",".join(signature.aggregation) if task == "sts" else "")
+    where = str(row.get("slice")).removesuffix(f" {own}" if "task" in row else "")
+    yield (
+        ScoreKey(
+            task=task,
+            by="dataset" if "setting" in row else by,
+            slice=without_folder(where, signature),
+            metric=own,
+            setting=str(setting),
+            split=str(row.get("split") or ""),
+            typed=where,
+        ),
+        row[model],
+    )

@@ -1,0 +1,157 @@
+"""Results are read back from printed JSON and from stored evaluations; what is none is refused by name."""
+
+import json
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedlab.errors import MissingError
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.results import ScoreKey, read_results
+from embedlab.runs.signature import Signature
+
+LINE = str(Signature(task=("sts",), by=("dataset",), metric=("spearman",), aggregation=("all", "mean")))
+
+
+def written(tmp_path: Path, values: Any) -> Path:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(values))
+    return path
+
+
+def score(slice_: str, value: float, split: str | None = None, metric: str = "spearman") -> Score:
+    return Score(by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split)
+
+
+def evaluation(task: str, *scores: Score, data: tuple[dict[str, Any], ...] = ()) -> Evaluation:
+    return Evaluation(
+        task=task,
+        model="sbert@3",
+        fingerprint="ab12",
+        precision="float32",
+        pooling="mean",
+        max_tokens=128,
+        truncated=0,
+        data=data,
+        marks=(),
+        scores=scores,
+        backend=("torch",),
+        dims=384,
+    )
+
+
+def test_a_table_with_a_row_a_model_and_aggregation_is_read(tmp_path: Path) -> None:
+    rows = [
+        {"model": "a", "aggregate": "all", "sts12": 50.5, "sts12.sd": 0.3, "sts13": None},
+        {"model": "b", "aggregate": "all", "sts12": 1.0},
+    ]
+    (one,) = read_results(written(tmp_path, {"rows": rows, "signatures": {"a": LINE}}))
+    assert (one.model, one.signature) == ("a", Signature.parse(LINE))
+    assert {(key.slice, key.setting): value for key, value in one.scores.items() if not isnan(value)} == {("sts12", "all"): 50.5}
+    assert [key.slice for key, value in one.scores.items() if isnan(value)] == ["sts13"]
+
+
+def test_a_table_with_a_column_a_model_is_read_in_every_shape(tmp_path: Path) -> None:
+    line = str(Signature(task=("transfer",), by=("dataset",), metric=("accuracy", "f1")))
+    evaluated = {"slice": "mrpc", "metric": "f1", "setting": "literature", "split": "test", "a": 80.0}
+    compared = {"task": "transfer", "slice": "mrpc f1", "metric": "f1", "a": 80.0, "a.low": 70.0}
+    tables = [{"rows": [row], "signatures": {"a": line}} for row in (evaluated, compared)]
+    first, second = read_results(written(tmp_path, {"tables": tables}))
+    ((key, value),), ((other, same),) = first.scores.items(), second.scores.items()
+    assert (value, same) == (80.0, 80.0)
+    assert key.is_of(other)
+    assert (key.setting, key.split, other.setting, other.split) == ("literature", "test", "", "")
+
+
+def test_keys_are_of_one_number_as_far_as_both_say() -> None:
+    key = ScoreKey(by="dataset", slice="mrpc", metric="f1", setting="exact", split="test")
+    assert key.is_of(ScoreKey(by="dataset", slice="mrpc", metric="f1", setting=""))
+    for other in ({"setting": "literature"}, {"split": "dev"}, {"metric": "accuracy"}, {"slice": "mr"}, {"by": "source"}):
+        assert not key.is_of(ScoreKey(**{"by": "dataset", "slice": "mrpc", "metric": "f1", "setting": "exact", "split": "test", **other}))
+
+
+def test_a_stored_evaluation_is_read_in_the_unit_of_tables(tmp_path: Path) -> None:
+    (one,) = read_results(evaluation("sts", score("sts12", 0.505)).save(tmp_path))
+    assert one.model == "sbert@3"
+    assert list(one.scores.values()) == [50.5]
+    assert one.signature.seeds == ("3",)  # of the name, as in files of before
+    (own,) = read_results(evaluation("geometry", score("sts12", 0.505, metric="alignment")).save(tmp_path))
+    assert list(own.scores.values()) == [0.505]
+
+
+def test_the_signature_is_stored_and_is_that_of_the_rest_of_the_file(tmp_path: Path) -> None:
+    saved = evaluation("sts", score("sts12", 0.505), data=({"name": "sts12", "split": "test", "revision": "r@1"},))
+    path = saved.save(tmp_path)
+    assert json.loads(path.read_text())["signature"] == str(saved.signature) == str(Evaluation.load(path).signature)
+
+
+def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
+    path = evaluation("sts", score("sts12", 0.505)).save(tmp_path)
+    values = json.loads(path.read_text())
+    for key in ("signature", "checksum", "backend", "dims", "seed", "scored_by"):
+        del values[key]
+    (one,) = read_results(written(tmp_path, values))
+    assert (one.signature.backend, one.signature.dims, one.signature.pooling) == (("unknown",), ("unknown",), ("mean",))
+
+
+def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
+    test, dev = (
+        score("mr", 0.5, split="test"),
+        Score(by="dataset", slice="mr", metric="accuracy", setting="exact", value=0.4, items=5, split="dev"),
+    )
+    for scores in ((test, dev), (dev, test)):
+        assert evaluation("transfer", *scores).signature.n == ("9",)
+
+
+def test_a_file_of_the_users_own_is_named_without_its_folder_unless_two_have_its_name(tmp_path: Path) -> None:
+    def slices(*files: str) -> list[str]:
+        data = tuple({"name": file, "split": "all", "origin": "file", "sha256": {file: str(number)}} for number, file in enumerate(files))
+        (one,) = read_results(evaluation("sts", *(score(f"{file}/news", 0.5) for file in files), data=data).save(tmp_path))
+        return [key.slice for key in one.scores]
+
+    assert slices("here/mine.tsv", "there/yours.tsv") == ["mine.tsv/news", "yours.tsv/news"]
+    assert slices("here/mine.tsv", "there/mine.tsv") == ["here/mine.tsv/news", "there/mine.tsv/news"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "holds no result of embedlab"),
+        ("3", "holds no result of embedlab"),
+        ('{"tables": 3}', "holds no result of embedlab"),
+        ('{"tables": []}', "holds no result of embedlab"),
+        ('{"tables": [3]}', "holds no result of embedlab"),
+        ('{"rows": [3]}', "holds no result of embedlab"),
+        ('{"rows": [], "signatures": []}', "holds no result of embedlab"),
+        ('{"rows": []}', "has no signature"),
+        ('{"fingerprint": "x", "scores": []}', "damaged: 'task' is missing"),
+        ('{"rows": [], "signatures": {"a": 3}}', "the signature of 'a' is 3: not text"),
+        ('{"rows": [], "signatures": {"a": "task:sts|later:x"}}', "'a': not a signature: 'later:x'"),
+        *(
+            (f'{{"rows": [{{"slice": "x", "a": {value}}}], "signatures": {{"a": "task:sts"}}}}', "row 0: the score of 'a' is")
+            for value in ("true", '"5"', "[]", "1e400", "NaN", "9" * 400)
+        ),
+    ],
+)
+def test_whatever_holds_no_result_is_refused_by_name(text: str, wrong: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(text)
+    with pytest.raises(MissingError) as caught:
+        read_results(path)
+    assert wrong in caught.value.message
+    assert "result.json" in caught.value.message
+    assert caught.value.hint
+
+
+def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"cannot read '.*none\.json'"):
+        read_results(tmp_path / "none.json")
+    path = evaluation("sts", score("sts12", 0.505)).save(tmp_path)
+    path.write_text(path.read_text().replace("0.505", "0.605"))
+    with pytest.raises(MissingError, match=r"sts\.json.* is damaged"):
+        read_results(path)

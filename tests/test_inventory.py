@@ -1,0 +1,31 @@
+"""Nothing that embedlab offered before its layout changed is lost; what went on purpose is listed here."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.inventory import FILE, inventory
+
+REMOVED: dict[str, set[str]] = {}  # part of the inventory → its lines that went on purpose
+
+
+def lines(values: Any, prefix: str = "") -> set[str]:
+    """Every leaf of nested values as "key / key = value"."""
+    if isinstance(values, dict):
+        return {line for key, own in values.items() for line in lines(own, f"{prefix} / {key}" if prefix else str(key))}
+    if isinstance(values, list):
+        return {f"{prefix}: {value}" if prefix else str(value) for value in values}
+    return {f"{prefix} = {values}"}
+
+
+@pytest.fixture(scope="module")
+def now() -> dict[str, Any]:
+    return inventory()
+
+
+@pytest.mark.parametrize("part", json.loads(FILE.read_text(encoding="utf-8")))
+def test_nothing_is_lost(part: str, now: dict[str, Any]) -> None:
+    before = lines(json.loads(FILE.read_text(encoding="utf-8"))[part])
+    lost = before - lines(now[part])
+    assert lost == REMOVED.get(part, set())
