@@ -1,0 +1,124 @@
+"""Whether two checkouts give the same numbers, bit by bit, on one machine.
+
+    python benchmarks/same_numbers.py OLD NEW [--model FOLDER --data DIR]
+
+Both run the demo, a training that is interrupted and resumed, and a grid of four cells on the sample world; with --model and --data
+also the seven STS sets. What is compared is what is stored: scores, weights of models and heads, and the numbers of evaluations.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+GRID = """
+summary = "Two rates with two poolings."
+base = "snli-ce"
+seeds = [1]
+tasks = ["sts"]
+
+[set]
+"evaluate.dev" = "none"
+
+[axes]
+"optim.lr" = [1e-3, 3e-3]
+"encoder.pooling" = ["cls", "mean"]
+"""
+UNEQUAL = {"checksum", "signature", "version", "time", "time_s", "seconds"}  # keys of stored JSON that are not numbers of a result
+
+
+def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> None:
+    """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has reported that step."""
+    own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
+    with (folder / "log.txt").open("ab") as log:
+        process = subprocess.Popen([sys.executable, "-m", "embedlab", *words], cwd=folder, env=os.environ | own, stdout=log, stderr=log)
+        while step is not None and process.poll() is None and reported_step(folder) < step:
+            time.sleep(0.02)
+        if step is not None:
+            process.send_signal(signal.SIGINT)
+        code = process.wait()
+    if code != (130 if step is not None else 0):
+        sys.exit(f"{' '.join(words)} of {checkout} ended with {code}; see {folder / 'log.txt'}")
+
+
+def reported_step(folder: Path) -> int:
+    """The last step in the events of the run `cut`."""
+    events = folder / "runs-sample" / "cut" / "seed-1" / "events.jsonl"
+    lines = events.read_text().splitlines() if events.exists() else []
+    return max((json.loads(line).get("step") or 0 for line in lines), default=0)
+
+
+def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) -> None:
+    """Everything that is compared, by one checkout."""
+    run(checkout, folder, "demo", "--runs", "runs")
+    train = ("train", "snli-supcl", "--sample", "--name", "cut", "--set", "optim.epochs=2")
+    run(checkout, folder, *train, step=40)
+    run(checkout, folder, *train, "--resume")
+    (folder / "rates.toml").write_text(GRID)
+    run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")
+    if model is not None and data is not None:
+        shown = ("--data", str(data), "--allow-partial")
+        run(checkout, folder, "evaluate", str(model), *shown)
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    """What was stored, by its path: digests of weights and scores, the values of evaluations."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.name in {"model.safetensors", "heads.safetensors"}:
+            found[name] = sha256(path.read_bytes()).hexdigest()
+        elif path.name == "scores.parquet":
+            found[name] = scores(path)
+        elif path.parent.name == "evaluations" and path.suffix == ".json":
+            found[name] = plain(json.loads(path.read_text()))
+    return found
+
+
+def scores(path: Path) -> str:
+    """The digest of a score file's rows."""
+    import polars as pl
+
+    rows = pl.read_parquet(path.open("rb"), hive_partitioning=False)
+    return sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
+
+
+def plain(values: Any) -> Any:
+    """JSON without what may differ between versions and moments."""
+    if isinstance(values, dict):
+        return {key: plain(value) for key, value in values.items() if key not in UNEQUAL}
+    return [plain(value) for value in values] if isinstance(values, list) else values
+
+
+def main() -> None:
+    """Run both and compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("checkouts", nargs=2, type=Path, metavar="CHECKOUT")
+    parser.add_argument("--model", type=Path)
+    parser.add_argument("--data", type=Path)
+    arguments = parser.parse_args()
+    model, data = (path.absolute() if path else None for path in (arguments.model, arguments.data))
+    found = []
+    for checkout in arguments.checkouts:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "lab"  # of one name for both: no path may make a difference
+            folder.mkdir()
+            work(checkout.absolute(), folder, model, data)
+            found.append(numbers(folder))
+    old, new = found
+    unequal = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    for name in unequal:
+        print(f"differs: {name}" + ("" if name in old and name in new else " is there once only"))
+    print(f"{len(old)} files of stored numbers, {len(unequal)} differ")
+    sys.exit(bool(unequal))
+
+
+if __name__ == "__main__":
+    main()
