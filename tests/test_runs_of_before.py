@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from embedlab.runs.store import RunFolder
+from tests.cli import conftest
 from tests.cli.conftest import Embedlab
 from tests.runs_of_before import CUT, OPTIONS, PRINTED, unpack
 
-pytest_plugins = ["tests.cli.conftest"]
+embedlab = conftest.embedlab  # a fixture
 
 
 @pytest.fixture
