@@ -22,6 +22,8 @@ from embedlab.grids.reproduce import Cells, expected_recipe, for_encoder, plan_c
 from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of, settings_apart
 from embedlab.recipe import to_table
 from embedlab.reports.tables import Table
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.sts import ScoredPairs
@@ -76,7 +78,8 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
     with terminal.progress("comparing") as tick:
         judgement = judge(kept, members, known.evaluations, known.items, tick)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
-    answers = (numbers_table(kept, numbers, marks, missing), orders_table(kept, judgement, trained.apart))
+    ours = replace(numbers_table(kept, numbers, marks, missing), signatures=_signatures(members, known.evaluations))
+    answers = (ours, orders_table(kept, judgement, trained.apart))
     return Reproduction(
         table=kept,
         deviations=told,
@@ -87,6 +90,15 @@ def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Repr
         scored=known.scored,
         failed=trained.failed,
     )
+
+
+def _signatures(members: Mapping[Spot, Sequence[Member]], evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
+    """The signature of each row's own numbers, over all its columns."""
+    behind: dict[str, set[str]] = {}
+    for (row, _), own in members.items():
+        behind.setdefault(row, set()).update(member.name for member in own)
+    found = {row: [one.signature for (name, _), one in evaluations.items() if name in names] for row, names in behind.items()}
+    return {row: str(merged(own)) for row, own in found.items() if own}
 
 
 def planned(tables: Sequence[PaperTable], asked: Asked, settings: Settings) -> list[Plan]:

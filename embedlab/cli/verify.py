@@ -160,8 +160,9 @@ def _notes(sides: "Sides", parts: "Sequence[PartDifference]") -> Iterator[str]:
         yield f"{part.name} cannot be compared: {both}"
     if extent := [part.name for part in parts if part.agreement == "only in one"]:
         yield f"one file holds more than the other ({', '.join(extent)}): what both have is compared"
-    covered = {"pooling", "max_tokens", "precision"} & {part.name for part in parts if part.agreement == "differs"}
-    if covered and any(part.name == "model" for part in parts):
+    wrong = {part.name for part in parts if part.agreement == "differs"}
+    covered = {"pooling", "max_tokens", "precision"} & wrong
+    if covered and "model" in wrong and not wrong & {"backend", "dims"}:
         yield f"model is a fingerprint that depends on {', '.join(sorted(covered))} too: the weights may be the same"
 
 

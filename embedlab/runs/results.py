@@ -15,7 +15,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
 
 _HINT = "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder evaluations"
-_BESIDE = (".sd", ".shared_pairs", ".shared_sentences")  # what a row holds beside each of its scores
+_BESIDE = (".sd", ".seeds", ".shared_pairs", ".shared_sentences")  # what a row holds beside each of its scores
 _AGAIN = "evaluate again with this embedlab"
 
 
@@ -118,7 +118,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
-    """The numbers of MODEL in a row of a table by dataset with a row a model, or of one with a column a model."""
+    """The numbers of MODEL in a row of a table by dataset or of a paper with a row a model, or of one with a column a model."""
     metric, by = ",".join(signature.metric), ",".join(signature.by)
     if "aggregate" in row:
         if row.get("model") == model:
@@ -126,6 +126,9 @@ def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Ite
                 own = without_folder(name, signature)
                 yield ScoreKey(task="sts", by="dataset", slice=own, metric=metric, setting=str(row["aggregate"]), typed=name), row[name]
         return
+    if row.get("what") == "ours" and row.get("row") == model:  # next to a paper's
+        columns = (name for name in row if name not in {"row", "what"} and not name.endswith(_BESIDE))
+        yield from ((ScoreKey(by=by, slice=name, metric=metric, setting=""), row[name]) for name in columns)
     if model not in row:
         return
     task = str(row.get("task", ",".join(signature.task)))

@@ -128,6 +128,14 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
     assert "best for STS" in pair["claim"]
     assert "<svg" in page.read_text()
     assert "published and ours" in page.read_text()
+    signed: dict[str, str] = numbers["signatures"]  # type: ignore[assignment]
+    assert list(signed) == ["0.1", "0.3"]
+    assert "|seeds:1|" in signed["0.1"]
+    assert f"signature of 0.1: {signed['0.1']}" in page.read_text()
+    Path("ours.json").write_text(answer.out)
+    Path("changed.json").write_text(answer.out.replace(str(ours["STS12"]), str(ours["STS12"] + 1)))
+    assert with_runs("verify", "ours.json", "ours.json").out.count("of the same thing; all 6 scores agree") == 2
+    assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--sample").out
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:
