@@ -17,7 +17,7 @@ from typing import IO
 
 ARCHIVE = Path(__file__).with_suffix(".tar.xz")
 OPTIONS = ("--sample", "--threads", "1", "--set", "evaluate.dev=none")
-CUT = ("--name", "cut", "--set", "evaluate.tasks=[]", "--max-steps", "60")
+CUT = ("--name", "cut", "--set", "evaluate.tasks=[]", "--max-steps", "20")
 WORDS = ("a", "the", "dog", "cat", "boy", "man", "sleeps", "runs", "is")
 PRINTED = {
     "compare.json": ("compare", "dice", "tiny?pooling=mean", "whole", "--sample", "--threads", "1", "--json"),
