@@ -12,7 +12,7 @@ import typer
 
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
-from embedlab.cli.output import Terminal, Tick
+from embedlab.cli.output import Terminal, Tick, report
 from embedlab.cli.run_log import logged
 from embedlab.errors import MissingError, UsageError
 from embedlab.printable import one_line
@@ -98,6 +98,7 @@ def train(
     if dry_run:
         return _show_plan(chosen, numbers[0], terminal)
     todo = _still_to_train(runs, chosen, terminal, keeps_checkpoints=keep_checkpoints)
+    _check_evaluation(chosen, todo, terminal)
     if gpus is not None:
         _require_gpus(gpus)
     if detach and todo:
@@ -109,6 +110,15 @@ def train(
         return None
     _show_scores(chosen, label if seeds is not None or len(runs) > 1 else runs[0].id, terminal)
     return None
+
+
+def _check_evaluation(recipe: "Recipe", todo: "Sequence[RunFolder]", terminal: Terminal) -> None:
+    """Refuse what cannot be evaluated, and report what will be missing, before a step of the runs TODO is trained."""
+    from embedlab.tasks.readiness import check_recipe
+
+    missing = check_recipe(recipe, terminal.settings) if todo else ()
+    for error in missing if process_rank() == 0 else ():
+        report(error)
 
 
 def _with_length(overrides: list[str], max_steps: int | None) -> list[str]:

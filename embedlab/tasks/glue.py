@@ -15,7 +15,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
 from embedlab.errors import MissingError, UsageError
-from embedlab.recipe import Stage
+from embedlab.recipe import Recipe, Stage
 from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
@@ -92,14 +92,24 @@ def check(spec: ModelSpec, settings: Settings) -> None:
     _validation_parts(task_of(spec), Source.from_settings(settings))
 
 
+def check_recipe(recipe: Recipe, source: Source) -> None:
+    """Refuse the same of the model that RECIPE would train."""
+    _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
+    _validation_parts(stage.data.datasets[0], source)
+
+
 def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
     """The last stage of a finished run that trained a classifier on a GLUE task, and its number."""
     if not run.model.is_dir():
         raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
-    for index, stage in reversed(list(enumerate(run.recipe().stages))):
+    return _last_classifier(run.recipe(), f"run {run.id!r}")
+
+
+def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
+    for index, stage in reversed(list(enumerate(recipe.stages))):
         if stage.objective.name == "classification" and stage.data.datasets[0] in TASKS:
             return index, stage
-    raise UsageError(f"run {run.id!r} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
+    raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
 def evaluate_glue(classifier: Classifier, source: Source, watches: Watches | None = None) -> Judged:

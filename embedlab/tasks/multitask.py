@@ -23,6 +23,7 @@ from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.fingerprint import spec_fingerprint
 from embedlab.errors import UsageError
 from embedlab.objectives.sentiment_head.options import CLASSES
+from embedlab.recipe import Recipe
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
@@ -60,6 +61,12 @@ def check(spec: ModelSpec, settings: Settings) -> None:
         Source.from_settings(settings).open(*THRESHOLD_DATA)
 
 
+def check_recipe(recipe: Recipe, source: Source) -> None:
+    """Refuse training pairs that cannot be read where a threshold is chosen on them for the model that RECIPE would train."""
+    if "paraphrase_head" not in _heads_of(recipe):
+        source.open(*THRESHOLD_DATA)
+
+
 def no_heads(spec: ModelSpec) -> UsageError:
     """The error for an ensemble of which no member can predict."""
     return UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
@@ -69,7 +76,10 @@ def _heads(spec: ModelSpec) -> set[str]:
     """The objectives with a head that a model has learnt; a model that is no run has none."""
     if spec.kind != "run":
         return set()
-    recipe = RunFolder(Path(spec.location).parent).recipe()
+    return _heads_of(RunFolder(Path(spec.location).parent).recipe())
+
+
+def _heads_of(recipe: Recipe) -> set[str]:
     return {stage.objective.name for stage in recipe.stages} & {"sentiment_head", "paraphrase_head", "similarity_head"}
 
 

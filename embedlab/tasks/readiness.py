@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from embedlab.data.source import Source
 from embedlab.encoders.catalog import ModelSpec
 from embedlab.errors import MissingError, UsageError
+from embedlab.recipe import Recipe
 from embedlab.settings import Settings
 from embedlab.tasks.asked import Asked
 from embedlab.tasks.classifier_settings import SettingName
+from embedlab.tasks.dev_score import dev_score
 from embedlab.tasks.judged import takes
 from embedlab.tasks.one_pass import Texts
 
@@ -48,6 +50,37 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[Asked], setting: 
             missing[one] = error
             texts.pop(one, None)
     return Readiness(texts=texts, missing=missing, unfit=unfit)
+
+
+def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
+    """Open all data of RECIPE's evaluation, also that of its dev score, before a model is trained; gives what is missing.
+
+    A dataset of the dev score, or all that is to be evaluated, is not only given but raised, as is a single task that does not apply.
+    """
+    source, tasks = Source.from_settings(settings), recipe.evaluate.tasks
+    if recipe.evaluate.dev != "none":
+        dev_score(source, recipe.evaluate.dev)
+    absent: dict[str, MissingError] = {}
+    parts: list[MissingError] = []
+    for task in tasks:
+        try:
+            for texts in _texts(Asked(task=task), "literature", source).values():
+                parts += texts.missing
+            _check_recipe(task, recipe, source)
+        except UsageError:
+            if len(tasks) == 1:
+                raise
+        except MissingError as error:
+            absent[task] = error
+    if absent and len(absent) == len(tasks):
+        raise next(iter(absent.values()))
+    return (*absent.values(), *parts)
+
+
+def _check_recipe(task: str, recipe: Recipe, source: Source) -> None:
+    module = importlib.import_module(f"embedlab.tasks.{task}")
+    if hasattr(module, "check_recipe"):
+        module.check_recipe(recipe, source)
 
 
 def _texts(one: Asked, setting: SettingName, source: Source) -> dict[Asked, Texts]:

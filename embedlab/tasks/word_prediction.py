@@ -14,6 +14,7 @@ from embedlab.encoders.encoder import Watch
 from embedlab.encoders.folder import is_bare
 from embedlab.encoders.hub import model_folder
 from embedlab.errors import MissingError, UsageError
+from embedlab.recipe import Recipe
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
@@ -79,7 +80,16 @@ def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
 def check(spec: ModelSpec, settings: Settings) -> None:
     """Refuse a model that says it has no head, and definitions that cannot be read, before anything is loaded."""
     _refuse_headless(spec, settings)
-    Source.from_settings(settings).open("definitions", "test", kind="definitions")
+    _definitions(Source.from_settings(settings))
+
+
+def check_recipe(recipe: Recipe, source: Source) -> None:
+    """Refuse definitions that cannot be read; whether there is a head shows when a model is there."""
+    _definitions(source)
+
+
+def _definitions(source: Source) -> Part:
+    return source.open("definitions", "test", kind="definitions")
 
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
@@ -92,7 +102,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     encoder = load_trainable(spec, machine(settings), offline=settings.offline)
     source = Source.from_settings(settings)
     found = evaluate_words(encoder, source, watch=watches("definitions"))
-    return Judged(evaluation=found, tested=(source.open("definitions", "test", kind="definitions"),))
+    return Judged(evaluation=found, tested=(_definitions(source),))
 
 
 def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:

@@ -50,10 +50,13 @@ class StageData:
 
     def batches(self, epoch: int) -> list[Indices]:
         """The rows of each batch of an epoch; a last epoch that is cut short takes fewer of them."""
+        return self.whole_epoch(epoch)[: self.epochs[epoch]]
+
+    def whole_epoch(self, epoch: int) -> list[Indices]:
+        """The same of an epoch that is not cut short."""
         # Stages that read the same batches are shuffled alike.
         stage = self.leader if self.stage.optim.turn == "batch" else self.index
-        batches = epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch)
-        return batches[: self.epochs[epoch]]
+        return epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch)
 
     @property
     def read(self) -> Indices:
@@ -198,8 +201,7 @@ def _cut_short(data: StageData, steps: int) -> StageData:
         epochs.append(min(left, data.epochs[len(epochs)]))
     passes = 0.0
     if epochs:
-        last = epoch_batches(data.groups, data.stage.optim.batch_size, seed=data.seed, stage=data.index, epoch=len(epochs) - 1)
-        passes = len(epochs) - 1 + epochs[-1] / len(last)
+        passes = len(epochs) - 1 + epochs[-1] / len(data.whole_epoch(len(epochs) - 1))
     return replace(data, epochs=tuple(epochs), passes=passes, whole=data.epochs)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from embedlab.data.source import Source
 from embedlab.encoders import loading
+from embedlab.errors import UsageError
 from embedlab.names import task_names
 from embedlab.recipe import load_recipe
 from embedlab.runs.environment import environment
@@ -105,6 +106,62 @@ def test_a_classifiers_validation_and_test_splits_are_opened_before_it_is_loaded
     assert "(test) is missing" in wanted.err
     Path("out").write_text("no folder")
     assert embedlab("evaluate", "mine", "--suite", "glue", "--data", "data", "--submission", "out").code == 2
+
+
+@pytest.fixture
+def no_training(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """No step may be trained; what would be is listed."""
+    begun: list[str] = []
+
+    def begin(*_: object, **__: object) -> None:
+        begun.append("training")
+        raise UsageError("training has begun", hint="")
+
+    monkeypatch.setattr("embedlab.training.stages.train_run", begin)
+    return begun
+
+
+@pytest.mark.usefixtures("no_loading")
+@pytest.mark.parametrize("more", [(), ("--detach",), ("--resume",)])
+@pytest.mark.parametrize(
+    ("tasks", "dev", "code", "message"),
+    [
+        (["sts"], "none", 3, "'sts12' (test) is missing"),
+        ([], "sts-benchmark", 3, "'sts-benchmark' (dev) is missing"),
+        ([], "multitask", 3, "'sentiment' (dev) is missing"),
+        (["multitask", "sts"], "none", 3, "(dev) is missing"),
+        (["word_prediction"], "none", 3, "'definitions' (test) is missing"),
+        (["glue"], "none", 2, "recipe 'snli-ce' has no classifier of a GLUE task"),
+    ],
+)
+def test_a_training_that_could_not_be_evaluated_is_refused_before_it_begins(
+    embedlab: Embedlab,
+    tiny_encoder: Path,
+    no_training: list[str],
+    tasks: list[str],
+    dev: str,
+    code: int,
+    message: str,
+    more: tuple[str, ...],
+) -> None:
+    Path("data").mkdir()
+    words = ("--set", f"evaluate.tasks={json.dumps(tasks)}", "--set", f"evaluate.dev={dev}", *more)
+    answer = embedlab("train", "snli-ce", "--encoder", str(tiny_encoder), "--data", "data", "--offline", *words)
+    assert (answer.code, answer.out, no_training) == (code, "", []), answer.err
+    assert message in answer.err
+    assert not Path("runs").exists()
+
+
+def test_what_is_missing_of_several_tasks_is_reported_before_training(
+    embedlab: Embedlab, tiny_encoder: Path, shared_data: Path, no_training: list[str]
+) -> None:
+    Path("data").mkdir()
+    Path("data/STS").symlink_to(shared_data / "STS")
+    words = ("--set", 'evaluate.tasks=["sts", "transfer"]', "--set", "evaluate.dev=none", "--data", "data", "--offline")
+    answer = embedlab("train", "snli-ce", "--encoder", str(tiny_encoder), *words)
+    assert (answer.code, no_training) == (2, ["training"]), answer.err
+    lines = answer.err.splitlines()
+    assert lines.index("embedlab: error: training has begun") > min(place for place, line in enumerate(lines) if "is missing" in line)
 
 
 @pytest.mark.usefixtures("no_loading")

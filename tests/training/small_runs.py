@@ -14,7 +14,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.errors import Interrupted
 from embedlab.objectives.objective import Trained
-from embedlab.recipe import Recipe, from_table
+from embedlab.recipe import Recipe, from_table, load_recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter
@@ -78,6 +78,21 @@ def joint_stages(encoder: Path, combine: str = "surgery") -> Recipe:
         "evaluate": {"every": 0.5},
     }
     return from_table(values, name="small", where="test")
+
+
+def fusion_stages(encoder: Path) -> Recipe:
+    """Two signals that step on the same batches, the second also on others, then a stage alone."""
+    return _in_step(encoder, "multitask-fusion")
+
+
+def given_stages(encoder: Path) -> Recipe:
+    """Two signals that take whole epochs in turn, then tasks in joint steps."""
+    return _in_step(encoder, "multitask-given")
+
+
+def _in_step(encoder: Path, name: str) -> Recipe:
+    changes = ["stages.optim.epochs=2", "stages.data.rows=24", "encoder.max_tokens=32", "evaluate.keep=last", "evaluate.log_every=1"]
+    return load_recipe(name, changes, encoder=str(encoder))
 
 
 def length_of_a_vector(trained: Trained) -> float:

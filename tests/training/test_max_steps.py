@@ -14,6 +14,8 @@ from embedlab.training.blocks import blocks
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import (
     SAMPLE,
+    fusion_stages,
+    given_stages,
     interrupted,
     joint_stages,
     length_of_a_vector,
@@ -31,7 +33,7 @@ def steps_of(run: RunFolder) -> list[events.Step]:
     return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
 
 
-@pytest.mark.parametrize("of", [two_stages, mixed_stages, joint_stages])
+@pytest.mark.parametrize("of", [two_stages, mixed_stages, joint_stages, fusion_stages, given_stages])
 def test_whatever_is_mixed_the_first_steps_are_taken_as_they_were(of: Callable[[Path], Recipe], tiny_encoder: Path) -> None:
     recipe = of(tiny_encoder)
     whole = blocks(open_stages(recipe, SAMPLE, 1), recipe.mix)
@@ -65,6 +67,19 @@ def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
     assert "after step 4 of 6" in stop.message
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
     assert run_is_refused(train, two_stages(tiny_encoder))
+
+
+@pytest.mark.parametrize(("of", "stages"), [(fusion_stages, [0, 1, 0, 1, 1]), (given_stages, [0, 0, 1, 1, 1])])
+def test_stages_that_alternate_are_shortened_and_resumed_in_mid_epoch(
+    of: Callable[[Path], Recipe], stages: list[int], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = replace(of(tiny_encoder), max_steps=len(stages))
+    whole = train(recipe, "whole", dev_score=length_of_a_vector)
+    assert [event.stage for event in steps_of(whole)] == stages
+    assert whole.environment().is_shortened
+    stop = interrupted(train, recipe, 3, monkeypatch, dev_score=length_of_a_vector)
+    assert f"after step 3 of {len(stages)}" in stop.message
+    assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
 
 
 def run_is_refused(train: Train, recipe: Recipe) -> bool:
