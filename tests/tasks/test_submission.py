@@ -12,6 +12,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.settings import Settings
 from embedlab.tasks.submission import predictions_text, write_submission
 from embedlab.training.stages import train_run
+from tests.processes import Ended, at_once
 from tests.training.small_runs import MACHINE, SAMPLE
 
 
@@ -46,10 +47,26 @@ def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_enc
     assert {line.split("\t")[1] for line in lines} <= {"entailment", "neutral", "contradiction"}
 
 
-def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(tmp_path: Path, tiny_encoder: Path) -> None:
+def submit(folder: str, out: str, spec: ModelSpec) -> None:
+    write_submission(Path(out), [spec], settings_of(Path(folder), sample=True))
+
+
+def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
     with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"):
         write_submission(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
     with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
         write_submission(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
     assert not (tmp_path / "out").exists()
+
+    # Into one folder at once, the predictions are those of one.
+    monkeypatch.chdir(tmp_path)
+    ended = at_once([(submit, (str(tmp_path), "out", spec)) for spec in specs])
+    assert ended == [Ended(code=0, err="")] * 2
+    for spec in specs:
+        submit(str(tmp_path), f"out-{spec.name}", spec)
+    alone = [Path(f"out-{spec.name}/RTE.tsv").read_text() for spec in specs]
+    assert Path("out/RTE.tsv").read_text() in alone
+    assert [path.name for path in Path("out").iterdir()] == ["RTE.tsv"]
