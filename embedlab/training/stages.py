@@ -113,6 +113,7 @@ def train_run(
                 for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
                     tell(events.Note(text=note))
                 _train_blocks(session, plan, snapshot, watch)
+                _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
         return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
 
@@ -167,15 +168,18 @@ def _collation(session: Session, data: StageData, watch: Watch | None) -> Collat
     return made
 
 
+def _take_best(session: Session, recipe: Recipe, shape: RunShape) -> None:
+    """Let the leader go back to the best state of the encoder, where the recipe wants that one."""
+    best = session.best
+    if session.team.is_leader and recipe.evaluate.keep == "best" and best is not None and best.step != session.step:
+        _load(session, session.checkpoints.read(best.step, shape.misfit))
+        session.tell(events.Note(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
+
+
 def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
-    """Let the leader write the model, and what it learnt from: the last state of the encoder, or its best where the recipe keeps that."""
+    """Let the leader write the model, and the text that it was trained on."""
     if not session.team.is_leader:
         return
-    if recipe.evaluate.keep == "best" and session.best is not None and session.best.step != session.step:
-        _load(session, session.checkpoints.read(session.best.step))
-        session.tell(
-            events.Note(text=f"the model is that of step {session.best.step}, whose dev score is the highest: {session.best.score:.2f}")
-        )
     write_sealed_tensors(run.path / HEADS, session.heads)
     KnownText.of(data.rows.frame[data.read] for data in stages).write(run.learnt_file)
     heads = [objective.word_head for objective in session.objectives]

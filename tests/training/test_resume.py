@@ -236,7 +236,17 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
     assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 
 
-def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_again(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: flip(folder / "encoder.safetensors", -1), r"step-0000003/encoder\.safetensors' is damaged"),
+        (DAMAGES["a missing weight"], r"step-0000003' is damaged: encoder: '.*' is missing"),
+        (DAMAGES["a weight of another shape"], r"step-0000003' is damaged: heads: '.*' is float32 .*, not"),
+    ],
+)
+def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_again(
+    damage: Callable[[Path], object], message: str, train: Train, tiny_encoder: Path, tmp_path: Path
+) -> None:
     recipe = four_checkpoints(tiny_encoder, keep="best")
     run = RunFolder.of(tmp_path / "runs", "small", 1)
 
@@ -246,9 +256,9 @@ def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_agai
 
     def damage_the_best(event: events.Event) -> None:
         if isinstance(event, events.Checkpoint) and event.step == 11:
-            flip(Checkpoints(run.checkpoints).path(3) / "encoder.safetensors", -1)
+            damage(Checkpoints(run.checkpoints).path(3))
 
-    with pytest.raises(MissingError, match=r"step-0000003/encoder\.safetensors' is damaged") as refused:
+    with pytest.raises(MissingError, match=message) as refused:
         scored("small", report=damage_the_best)
     assert "--resume" in refused.value.hint
     assert scored("small", resume=True) == scored("whole")
