@@ -180,14 +180,14 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here:
 def tokenise_and_compare(encoder: str, cache: str) -> int:
     """The exit code says whether what the cache gives is what the tokenizer gives."""
     transformer = load_transformer(encoder, Machine(device=torch.device("cpu"), precision="float32", threads=1), pooling="mean")
-    sentences = [f"a man number {number} sleeps" for number in range(3_000)]
+    sentences = [f"a man number {number} sleeps" for number in range(500)]
     made, found = tokenise(transformer, sentences), stored_tokens(transformer, sentences, Path(cache))
     return 0 if all(np.array_equal(getattr(made, name), getattr(found, name)) for name in ARRAYS) else 1
 
 
-def test_three_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_once(here: Path, tiny_encoder: Path) -> None:
-    ended = at_once([(tokenise_and_compare, (str(tiny_encoder), "cache"))] * 3)
-    assert ended == [Ended(code=0, err="")] * 3
+def test_two_that_tokenise_the_same_sentences_at_once_get_the_same_and_store_it_once(here: Path, tiny_encoder: Path) -> None:
+    ended = at_once([(tokenise_and_compare, (str(tiny_encoder), "cache"))] * 2)
+    assert ended == [Ended(code=0, err="")] * 2
     (stored,) = Path("cache/tokens").glob("[!.]*")
     assert sorted(path.name for path in stored.iterdir()) == ["checksums.json", *sorted(f"{name}.npy" for name in ARRAYS)]
     assert not list(Path("cache/tokens").glob(".*tmp*"))

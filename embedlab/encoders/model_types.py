@@ -35,10 +35,10 @@ def refuse_other_type(folder: Path) -> None:
             raise MissingError(
                 f"{folder / 'config.json'}: the model_type is {config.model_type!r}, but its architecture {name!r} is of {of!r}", hint=WHOLE
             )
-    tensors = tensor_sizes(folder)
-    if known or not tensors or config.model_type is None or any(_plain(name).startswith(_plain(config.model_type)) for name in named):
+    if known or config.model_type is None or any(_plain(name).startswith(_plain(config.model_type)) for name in named):
         return
-    kind = _model_class(folder, config.model_type)
+    tensors = tensor_sizes(folder)
+    kind = _model_class(folder, config.model_type) if tensors else None
     if kind is not None and not _is_confirmed(folder, config.model_type, kind.base_model_prefix, tensors):
         raise MissingError(
             f"{folder / 'config.json'}: nothing confirms the model_type {config.model_type!r}: models of other types have such tensors too",
