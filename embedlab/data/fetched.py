@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from filelock import FileLock
-
 from embedlab.paths import disk_errors, write_atomic
 
 HINT = "choose another folder with --data"
@@ -13,6 +11,8 @@ RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Note in FOLDER that the files with these hashes were made of a REVISION on the hub."""
+    from filelock import FileLock  # who only reads the notes need not load it
+
     with disk_errors(folder / RECORD, hint=HINT), FileLock(folder / f".{RECORD}.lock"):  # two may fetch different datasets at once
         known = {file: line for line in _lines(folder) if (file := line.partition("\t")[0]) not in sha256}
         known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
