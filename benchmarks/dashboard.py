@@ -66,7 +66,7 @@ class Place:
 
     def dashboard(self) -> "Dashboard":
         """It, with these models chosen."""
-        from embedlab.settings import Settings
+        from embedlab.core.settings import Settings
         from embedlab.tui.app import Dashboard
 
         app = Dashboard(Settings(data=Path(self.data), cache=Path(self.cache), runs=Path(self.runs), allow_partial=True))
@@ -88,9 +88,9 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
     import polars as pl
 
     from embedlab.analysis.scores import ScoreFile
-    from embedlab.settings import Settings
-    from embedlab.tui.kept_pairs import keep, kept_file, open_pairs
-    from embedlab.tui.pair_data import PairData
+    from embedlab.core.settings import Settings
+    from embedlab.tui.pairs.data import PairData
+    from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs
 
     settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
     bare = open_pairs(settings)

@@ -61,9 +61,9 @@ def mixtures(data: Path, count: int) -> dict[str, list[str]]:
 
 def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
     """Our encode."""
+    from embedlab.core.settings import Settings
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
-    from embedlab.settings import Settings
 
     here = machine(Settings(device="cpu", precision=precision, threads=threads))  # type: ignore[arg-type]
     return load_transformer(encoder, here, pooling="mean", max_tokens=128).encode

@@ -37,16 +37,16 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from torch.profiler import ProfilerActivity, profile
 from transformers import BertConfig, BertModel
 
+from embedlab.core.errors import Interrupted
+from embedlab.core.recipe import Recipe, Stage, load_recipe
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import Interrupted
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
-from embedlab.recipe import Recipe, Stage, load_recipe
 from embedlab.runs import events
-from embedlab.settings import Settings
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import blocks
 from embedlab.training.capture import CapturedPasses

@@ -39,7 +39,7 @@ def product_seconds(first: Any, second: Any, times: int) -> float:
     """Seconds of the fastest of so many products of two matrices on a CPU: by torch as it stands, or by oneDNN where embedlab uses it."""
     import torch
 
-    from embedlab.encoders.products import can_multiply
+    from embedlab.cpu.linear import can_multiply
 
     seconds = best_of(times, lambda: first @ second)
     if not can_multiply(first.dtype):

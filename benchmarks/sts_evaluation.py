@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import measure
 
 if TYPE_CHECKING:
+    from embedlab.core.settings import Precision
     from embedlab.data.dataset import Part
-    from embedlab.settings import Precision
 
 MTEB_TASKS = {"sick-r": "SICK-R"}  # beside those that results are written for
 FLOORS = {"float32": 1.6, "bf16": 3.3}
@@ -28,8 +28,8 @@ FLOORS = {"float32": 1.6, "bf16": 3.3}
 
 def evaluate_here(model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision") -> dict[str, float]:
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
-    from embedlab.encoders.catalog import resolve
-    from embedlab.settings import Settings
+    from embedlab.core.settings import Settings
+    from embedlab.models.catalog import resolve
     from embedlab.tasks.sts import evaluate, score_models
 
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ import measure
 from record import Measured, write
 
 if TYPE_CHECKING:
-    from embedlab.recipe import Recipe
+    from embedlab.core.recipe import Recipe
 
 BATCH = 64
 # What is trained on each side: a recipe of ours, or sentence-transformers with the loss that is the recipe's counterpart.
@@ -46,7 +46,7 @@ LIMITS_OF_SBERT = {("float32", "float32"): "â‰¥ 1.5 x", ("bf16", "float32"): "â‰
 
 def recipe_of(name: str, encoder: str, pairs: int) -> "Recipe":
     """The recipe with the benchmark's batch size, one epoch of so many pairs."""
-    from embedlab.recipe import load_recipe
+    from embedlab.core.recipe import load_recipe
 
     values = [f"data.rows={pairs}", f"optim.batch_size={BATCH}", "optim.epochs=1", "evaluate.dev=none", "evaluate.keep=last"]
     if name == "sbert":
@@ -56,12 +56,12 @@ def recipe_of(name: str, encoder: str, pairs: int) -> "Recipe":
 
 def train_ours(name: str, data: Path, encoder: str, pairs: int, seed: int, threads: int, precision: str) -> dict[str, Any]:
     """One run of ours: pairs a second, score and memory."""
+    from embedlab.core.settings import Settings
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
     from embedlab.runs import events
     from embedlab.runs.store import RunFolder
-    from embedlab.settings import Settings
     from embedlab.training.stages import train_run
 
     here = machine(Settings(device="cpu", precision=precision, threads=threads), training=True)  # type: ignore[arg-type]

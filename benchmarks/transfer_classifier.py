@@ -57,8 +57,8 @@ def fit_alone(features: Tensor, labels: Tensor, train: np.ndarray, dev: np.ndarr
 
 def time_loop(features: np.ndarray, labels: np.ndarray, sample: int | None) -> tuple[float, int, int]:
     """Seconds for all inner fits one at a time, how many of them were run, and how many there are with the last ones."""
-    from embedlab.tasks.classifier_settings import SETTINGS
-    from embedlab.tasks.folds import stratified_folds
+    from embedlab.classifiers.folds import stratified_folds
+    from embedlab.classifiers.settings import SETTINGS
 
     setting = SETTINGS["literature"]
     wanted = [
@@ -78,9 +78,9 @@ def time_loop(features: np.ndarray, labels: np.ndarray, sample: int | None) -> t
 
 def time_batched(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Seconds of the whole protocol here, and the accuracy."""
-    from embedlab.tasks.classifier_settings import SETTINGS
-    from embedlab.tasks.fits import Problem
-    from embedlab.tasks.protocols import Protocol
+    from embedlab.classifiers.fits import Problem
+    from embedlab.classifiers.protocols import Protocol
+    from embedlab.classifiers.settings import SETTINGS
 
     started = time.perf_counter()
     outcome = Protocol(problem=Problem.of(features, labels), setting=SETTINGS["literature"]).cross_validate()

@@ -1,3 +1,3 @@
 """embedlab: a lab bench for sentence embeddings."""
 
-__version__ = "0.1.0"
+from embedlab.core.version import __version__ as __version__

@@ -18,6 +18,8 @@ os.environ |= {
 
 import pytest
 
+pytest_plugins = ["tests.encoders.fixtures"]  # small encoders, for tests of every folder
+
 # A process started in the background or by nohup ignores these, as its children do: tests that send them would wait in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

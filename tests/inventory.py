@@ -60,15 +60,15 @@ def described(parameter: Any) -> str:
 
 def settings() -> list[str]:
     """Every key of a settings file; EMBEDLAB_ and its capitals set it too."""
-    from embedlab.settings import Settings
+    from embedlab.core.settings import Settings
 
     return [one.name for one in fields(Settings)]
 
 
 def recipes() -> dict[str, str]:
     """The digest of every shipped recipe with all its defaults."""
-    from embedlab.names import recipe_names
-    from embedlab.recipe import load_recipe, to_table
+    from embedlab.core.names import recipe_names
+    from embedlab.core.recipe import load_recipe, to_table
 
     return {name: digest(to_table(load_recipe(name))) for name in recipe_names()}
 
@@ -90,21 +90,21 @@ def grids() -> dict[str, Any]:
 
 def papers() -> dict[str, dict[str, str]]:
     """The digest of every table of every paper: rows, what makes them, the printed numbers."""
-    from embedlab.grids.paper_file import load_paper, paper_names
+    from embedlab.papers.file import load_paper, paper_names
 
     return {paper: {name: digest(asdict(table)) for name, table in load_paper(paper).items()} for paper in paper_names()}
 
 
 def tasks() -> list[str]:
     """Every task and with it every suite."""
-    from embedlab.names import task_names
+    from embedlab.core.names import task_names
 
     return sorted(task_names())
 
 
 def objectives() -> list[str]:
     """Every objective."""
-    from embedlab.names import objective_names
+    from embedlab.core.names import objective_names
 
     return sorted(objective_names())
 
@@ -124,7 +124,7 @@ def sizes(splits: Any) -> dict[str, Any]:
 
 def models() -> dict[str, str]:
     """Every name of the catalog with all that is known of it."""
-    from embedlab.encoders.catalog import CATALOG
+    from embedlab.models.catalog import CATALOG
 
     return {name: digest(asdict(one)) for name, one in sorted(CATALOG.items())}
 
@@ -138,7 +138,7 @@ def keys() -> dict[str, dict[str, str]]:
 
 def files() -> list[str]:
     """The names of the files that the wheel holds besides modules."""
-    from embedlab.paths import PACKAGE, recipes_folder
+    from embedlab.core.paths import PACKAGE, recipes_folder
 
     own = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"})
     shipped = recipes_folder().rglob("*.toml")

@@ -13,19 +13,19 @@ import pytest
 import torch
 
 from embedlab.analysis.scores import ScoreFile, pair_keys
-from embedlab.checksums import check_folder
+from embedlab.core.checksums import check_folder
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.locks import is_locked, sole_holder
+from embedlab.core.paths import atomic_folder, write_atomic
 from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.errors import EmbedlabError, MissingError
-from embedlab.locks import is_locked, sole_holder
-from embedlab.paths import atomic_folder, write_atomic
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.token_store import ARRAYS, stored_tokens, tokenise
-from embedlab.tui.pair_export import write_view
+from embedlab.tui.pairs.export import write_view
 from tests.processes import Ended, at_once, embedlab_at_once
 
 TIMES = 40

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
-from embedlab.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError
 
 Ending = Literal["accepted", "two lines", "traceback", "hang", "killed"]
 ENDINGS: tuple[Ending, ...] = ("accepted", "two lines", "traceback", "hang", "killed")

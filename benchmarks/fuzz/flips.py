@@ -29,24 +29,24 @@ import numpy as np
 import torch
 
 from embedlab.analysis.scores import ScoreFile
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.recipe import Recipe, from_table, to_table
+from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
-from embedlab.encoders.catalog import Model, ModelSpec
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
-from embedlab.errors import EmbedlabError
 from embedlab.grids.plan import Place, Plan, Variant
 from embedlab.grids.queue import Ending, Queue
+from embedlab.models.catalog import Model, ModelSpec
 from embedlab.objectives.objective import build_objectives
-from embedlab.recipe import Recipe, from_table, to_table
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, items_frame, kept_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 from embedlab.tasks import sts
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints
@@ -54,8 +54,8 @@ from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
-from embedlab.tui.kept_pairs import open_pairs, read_kept
-from embedlab.tui.pair_data import load_pairs
+from embedlab.tui.pairs.data import load_pairs
+from embedlab.tui.pairs.saved_tables import open_pairs, read_kept
 from embedlab.tui.state import Memory, PairsState, State
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -23,14 +23,14 @@ from campaign import Case, arguments, generator, report, timed
 from mutations import MUTATIONS
 from safetensors.torch import load_file, save_file
 
-from embedlab.encoders.catalog import ModelSpec
+from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.fingerprint import spec_fingerprint
-from embedlab.encoders.folder import hidden_size
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.recipe import Pooling
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.folder import hidden_size
 
 WORDS = ("a", "dog", "runs", "in", "the", "park", "cat", "sleeps")
 SENTENCES = ["a dog runs", "the cat sleeps in the park, quietly", "", "x" * 300]

@@ -22,17 +22,17 @@ from campaign import Case, arguments, generator, report, timed
 from mutations import MUTATIONS
 from structures import ODD, change, command
 
+from embedlab.core.recipe import load_recipe
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, Place
 from embedlab.grids.progress import Watcher
 from embedlab.grids.queue import Queue
-from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
-from embedlab.tui.run_board import RunWatcher
+from embedlab.tui.runs.board import RunWatcher
 from embedlab.tui.state import CompareState, Memory, PairsState, State
 
 PART = {"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True, "sample": True, "sha256": {"a": "b"}}

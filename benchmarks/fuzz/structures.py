@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from embedlab.cli.app import main
-from embedlab.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError
 
 ODD: Sequence[Any] = (
     "", " ", "x", "a\0b", "\x1b[31m", "ä\n", "a" * 5_000, "../..", "/", "nan", "[[", "default",

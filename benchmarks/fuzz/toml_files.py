@@ -20,14 +20,14 @@ from campaign import Case, arguments, generator, report, timed
 from mutations import MUTATIONS
 from structures import NAMES, ODD, change, command
 
-from embedlab.grids import paper_file
+from embedlab.core.paths import recipes_folder
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import load_settings
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid, with_fixed
 from embedlab.grids.plan import Place
 from embedlab.objectives.needs import check_columns
-from embedlab.paths import recipes_folder
-from embedlab.recipe import load_recipe
-from embedlab.settings import load_settings
+from embedlab.papers import file as paper_file
 
 SETTINGS = """
 data = "corpora"

@@ -20,8 +20,8 @@ from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.slices import By
 from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
 from embedlab.analysis.weighing import Component, Weighed
-from embedlab.errors import UsageError
-from embedlab.names import unknown
+from embedlab.core.errors import UsageError
+from embedlab.core.names import unknown
 
 SIGNIFICANT = 0.05
 LARGE_COMPONENT = 0.5  # of Σ(component sum)²: from here one group of connected rows decides an interval

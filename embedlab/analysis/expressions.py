@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.errors import UsageError
-from embedlab.names import nearest
+from embedlab.core.errors import UsageError
+from embedlab.core.names import nearest
 
 NAME_FIELDS = ("dataset", "source")
 TEXT_FIELDS = ("sentence1", "sentence2")

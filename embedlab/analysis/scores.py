@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from embedlab.analysis.overlap import dice_column
-from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.data.dataset import Part, State
-from embedlab.errors import MissingError, UsageError
-from embedlab.paths import disk_errors, write_atomic
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
 _FACTS = "embedlab"  # the parquet metadata key of the facts

@@ -12,8 +12,7 @@ from typing import Annotated
 
 import typer
 
-from embedlab import __version__
-from embedlab.cli import (
+from embedlab.cli.commands import (
     cache,
     compare,
     config,
@@ -35,8 +34,9 @@ from embedlab.cli import (
     tui,
     verify,
 )
-from embedlab.cli.output import open_door, report, to_stderr
-from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.cli.terminal import open_door, report, to_stderr
+from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.core.version import __version__
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 the work failed, 2 what was typed is wrong, 3 something needed is missing or unusable "

@@ -8,13 +8,13 @@ import polars as pl
 
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
-from embedlab.cli.compare import comparison_table
-from embedlab.cli.evaluate import By, chosen_datasets, score
+from embedlab.cli.commands.compare import comparison_table
+from embedlab.cli.commands.evaluate import By, chosen_datasets, score
 from embedlab.cli.models import title_of
-from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import data_fact, page_facts
-from embedlab.errors import MissingError
-from embedlab.reference.published import PublishedRow
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import MissingError
+from embedlab.papers.printed import PublishedRow
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Lines, Points, Scatter, Series
 from embedlab.tasks.sts import FIFTHS_OF, ScoredPairs

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from embedlab.cli.commands.evaluate import score
 from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
-from embedlab.cli.evaluate import score
 from embedlab.cli.models import resolve_model
 from embedlab.cli.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, training_facts, usage_notes
-from embedlab.cli.output import Terminal, report
 from embedlab.cli.suites import Known, Work, encode_for_all
-from embedlab.errors import ExitCode, MissingError, UsageError
-from embedlab.names import has_own_units
+from embedlab.cli.terminal import Terminal, report
+from embedlab.core.errors import ExitCode, MissingError, UsageError
+from embedlab.core.names import has_own_units
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
     from embedlab.analysis.evidence import Evidence, Test
     from embedlab.analysis.scores import ModelColumns
+    from embedlab.classifiers.settings import SettingName
+    from embedlab.core.settings import Settings
     from embedlab.data.shared_text import Overlap
-    from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import Watch
+    from embedlab.evaluation.outcomes import Answers
+    from embedlab.evaluation.selection import Asked
+    from embedlab.models.catalog import Model, ModelSpec
     from embedlab.reports.tables import Table
     from embedlab.runs.signature import Signature
-    from embedlab.settings import Settings
-    from embedlab.tasks.answers import Answers
-    from embedlab.tasks.asked import Asked
-    from embedlab.tasks.classifier_settings import SettingName
 
 
 @dataclass(kw_only=True)
@@ -116,8 +116,8 @@ def _add_answers(
     terminal: Terminal,
 ) -> None:
     from embedlab.analysis.evidence import member_columns
-    from embedlab.tasks.answers import evidence, shared_text
-    from embedlab.tasks.judged import takes
+    from embedlab.evaluation.member import takes
+    from embedlab.evaluation.outcomes import evidence, shared_text
 
     texts = known.texts.get(one)
     found.notes += partial_notes(texts.states if texts is not None else ())
@@ -144,7 +144,7 @@ def _add_answers(
 
 def _answered(model: "Model", one: "Asked", known: Known, setting: "SettingName", terminal: Terminal) -> "dict[str, Answers]":
     """A model's members' answers; none where the task does not apply to it, which is told."""
-    from embedlab.tasks.answers import answer
+    from embedlab.evaluation.outcomes import answer
 
     found = {}
     for spec in model.members:
@@ -176,9 +176,9 @@ def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
 def _signature(spec: "ModelSpec", one: "Asked", own: "Answers", facts: Facts, setting: "SettingName", settings: "Settings") -> "Signature":
     """What decides a member's answers to a task."""
     from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.evaluation.member import known_of, setting_of, takes
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.signature import UNKNOWN
-    from embedlab.tasks.judged import known_of, setting_of, takes
 
     place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
     described = Evaluation(

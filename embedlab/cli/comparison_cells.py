@@ -31,7 +31,7 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
 
 def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | Cell]":
     """Every number of a slice: for people the columns above, for machines also limits, letters, p, test, and shared text."""
-    from embedlab.tasks.marks import overlap_mark
+    from embedlab.evaluation.provenance import overlap_mark
 
     row: dict[str, Value | Cell] = {
         "slice": one.key,
@@ -52,7 +52,7 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
 
 def overlap_footnotes(shared: Shared) -> list[str]:
     """What the marks mean, with the counts of each model."""
-    from embedlab.tasks.marks import overlap_notes
+    from embedlab.evaluation.provenance import overlap_notes
 
     return [f"{title_of(model)}: {note}" for model, counts in shared.items() for note in overlap_notes(counts)]
 

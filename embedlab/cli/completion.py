@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from embedlab.names import recipe_names, task_names
-from embedlab.settings import load_settings
+from embedlab.core.names import recipe_names, task_names
+from embedlab.core.settings import load_settings
 
 
 def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
@@ -31,7 +31,7 @@ def runs(incomplete: str) -> list[str]:
 
 def models(incomplete: str) -> list[str]:
     """Runs, folders and the names of the catalog."""
-    from embedlab.encoders.catalog import CATALOG
+    from embedlab.models.catalog import CATALOG
 
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []

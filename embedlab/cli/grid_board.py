@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from embedlab.cli.output import Terminal, Visible
-from embedlab.printable import one_line
+from embedlab.cli.terminal import Terminal, Visible
+from embedlab.core.printable import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,10 +7,10 @@ from typing import Any
 from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.notes import facts_of, marked, sample_note, usage
 from embedlab.data.published import remarks
+from embedlab.evaluation.provenance import overlap_mark
 from embedlab.grids.plan import Plan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.tables import Cell, Column, Table, Value
-from embedlab.tasks.marks import overlap_mark
 
 
 def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:

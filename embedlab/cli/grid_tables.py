@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.cli.grid_board import summary
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
+from embedlab.core.schema import read_toml
 from embedlab.grids.grid_file import grid_names, grid_path
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.progress import GridProgress
@@ -13,7 +14,6 @@ from embedlab.grids.queue import Entry
 from embedlab.reports.tables import Cell, Column, Table, Value
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS
-from embedlab.schema import read_toml
 
 
 def status_table(progress: GridProgress) -> Table:

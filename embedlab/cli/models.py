@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.output import Terminal
-from embedlab.errors import UsageError
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import PairScorer
+    from embedlab.models.catalog import Model, ModelSpec
 
 _HELP = "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, dice, or average:a,b."
 
@@ -27,7 +27,7 @@ def model_option(*, several: bool) -> Any:
 
 def title_of(name: str) -> str:
     """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
-    from embedlab.encoders.expression import WORD_VECTORS
+    from embedlab.models.grammar import WORD_VECTORS
 
     path = name.removeprefix(WORD_VECTORS)
     is_path = path != name or name.startswith((".", "/", "~"))
@@ -36,8 +36,8 @@ def title_of(name: str) -> str:
 
 def resolve_model(name: str, terminal: Terminal) -> "Model":
     """What a typed name stands for, its notes told; a hub model is fetched where it is not at hand."""
-    from embedlab.encoders.catalog import resolve
-    from embedlab.encoders.hub import pinned
+    from embedlab.models.catalog import resolve
+    from embedlab.models.hub import pinned
 
     found = resolve(name, terminal.settings.runs_folder)
     model = replace(found, members=tuple(pinned(spec, offline=terminal.settings.offline) for spec in found.members))

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.analysis.slices import By
     from embedlab.data.dataset import State
-    from embedlab.encoders.catalog import Model, ModelSpec
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
+    from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
 
@@ -93,7 +93,7 @@ def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> Facts:
 
 def training_facts(spec: "ModelSpec") -> Facts:
     """The number format that a member was trained in, where embedlab trained it."""
-    from embedlab.tasks.marks import training_precision
+    from embedlab.evaluation.provenance import training_precision
 
     precision = training_precision(spec)
     return {"training_precision": precision} if precision else {}
@@ -101,14 +101,14 @@ def training_facts(spec: "ModelSpec") -> Facts:
 
 def model_marks(models: "Sequence[Model]") -> list[str]:
     """The marks of every number of MODELS: those of the data that they learnt from."""
-    from embedlab.tasks.marks import training_marks
+    from embedlab.evaluation.provenance import training_marks
 
     return sorted({mark for model in models for spec in model.members for mark in training_marks(spec)})
 
 
 def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
     """What must be said of the numbers of a model whose MEMBERS are loaded: what was incomplete in training, and how it was used."""
-    from embedlab.tasks.marks import training_notes
+    from embedlab.evaluation.provenance import training_notes
 
     trained = dict.fromkeys(f"{model.name}: {note}" for spec in model.members for note in training_notes(spec))
     used = [{**facts_of(member.facts, "truncated"), **training_facts(spec)} for spec, member in zip(model.members, members, strict=True)]

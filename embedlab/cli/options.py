@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from embedlab.cli.output import Terminal
-from embedlab.errors import EmbedlabError
-from embedlab.settings import Device, Format, Precision, load_settings, process_rank
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
 
 Group = Literal["data", "runs", "machine", "output"]
 

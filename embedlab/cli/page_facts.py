@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab import __version__
+from embedlab.core.version import __version__
 from embedlab.data.published import content_of
 
 if TYPE_CHECKING:

@@ -5,25 +5,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.cli.evaluate import By, chosen_datasets, evaluate_members, keep
+from embedlab.cli.commands.evaluate import By, chosen_datasets, evaluate_members, keep
+from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.models import resolve_model
-from embedlab.cli.output import Terminal, report
-from embedlab.cli.reproduce import Asked
 from embedlab.cli.suites import check_device
+from embedlab.cli.terminal import Terminal, report
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import Model, ModelSpec, resolve
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.errors import EmbedlabError, Interrupted, MissingError
-from embedlab.grids.item_rows import Stored
-from embedlab.grids.judgement import Items
-from embedlab.grids.paper_table import PaperTable
-from embedlab.grids.row_models import Member, Spot
+from embedlab.evaluation.member import judge as evaluate_on
+from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.papers.items import Stored
+from embedlab.papers.matching_runs import Member, Spot
+from embedlab.papers.order import Items
+from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
-from embedlab.tasks.judged import judge as evaluate_on
 from embedlab.tasks.sts import DATASETS, ScoredPairs, open_parts, score_models
 
 Members = Mapping[Spot, Sequence[Member]]

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from embedlab.cli.compare_page import View, comparison_section
-from embedlab.cli.output import Terminal
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.reproduction import Reproduction
-from embedlab.grids.judgement import Number
+from embedlab.cli.terminal import Terminal
+from embedlab.papers.order import Number
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Plot, Points, Scatter, Series
 

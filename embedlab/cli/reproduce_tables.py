@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from embedlab.grids.deviations import rows_said
-from embedlab.grids.judgement import HOLDS, Judgement, Number, PairOrder, Ranking
-from embedlab.grids.paper_file import load_paper, paper_names, summary_of
-from embedlab.grids.paper_table import Deviation, PaperTable
-from embedlab.grids.row_models import Spot
-from embedlab.reference.published import published_table
+from embedlab.papers.deviations import rows_said
+from embedlab.papers.file import load_paper, paper_names, summary_of
+from embedlab.papers.matching_runs import Spot
+from embedlab.papers.order import HOLDS, Judgement, Number, PairOrder, Ranking
+from embedlab.papers.printed import published_table
+from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
 
 NOTHING = Number(printed=None, values=())

@@ -6,26 +6,26 @@ from typing import Any
 
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
-from embedlab.cli.compare import comparison_table
-from embedlab.cli.grid import run_plan
-from embedlab.cli.output import Terminal
-from embedlab.cli.reproduce import Asked
+from embedlab.cli.commands.compare import comparison_table
+from embedlab.cli.commands.grid import run_plan
+from embedlab.cli.commands.reproduce import Asked
+from embedlab.cli.commands.train import starting_encoder
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, learnt_from
 from embedlab.cli.reproduce_tables import deviations_table, numbers_table, orders_table
-from embedlab.cli.train import starting_encoder
-from embedlab.encoders.catalog import finished_seeds
-from embedlab.grids.deviations import deviations
-from embedlab.grids.judgement import Judgement, Number, judge, numbers_of
-from embedlab.grids.paper_table import PaperTable
+from embedlab.cli.terminal import Terminal
+from embedlab.core.recipe import to_table
+from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridFolder, Place, Plan
-from embedlab.grids.reproduce import Cells, expected_recipe, for_encoder, plan_cells, trainings
-from embedlab.grids.row_models import Member, RowModels, Spot, find_runs_of, settings_apart
-from embedlab.recipe import to_table
+from embedlab.models.catalog import finished_seeds
+from embedlab.papers.deviations import deviations
+from embedlab.papers.matching_runs import Member, RowModels, Spot, find_runs_of, settings_apart
+from embedlab.papers.order import Judgement, Number, judge, numbers_of
+from embedlab.papers.plan import Cells, expected_recipe, for_encoder, plan_cells, trainings
+from embedlab.papers.table import PaperTable
 from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 from embedlab.tasks.sts import ScoredPairs
 
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from embedlab.cli.output import Terminal
-from embedlab.errors import MissingError
-from embedlab.paths import disk_errors
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import disk_errors
 
 
 def logged(log: Path, terminal: Terminal) -> Callable[[str], None]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from embedlab.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError, UsageError
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 from embedlab.cli.comparison_cells import shared_fields
 from embedlab.cli.models import title_of
 from embedlab.cli.notes import facts_of, marked, sample_note, usage_note
-from embedlab.cli.output import Terminal, report
+from embedlab.cli.terminal import Terminal, report
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import has_own_units
 from embedlab.data.published import remarks
-from embedlab.errors import MissingError, UsageError
-from embedlab.names import has_own_units
 
 if TYPE_CHECKING:
+    from embedlab.classifiers.settings import SettingName
     from embedlab.data.shared_text import Overlap
-    from embedlab.encoders.catalog import Model
     from embedlab.encoders.encoder import Watch
+    from embedlab.evaluation.prefetch import Texts
+    from embedlab.evaluation.readiness import Readiness
+    from embedlab.evaluation.selection import Asked
+    from embedlab.models.catalog import Model
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
-    from embedlab.tasks.asked import Asked
-    from embedlab.tasks.classifier_settings import SettingName
-    from embedlab.tasks.one_pass import Texts
-    from embedlab.tasks.readiness import Readiness
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 
@@ -48,7 +48,7 @@ class Work:
 
     def kept_name(self, one: "Asked") -> str:
         """Where the evaluation of ONE of them is kept in a member's folder."""
-        from embedlab.tasks.judged import setting_of
+        from embedlab.evaluation.member import setting_of
 
         return one.kept_name(setting_of(one.task, self.setting))
 
@@ -84,7 +84,7 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
     """
     from embedlab.data.source import Source
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.tasks.one_pass import encode_once, kept_evaluation
+    from embedlab.evaluation.prefetch import encode_once, kept_evaluation
 
     ready, source = _ready(models, work, terminal), Source.from_settings(terminal.settings)
     kept: dict[tuple[str, Asked], Evaluation] = {}
@@ -104,7 +104,7 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
 
 def _ready(models: "Sequence[Model]", work: Work, terminal: Terminal) -> "Readiness":
     """What can be done; the error of a single task, or of the last that cannot, is raised."""
-    from embedlab.tasks.readiness import check_all
+    from embedlab.evaluation.readiness import check_all
 
     check_device(terminal)
     ready = check_all([spec for model in models for spec in model.members], work.asked, work.setting, terminal.settings)
@@ -140,7 +140,7 @@ def judge_models(models: "Sequence[Model]", one: "Asked", work: Work, known: Kno
 
 def _judge(model: "Model", one: "Asked", work: Work, known: Known, terminal: Terminal) -> "list[Evaluation]":
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.tasks.judged import judge, with_training
+    from embedlab.evaluation.member import judge, with_training
 
     found = []
     known.refuse_unfit(model, one)
@@ -203,8 +203,8 @@ def _values(evaluations: "Sequence[Evaluation]", key: tuple[str, ...]) -> list[f
 
 
 def _cell(values: Sequence[float], scale: float, shared: "Overlap | None") -> "Cell":
+    from embedlab.evaluation.provenance import overlap_mark
     from embedlab.reports.tables import ABSENT, Cell
-    from embedlab.tasks.marks import overlap_mark
 
     if not values:
         return Cell(value=None, text=ABSENT)

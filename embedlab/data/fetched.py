@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedlab.paths import disk_errors, write_atomic
+from embedlab.core.paths import disk_errors, write_atomic
 
 HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line

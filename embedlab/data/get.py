@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash, write_atomic
 from embedlab.data.dataset import Dataset, Split
 from embedlab.data.fetched import record
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial
-from embedlab.errors import MissingError
-from embedlab.paths import file_hash, write_atomic
 
 
 def is_here(split: Split, folder: Path) -> bool:

@@ -9,8 +9,8 @@ from urllib.request import Request, urlopen
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, HubSource, Kind, Rows
-from embedlab.errors import MissingError
 
 
 def read_hub(hub: HubSource, kind: Kind) -> Rows:

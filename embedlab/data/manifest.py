@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, Expected, Kind
-from embedlab.errors import MissingError
 
 
 def class_counts(kind: Kind, frame: pl.DataFrame) -> dict[str, int] | None:

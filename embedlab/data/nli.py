@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, HubSource, Layout, Rows, Split
 from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text, text_fault
-from embedlab.errors import MissingError
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
 _LABELS = (*NLI_LABELS, "-")

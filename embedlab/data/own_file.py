@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Kind, Part, Rows, State
 from embedlab.data.definitions import SPLITS, read_definitions
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.sentences import read_whole_lines
 from embedlab.data.triplets import read_triplets
-from embedlab.errors import MissingError, UsageError
-from embedlab.paths import file_hash
 
 
 def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> Part:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
+from embedlab.core.frame_files import read_parquet
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import COLUMNS, Part, State
 from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
-from embedlab.errors import MissingError
-from embedlab.frame_files import read_parquet
-from embedlab.paths import file_hash
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 _PLACE = "line of the file"  # a column of our own beside the user's

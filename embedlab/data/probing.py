@@ -10,10 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
+from embedlab.core.names import unknown
 from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
 from embedlab.data.text_file import bad_line, read_fields
-from embedlab.errors import MissingError
-from embedlab.names import unknown
 
 SENTEVAL = "probing"
 FOLDER = "probing:"  # before the path of a user's own folder

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import COLUMNS, Dataset, Kind, Rows
 from embedlab.data.definitions import of_split
 from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS, OPPOSITE
@@ -30,7 +31,6 @@ from embedlab.data.scenes import (
     swap_roles,
     word_scene,
 )
-from embedlab.errors import MissingError
 
 Row = tuple[object, ...]
 

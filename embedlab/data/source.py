@@ -7,16 +7,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import members, unknown
+from embedlab.core.paths import file_hash
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
-from embedlab.errors import MissingError, UsageError
-from embedlab.names import members, unknown
-from embedlab.paths import file_hash
-from embedlab.settings import Settings
 
 
 @cache

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Dataset, Expected, HubSource, Layout, Rows, Split
 from embedlab.data.text_file import bad_line, numbers, read_fields, read_lines
-from embedlab.errors import MissingError
 
 _COLUMNS = ("sentence1", "sentence2", "gold", "source")
 _BLANK = "blank gold score"

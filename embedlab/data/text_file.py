@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 
 Encoding = Literal["utf-8", "latin-1"]
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")

@@ -21,9 +21,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from embedlab.core.paths import write_atomic
 from embedlab.encoders.encoder import Vectors
 from embedlab.encoders.mapped_array import map_array
-from embedlab.paths import write_atomic
 
 Keys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 Places = NDArray[np.intp]

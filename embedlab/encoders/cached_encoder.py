@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders.cache import EmbeddingCache, Keys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
-from embedlab.errors import MissingError
 
 if TYPE_CHECKING:
     from embedlab.encoders.transformer import TransformerEncoder

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from embedlab.checksums import CHECKSUMS, check_folder, write_checksums
+from embedlab.core.checksums import CHECKSUMS, check_folder, write_checksums
+from embedlab.core.paths import ELSEWHERE, atomic_folder
+from embedlab.core.recipe import Pooling
 from embedlab.encoders.device import Machine
-from embedlab.encoders.fingerprint import used_fingerprint
-from embedlab.encoders.folder import read_usage
-from embedlab.encoders.hub import hub_folder
-from embedlab.encoders.layout import write_layout
 from embedlab.encoders.pretrained import load_backbone, load_tokenizer
 from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
-from embedlab.paths import ELSEWHERE, atomic_folder
-from embedlab.recipe import Pooling
+from embedlab.models.fingerprint import used_fingerprint
+from embedlab.models.folder import read_usage
+from embedlab.models.hub import hub_folder
 
 
 def load_transformer(

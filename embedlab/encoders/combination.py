@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
-from embedlab.encoders.expression import Combination
-from embedlab.encoders.fingerprint import combined_fingerprint
-from embedlab.errors import UsageError
+from embedlab.models.fingerprint import combined_fingerprint
+from embedlab.models.grammar import Combination
 
 
 def average(parts: Sequence[Vectors]) -> Vectors:

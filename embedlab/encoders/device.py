@@ -7,8 +7,8 @@ from typing import Literal
 import torch
 from accelerate import PartialState
 
-from embedlab.errors import MissingError, UsageError
-from embedlab.settings import Device, Settings, without_half_a_team
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.settings import Device, Settings, without_half_a_team
 
 # The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3

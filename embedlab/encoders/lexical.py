@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_column
 from embedlab.encoders.encoder import EncoderFacts, Watch
-from embedlab.encoders.fingerprint import combined_fingerprint
+from embedlab.models.fingerprint import combined_fingerprint
 
 
 class DiceScorer:

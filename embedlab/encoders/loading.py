@@ -4,19 +4,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
-from embedlab.encoders.expression import COMBINATION_NAMES
-from embedlab.encoders.fingerprint import spec_fingerprint, used_fingerprint
-from embedlab.encoders.folder import hidden_size, pooling_label, read_usage
-from embedlab.encoders.hub import model_folder
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.word_vectors import load_word_vectors
-from embedlab.errors import UsageError
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.models.folder import hidden_size, pooling_label, read_usage
+from embedlab.models.grammar import COMBINATION_NAMES
+from embedlab.models.hub import model_folder
 
 if TYPE_CHECKING:
     from embedlab.encoders.transformer import TransformerEncoder

@@ -12,10 +12,10 @@ from typing import Any
 import transformers
 from transformers import MODEL_MAPPING
 
-from embedlab.encoders.folder import read_config
-from embedlab.encoders.model_files import TokenizerFile, read_model_file
+from embedlab.core.errors import MissingError
 from embedlab.encoders.weight_checks import WHOLE, reading, tensor_sizes
-from embedlab.errors import MissingError
+from embedlab.models.folder import read_config
+from embedlab.models.folder_files import TokenizerFile, read_model_file
 
 # Types whose encoders have tensors of the same names, by transformers 5.23.
 BERT_LIKE = frozenset(

@@ -14,13 +14,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from embedlab.encoders.catalog import resolve
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.schema import build
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.loading import load_scorer
-from embedlab.errors import EmbedlabError
-from embedlab.schema import build
-from embedlab.settings import Settings
+from embedlab.models.catalog import resolve
 
 
 class PairWorker:

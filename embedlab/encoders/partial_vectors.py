@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.frame_files import join_parquet
+from embedlab.core.locks import sole_holder
+from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.encoders.encoder import Vectors
-from embedlab.errors import EmbedlabError, MissingError, UsageError
-from embedlab.frame_files import join_parquet
-from embedlab.locks import sole_holder
-from embedlab.paths import disk_errors, write_atomic
 
 PLACE = "choose another place with --out"
 CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from embedlab.recipe import Pooling
+from embedlab.core.recipe import Pooling
 
 
 def pool_cls(tokens: Tensor, mask: Tensor) -> Tensor:

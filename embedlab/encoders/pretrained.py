@@ -10,7 +10,7 @@ from typing import Any
 from tokenizers import normalizers
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
-from embedlab.encoders.folder import ENCODER_HALVES, is_lower_casing, read_config
+from embedlab.core.errors import MissingError
 from embedlab.encoders.model_types import refuse_other_type
 from embedlab.encoders.quiet import without_standard_error
 from embedlab.encoders.weight_checks import (
@@ -22,7 +22,7 @@ from embedlab.encoders.weight_checks import (
     refuse_other_size,
     refuse_other_tensors,
 )
-from embedlab.errors import MissingError
+from embedlab.models.folder import ENCODER_HALVES, is_lower_casing, read_config
 
 
 def load_backbone(folder: Path) -> PreTrainedModel:

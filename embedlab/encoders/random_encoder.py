@@ -13,10 +13,10 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
+from embedlab.core.paths import atomic_folder
 from embedlab.data import sample
-from embedlab.encoders.folder import STATEMENT
 from embedlab.encoders.quiet import quiet_transformers
-from embedlab.paths import atomic_folder
+from embedlab.models.folder import STATEMENT
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_TOKENS = 128

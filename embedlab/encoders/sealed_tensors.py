@@ -7,9 +7,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
-from embedlab.errors import MissingError
-from embedlab.paths import write_atomic
+from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import write_atomic
 from embedlab.runs.store import RunFolder
 
 HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"

@@ -9,12 +9,12 @@ from typing import Self
 import polars as pl
 
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
-from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.fingerprint import combined_fingerprint, spec_fingerprint
-from embedlab.encoders.shape import backends
-from embedlab.errors import MissingError
-from embedlab.paths import file_hash
-from embedlab.settings import Settings
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash
+from embedlab.core.settings import Settings
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
+from embedlab.models.shape import backends
 
 NOTHING = pl.DataFrame(schema=SCORE_COLUMNS)
 

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.recipe import Pooling
+from embedlab.cpu.dropout import use_bits
+from embedlab.cpu.linear import forget_weights, use_fast_products
+from embedlab.cpu.packing import PACKED, can_pack, first_position, make_packable, pack
+from embedlab.cpu.quantisation import NOTE, quantise
+from embedlab.cpu.thread_pool import run_side_by_side
 from embedlab.encoders.device import Machine
-from embedlab.encoders.dropout import use_bits
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
-from embedlab.encoders.folder import pooling_label
-from embedlab.encoders.packing import PACKED, can_pack, first_position, make_packable, pack
 from embedlab.encoders.pooling import POOLINGS
-from embedlab.encoders.products import forget_weights, use_fast_products
-from embedlab.encoders.quantisation import NOTE, quantise
-from embedlab.encoders.side_by_side import run_side_by_side
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
-from embedlab.errors import EmbedlabError
-from embedlab.recipe import Pooling
+from embedlab.models.folder import pooling_label
 
 # Padded tokens a batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}

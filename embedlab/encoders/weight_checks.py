@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, PreTrainedModel
 
-from embedlab.encoders.folder import read_config, weight_files
-from embedlab.encoders.model_files import TokenizerFile, read_model_file
+from embedlab.core.errors import MissingError
 from embedlab.encoders.quiet import quiet_transformers
-from embedlab.errors import MissingError
+from embedlab.models.folder import read_config, weight_files
+from embedlab.models.folder_files import TokenizerFile, read_model_file
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
 

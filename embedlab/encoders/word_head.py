@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.pretrained import load_language_model
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import UsageError
 
 WordHeadKind = Literal["mlm", "tied"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine
-from embedlab.errors import MissingError
 
 # Words and single marks, as the files' own corpora were split.
 _TOKEN = re.compile(r"\w+|[^\w\s]")

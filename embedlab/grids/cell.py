@@ -13,11 +13,11 @@ from pathlib import Path
 
 import tomli_w
 
-from embedlab.errors import ExitCode
+from embedlab.core.errors import ExitCode
+from embedlab.core.locks import is_locked
+from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry
-from embedlab.locks import is_locked
-from embedlab.paths import disk_errors, write_atomic
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS, RunFolder
 

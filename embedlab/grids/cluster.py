@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError
+from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
+from embedlab.core.paths import atomic_folder
 from embedlab.grids.cell import PROGRAM, is_complete, judge
 from embedlab.grids.local import finish_cell
 from embedlab.grids.plan import SAMPLE, Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
 from embedlab.grids.worker import BEAT_S, alive, dead_workers, worker_name
-from embedlab.paths import atomic_folder
 from embedlab.runs.store import RunFolder
 
 POLL_S = 0.2

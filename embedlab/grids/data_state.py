@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Layout
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
-from embedlab.paths import file_hash
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embedlab.encoders.folder import weight_files
-from embedlab.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.recipe import to_table
 from embedlab.grids.plan import Cell, Place, Plan
 from embedlab.grids.queue import Entry
-from embedlab.recipe import to_table
+from embedlab.models.folder import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 

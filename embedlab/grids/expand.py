@@ -12,17 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from embedlab.data.source import Source
-from embedlab.encoders.catalog import starting_location
-from embedlab.encoders.fingerprint import folder_fingerprint
-from embedlab.encoders.folder import read_usage
-from embedlab.errors import UsageError
-from embedlab.grids.data_state import part_state
-from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
-from embedlab.grids.plan import Place, Plan, Variant
-from embedlab.names import nearest, objective_options
-from embedlab.objectives.needs import check_columns
-from embedlab.recipe import (
+from embedlab.core.errors import UsageError
+from embedlab.core.names import nearest, objective_options
+from embedlab.core.recipe import (
     TASK,
     DataSection,
     EncoderSection,
@@ -37,7 +29,15 @@ from embedlab.recipe import (
     sub_table,
     to_table,
 )
-from embedlab.schema import Table
+from embedlab.core.schema import Table
+from embedlab.data.source import Source
+from embedlab.grids.data_state import part_state
+from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
+from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.models.catalog import starting_location
+from embedlab.models.fingerprint import folder_fingerprint
+from embedlab.models.folder import read_usage
+from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
 MAX_STEPS = "max_steps"  # the one key of a recipe that is in no table

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.errors import UsageError
-from embedlab.names import nearest, refuse_path, task_names, unknown
-from embedlab.paths import recipes_folder
-from embedlab.plain_values import quote
-from embedlab.recipe import Seed, Threads
-from embedlab.schema import build, read_toml, table
+from embedlab.core.errors import UsageError
+from embedlab.core.names import nearest, refuse_path, task_names, unknown
+from embedlab.core.paths import recipes_folder
+from embedlab.core.plain_values import quote
+from embedlab.core.recipe import Seed, Threads
+from embedlab.core.schema import build, read_toml, table
 
 RECIPE_AXIS = "recipe"  # the axis that several base recipes make
 SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.grids.plan import Plan
 from embedlab.grids.queue import Entry, Queue
 from embedlab.runs import events

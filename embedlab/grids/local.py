@@ -12,12 +12,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
-from embedlab.errors import EmbedlabError, ExitCode, Interrupted, UsageError
+from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
+from embedlab.core.paths import disk_errors
 from embedlab.grids.cell import PROGRAM, CellLock, environment, failure, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Queue
 from embedlab.grids.worker import GRACE_S, alive, is_alive, worker_name
-from embedlab.paths import disk_errors
 from embedlab.runs.tidy import drop_checkpoints
 
 RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove

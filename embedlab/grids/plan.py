@@ -8,14 +8,14 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.checksums import read_sealed, sealed_json
-from embedlab.errors import MissingError, UsageError
-from embedlab.names import unknown
-from embedlab.paths import write_atomic
-from embedlab.recipe import Seed, Threads
+from embedlab.core.checksums import read_sealed, sealed_json
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import unknown
+from embedlab.core.paths import write_atomic
+from embedlab.core.recipe import Seed, Threads
+from embedlab.core.schema import read_json, shaped
+from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
-from embedlab.schema import read_json, shaped
-from embedlab.settings import Settings
 
 SCHEMA = 2  # 1 held the runs folder's own path, and broke when it was moved
 SAMPLE = "-sample"  # ends the name of the sample world's runs folder

@@ -9,10 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
+from embedlab.core.errors import UsageError
+from embedlab.core.names import has_own_units, nearest
 from embedlab.data.shared_text import Overlap
-from embedlab.errors import UsageError
 from embedlab.grids.plan import Cell, Plan
-from embedlab.names import has_own_units, nearest
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder

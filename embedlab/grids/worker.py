@@ -14,12 +14,12 @@ from pathlib import Path
 from types import FrameType
 from uuid import uuid4
 
-from embedlab.errors import EmbedlabError, ExitCode
+from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.paths import disk_errors
 from embedlab.grids import halving
 from embedlab.grids.cell import PROGRAM, CellLock, environment, is_held, judge, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
-from embedlab.paths import disk_errors
 from embedlab.runs.tidy import drop_checkpoints
 
 TICK_S = 0.1  # between two looks at a cell's process

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.objectives.needs import Needs
 
 Scored = Literal["tenths", "score"]  # a gold score in place of a class

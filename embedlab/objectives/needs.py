@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from embedlab.core.errors import UsageError
+from embedlab.core.names import objective_options
+from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.data.dataset import COLUMNS, Kind
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import dataset
-from embedlab.errors import UsageError
-from embedlab.names import objective_options
-from embedlab.recipe import ObjectiveSection, Recipe
 
 
 @dataclass(frozen=True, kw_only=True)

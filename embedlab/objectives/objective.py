@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
-from embedlab.recipe import ObjectiveSection, Recipe
 
 View = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
 Frozen = Literal["nothing", "embeddings", "encoder"]

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.encoder import JOINT
-from embedlab.errors import UsageError
 from embedlab.objectives.needs import Needs
 
 WordIds = Callable[[Sequence[str]], NDArray[np.int64]]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders.sealed_tensors import HEADS, heads_hint, read_heads
-from embedlab.errors import MissingError
 from embedlab.objectives.objective import Objective, build_objectives, trained_parameters
 from embedlab.runs.store import RunFolder
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from embedlab.printable import visible
+from embedlab.core.printable import visible
 from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from embedlab.errors import UsageError
-from embedlab.paths import write_atomic
-from embedlab.printable import visible
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import write_atomic
+from embedlab.core.printable import visible
 from embedlab.reports.drawing import draw
 from embedlab.reports.plots import Plot
 from embedlab.reports.tables import Table

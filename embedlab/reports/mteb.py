@@ -11,10 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import write_atomic
 from embedlab.data.source import dataset
 from embedlab.data.sts import OFFICIAL_FOLDER
-from embedlab.errors import UsageError
-from embedlab.paths import write_atomic
 from embedlab.runs.evaluations import Evaluation
 
 TASKS: Mapping[str, str] = MappingProxyType({**{f"sts{year}": f"STS{year}" for year in range(12, 17)}, "sts-benchmark": "STSBenchmark"})

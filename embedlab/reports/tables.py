@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
 
-from embedlab.printable import one_line, visible, without_formula
+from embedlab.core.printable import one_line, visible, without_formula
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

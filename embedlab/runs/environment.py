@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from embedlab import __version__
-from embedlab.checksums import sealed_json
+from embedlab.core.checksums import sealed_json
+from embedlab.core.schema import read_json
+from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
-from embedlab.schema import read_json
 
 SCHEMA = 1  # of the whole run folder; raised when an older embedlab could no longer read it
 

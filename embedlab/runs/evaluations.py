@@ -8,14 +8,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, GetPydanticSchema
 
-from embedlab import __version__
-from embedlab.checksums import read_sealed, sealed_json
+from embedlab.core.checksums import read_sealed, sealed_json
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import write_atomic
+from embedlab.core.schema import read_json
+from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap
-from embedlab.errors import MissingError
-from embedlab.paths import write_atomic
 from embedlab.runs.parts import StoredPart
 from embedlab.runs.signature import UNKNOWN, Signature, data_part, joined_values
-from embedlab.schema import read_json
 
 SCHEMA = 1
 _AGAIN = "evaluate again to replace it"

@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from embedlab.errors import EmbedlabError, UsageError
-from embedlab.paths import disk_errors
-from embedlab.printable import visible
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import disk_errors
+from embedlab.core.printable import visible
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.processes import is_process
 from embedlab.runs.store import RunFolder

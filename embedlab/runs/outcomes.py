@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab import __version__
-from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import write_atomic
+from embedlab.core.schema import read_json
+from embedlab.core.version import __version__
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
-from embedlab.errors import MissingError
-from embedlab.paths import write_atomic
 from embedlab.runs.parts import StoredPart
-from embedlab.schema import read_json
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
 SCHEMA = 1

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.schema import shaped
+from embedlab.core.schema import shaped
 
 
 class _Stored(TypedDict):

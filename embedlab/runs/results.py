@@ -8,9 +8,9 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Self
 
-from embedlab.errors import MissingError
-from embedlab.names import has_own_units
-from embedlab.plain_values import quote
+from embedlab.core.errors import MissingError
+from embedlab.core.names import has_own_units
+from embedlab.core.plain_values import quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
 

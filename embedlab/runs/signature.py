@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any, Literal, Self
 from urllib.parse import quote, unquote
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 
 Values = tuple[str, ...]
 Agreement = Literal["differs", "other version", "only in one", "unknown"]

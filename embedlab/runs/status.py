@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from embedlab.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 

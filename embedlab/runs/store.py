@@ -12,16 +12,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from embedlab.checksums import KEY, UNSEALED, read_sealed, seal
-from embedlab.errors import EmbedlabError, MissingError, UsageError
-from embedlab.locks import is_locked, is_same_file
-from embedlab.names import unknown
-from embedlab.paths import disk_errors, write_atomic
-from embedlab.recipe import Recipe, differences, recipe_file, to_toml
+from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.locks import is_locked, is_same_file
+from embedlab.core.names import unknown
+from embedlab.core.paths import disk_errors, write_atomic
+from embedlab.core.recipe import Recipe, differences, recipe_file, to_toml
+from embedlab.core.schema import read_json
+from embedlab.core.temporaries import temporary_folder
 from embedlab.runs.environment import Environment
 from embedlab.runs.processes import process_start
-from embedlab.schema import read_json
-from embedlab.temporaries import temporary_folder
 
 _RESTORE = "remove the run, or restore the file"
 

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Rows
+from embedlab.classifiers.settings import SETTINGS, Setting, SettingName
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
-from embedlab.errors import MissingError
+from embedlab.evaluation.member import evaluation_of
+from embedlab.evaluation.prefetch import Texts
+from embedlab.evaluation.provenance import evaluation_marks
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.classifier_settings import SETTINGS, Setting, SettingName
-from embedlab.tasks.folds import FOLD_SEED, HELD_BACK, Rows
-from embedlab.tasks.judged import evaluation_of
-from embedlab.tasks.marks import evaluation_marks
-from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
     import torch
 
-    from embedlab.tasks.protocols import Outcome, Protocol
+    from embedlab.classifiers.protocols import Outcome, Protocol
 
 Watches = Callable[[str], Watch]
 """The progress callback of a piece of work by its name."""
@@ -153,8 +153,8 @@ def classify(
 
     WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
     """
-    from embedlab.tasks.fits import Problem
-    from embedlab.tasks.protocols import Protocol
+    from embedlab.classifiers.fits import Problem
+    from embedlab.classifiers.protocols import Protocol
 
     for task in tasks:
         features = task_features(encoder, task, watches)

@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
+from embedlab.evaluation.member import Judged, evaluation_of, load_member
+from embedlab.evaluation.prefetch import Texts
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged, evaluation_of, load_member
-from embedlab.tasks.one_pass import Texts
 from embedlab.tasks.sts import open_parts
 
 SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"

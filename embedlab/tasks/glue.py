@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from embedlab.classifiers.glue_metrics import TASKS, Answers
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import Recipe, Stage
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
-from embedlab.errors import MissingError, UsageError
-from embedlab.recipe import Recipe, Stage
+from embedlab.evaluation.member import Judged, Watches, evaluation_of, load_member
+from embedlab.evaluation.provenance import evaluation_marks
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
-from embedlab.tasks.glue_metrics import TASKS, Answers
-from embedlab.tasks.judged import Judged, Watches, evaluation_of, load_member
-from embedlab.tasks.marks import evaluation_marks
 
 SUMMARY = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
 

@@ -16,25 +16,25 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import Recipe
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
-from embedlab.encoders.fingerprint import spec_fingerprint
-from embedlab.errors import UsageError
+from embedlab.evaluation.member import Judged, Watches
+from embedlab.evaluation.prefetch import Texts
+from embedlab.evaluation.provenance import evaluation_marks
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.objectives.sentiment_head.options import CLASSES
-from embedlab.recipe import Recipe
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged, Watches
-from embedlab.tasks.marks import evaluation_marks
-from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
+    from embedlab.evaluation.predictions import Prediction
     from embedlab.objectives.objective import Trained
-    from embedlab.tasks.predictions import Prediction
 
 SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
 
@@ -85,7 +85,7 @@ def _heads_of(recipe: Recipe) -> set[str]:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
-    from embedlab.tasks.predictions import load_trained, predict_all, predict_averages
+    from embedlab.evaluation.predictions import load_trained, predict_all, predict_averages
 
     source = Source.from_settings(settings)
     parts = {name: source.open(name, "dev") for name in DATASETS}
@@ -112,7 +112,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
-    from embedlab.tasks.predictions import predict_all
+    from embedlab.evaluation.predictions import predict_all
 
     parts = {each: source.open(each, "dev") for each in (DATASETS if name == "multitask" else (name,))}
 

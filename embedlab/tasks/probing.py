@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from embedlab.classifiers.folds import FOLD_SEED
+from embedlab.classifiers.settings import SettingName
+from embedlab.core.names import unknown
+from embedlab.core.settings import Settings
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder
-from embedlab.names import unknown
-from embedlab.settings import Settings
+from embedlab.evaluation.member import Judged, load_member
+from embedlab.evaluation.prefetch import Texts
+from embedlab.models.catalog import ModelSpec
 from embedlab.tasks.classification import (
     Evaluated,
     Opened,
@@ -21,10 +25,6 @@ from embedlab.tasks.classification import (
     large_enough,
     open_tasks,
 )
-from embedlab.tasks.classifier_settings import SettingName
-from embedlab.tasks.folds import FOLD_SEED
-from embedlab.tasks.judged import Judged, load_member
-from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
     import torch

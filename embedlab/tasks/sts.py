@@ -6,28 +6,28 @@ from functools import cached_property
 
 import polars as pl
 
-from embedlab import __version__
 from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
 from embedlab.analysis.evidence import AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.analysis.slices import By, Slice, slices
+from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
+from embedlab.core.version import __version__
 from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import Model, ModelSpec
 from embedlab.encoders.encoder import PairScorer, Watch
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.shape import backends, vector_length
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.errors import MissingError
+from embedlab.evaluation.prefetch import Texts
+from embedlab.evaluation.provenance import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.stated_text import UNKNOWN_TEXT
+from embedlab.evaluation.training_text import Learnt, learnt
+from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.signature import Signature, joined_values, merged
-from embedlab.settings import Settings
-from embedlab.tasks.learnt import Learnt, learnt
-from embedlab.tasks.marks import OVERLAP, evaluation_marks, overlap_notes, training_marks, training_notes, training_precision
-from embedlab.tasks.one_pass import Texts
-from embedlab.tasks.origin import UNKNOWN_TEXT
 
 SUMMARY = "Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R"
 

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
+from embedlab.classifiers.folds import FOLD_SEED
+from embedlab.classifiers.settings import SettingName
+from embedlab.core.errors import UsageError
+from embedlab.core.names import unknown
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Encoder
-from embedlab.errors import UsageError
-from embedlab.names import unknown
+from embedlab.evaluation.member import Judged, load_member
+from embedlab.evaluation.prefetch import Texts
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
-from embedlab.settings import Settings
 from embedlab.tasks.classification import (
     Evaluated,
     Labelled,
@@ -28,10 +32,6 @@ from embedlab.tasks.classification import (
     open_tasks,
     task_features,
 )
-from embedlab.tasks.classifier_settings import SettingName
-from embedlab.tasks.folds import FOLD_SEED
-from embedlab.tasks.judged import Judged, load_member
-from embedlab.tasks.one_pass import Texts
 
 if TYPE_CHECKING:
     import torch
@@ -111,7 +111,7 @@ def _relatedness_scores(
 ) -> Iterator[Score]:
     import torch
 
-    from embedlab.tasks.relatedness import fit_relatedness
+    from embedlab.classifiers.relatedness import fit_relatedness
 
     features = torch.from_numpy(task_features(encoder, task, watches)).to(device)
     gold = np.array(task.column("gold"))

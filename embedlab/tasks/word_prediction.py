@@ -7,18 +7,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import Recipe
+from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.encoder import Watch
-from embedlab.encoders.folder import is_bare
-from embedlab.encoders.hub import model_folder
-from embedlab.errors import MissingError, UsageError
-from embedlab.recipe import Recipe
+from embedlab.evaluation.member import Judged, Watches, evaluation_of
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.folder import is_bare
+from embedlab.models.hub import model_folder
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
-from embedlab.tasks.judged import Judged, Watches, evaluation_of
 
 if TYPE_CHECKING:
     import torch

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from embedlab.recipe import MixSection
+from embedlab.core.recipe import MixSection
 from embedlab.training.order import Indices
 from embedlab.training.schedule import dev_steps
 from embedlab.training.stage_data import StageData, batches_a_step, is_in_step, order_of

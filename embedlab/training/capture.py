@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from embedlab.core.errors import EmbedlabError
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import EmbedlabError
 from embedlab.objectives.objective import View
 from embedlab.training.batching import Chunk
 from embedlab.training.checkpointing import random_tensors, restore_random

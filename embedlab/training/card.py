@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from embedlab.core.recipe import Recipe, to_toml
 from embedlab.data.dataset import State
-from embedlab.recipe import Recipe, to_toml
 
 
 def model_card(recipe: Recipe, seed: int, states: Sequence[State], *, is_normalised: bool = False) -> str:

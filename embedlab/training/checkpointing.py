@@ -12,10 +12,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from embedlab.checksums import check_folder, read_sealed_json, sealed_json, write_checksums
+from embedlab.core.checksums import check_folder, read_sealed_json, sealed_json, write_checksums
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import atomic_folder, follow_umask
 from embedlab.encoders.weights import writing_weights
-from embedlab.errors import MissingError
-from embedlab.paths import atomic_folder, follow_umask
 from embedlab.training.meter import Unreported
 
 SCHEMA = 2

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from torch import nn
 from transformers import PreTrainedModel
 
+from embedlab.core.recipe import Stage
 from embedlab.objectives.objective import Frozen, Objective
-from embedlab.recipe import Stage
 
 
 @contextmanager

@@ -6,9 +6,9 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from embedlab.core.recipe import Combine
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, View
-from embedlab.recipe import Combine
 from embedlab.training.batching import Batch, Chunk
 from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import random_tensors, restore_random

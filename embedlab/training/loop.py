@@ -13,10 +13,10 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from embedlab.core.errors import EmbedlabError, Interrupted
+from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import EmbedlabError, Interrupted
 from embedlab.objectives.objective import Objective, Trained, trained_parameters
-from embedlab.recipe import EvaluateSection
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import Block, Turn

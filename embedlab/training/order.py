@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.recipe import Combine
+from embedlab.core.recipe import Combine
 
 Indices = NDArray[np.int64]
 

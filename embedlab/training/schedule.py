@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
-from embedlab.recipe import Schedule
+from embedlab.core.recipe import Schedule
 
 
 def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule) -> float:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import objective_options
+from embedlab.core.recipe import JOINT, MixSection, Recipe, Stage
 from embedlab.data.dataset import State
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
-from embedlab.errors import MissingError, UsageError
-from embedlab.names import objective_options
 from embedlab.objectives.needs import Needs, objective_needs, require_columns
 from embedlab.objectives.rows import Rows, WordIds, index_rows
-from embedlab.recipe import JOINT, MixSection, Recipe, Stage
 from embedlab.training.order import (
     Draw,
     Groups,

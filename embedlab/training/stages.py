@@ -13,10 +13,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import starting_members
 from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Watch
@@ -24,10 +25,9 @@ from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.sealed_tensors import HEADS, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
-from embedlab.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, objective_needs
 from embedlab.objectives.objective import Objective, build_objectives
-from embedlab.recipe import Recipe
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, environment
 from embedlab.runs.events import EventLog

@@ -11,13 +11,13 @@ import numpy as np
 from filelock import FileLock
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.checksums import check_folder, write_checksums
+from embedlab.core.checksums import check_folder, write_checksums
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import atomic_folder
 from embedlab.encoders.encoder import Watch
 from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
-from embedlab.errors import MissingError
-from embedlab.paths import atomic_folder
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
+from embedlab.core.errors import MissingError
+from embedlab.core.recipe import Recipe, flatten, to_table
 from embedlab.encoders.device import Machine
-from embedlab.errors import MissingError
-from embedlab.recipe import Recipe, flatten, to_table
 
 Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
 

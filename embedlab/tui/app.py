@@ -18,15 +18,15 @@ from textual.screen import Screen
 from textual.signal import Signal
 from textual.worker import get_current_worker
 
-from embedlab.errors import EmbedlabError, MissingError
-from embedlab.settings import Settings
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.settings import Settings
 from embedlab.tui import collector
+from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
-from embedlab.tui.kept_pairs import keep, kept_file, open_pairs, read_kept
-from embedlab.tui.pair_data import PairData, no_pairs, unscored, with_models
-from embedlab.tui.pair_scorer import PairScorer
-from embedlab.tui.screens.base import DashboardScreen
+from embedlab.tui.pairs.data import PairData, no_pairs, unscored, with_models
+from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs, read_kept
+from embedlab.tui.pairs.scorer import PairScorer
 from embedlab.tui.state import Memory, State
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
 from embedlab.tui.widgets.plain import Plain
@@ -39,7 +39,7 @@ WRITE_AFTER_S = 0.3
 
 def _screen(name: str) -> Screen[Any]:
     """The screen of a mode, loaded when it is first shown: the first paint does not wait for the other three."""
-    screen: Screen[Any] = getattr(import_module(f"embedlab.tui.screens.{name}"), f"{name.capitalize()}Screen")()
+    screen: Screen[Any] = getattr(import_module(f"embedlab.tui.{name}.screen"), f"{name.capitalize()}Screen")()
     return screen
 
 

@@ -1,6 +1,6 @@
 """The words of the embedlab commands that the dashboard starts, so that they see the settings it sees."""
 
-from embedlab.settings import Settings
+from embedlab.core.settings import Settings
 
 
 def shared_flags(settings: Settings) -> list[str]:

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from embedlab.errors import EmbedlabError, UsageError
-from embedlab.paths import state_folder
-from embedlab.settings import Settings
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import state_folder
+from embedlab.core.settings import Settings
 from embedlab.tui.command_line import shared_flags
 
 _TAIL = 4096
@@ -32,7 +32,7 @@ class Evaluations:
 
     def start(self, name: str, tasks: Sequence[str]) -> None:
         """Score the model called NAME on TASKS; a name that stands for nothing is refused before a process starts."""
-        from embedlab.encoders.catalog import resolve
+        from embedlab.models.catalog import resolve
         from embedlab.runs.launch import start_detached
 
         resolve(name, self._settings.runs_folder)

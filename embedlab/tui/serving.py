@@ -13,7 +13,7 @@ from string import Template
 from aiohttp import web
 from textual_serve.server import Server
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")

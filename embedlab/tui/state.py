@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.slices import By
-from embedlab.checksums import read_sealed_json, sealed_json
-from embedlab.errors import EmbedlabError, MissingError
-from embedlab.paths import state_folder, write_atomic
-from embedlab.schema import build, table
+from embedlab.core.checksums import read_sealed_json, sealed_json
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.paths import state_folder, write_atomic
+from embedlab.core.schema import build, table
 
 SCHEMA = 1
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.analysis.scores import ScoreFile
-from embedlab.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder, find_runs
-from embedlab.settings import Settings
 
 _LOOKED_AT = 40  # a first start need not read the scores of every cell of every grid
 
@@ -80,8 +80,8 @@ def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
 
 def find_model(name: str, settings: Settings) -> StoredModel | None:
     """The model that NAME, typed by the user, stands for, if all its members have scores; a wrong name is a UsageError."""
-    from embedlab.encoders.catalog import resolve
     from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.models.catalog import resolve
 
     members = resolve(name, settings.runs_folder).members
     files = {spec.name: ScorePlace.of(spec, settings).scores_file for spec in members}

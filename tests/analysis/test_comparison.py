@@ -10,8 +10,8 @@ from embedlab.analysis.comparison import compare, comparison_notes
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.evidence import STS_YEARS
 from embedlab.analysis.scores import ModelColumns, pair_table
+from embedlab.core.errors import UsageError
 from embedlab.data.dataset import Part
-from embedlab.errors import UsageError
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0}
 GOOD = ModelColumns(name="good", members=("good@1", "good@2", "good@3"), seeds=(1, 2, 3))

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 
 PAIRS = pl.DataFrame(
     {

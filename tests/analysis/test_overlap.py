@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from embedlab.analysis.overlap import dice, dice_column, normalise, words
-from embedlab.paths import PACKAGE
+from embedlab.core.paths import PACKAGE
 
 
 def test_words_are_a_lower_cased_set() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from embedlab.analysis.overlap import dice
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile, merge_scores, pair_key, pair_keys, pair_table, with_scores
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import Part
-from embedlab.errors import MissingError, UsageError
 
 
 def score_file(scores: dict[int, float], fingerprint: str = "f") -> ScoreFile:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from tests.benchmarks.conftest import BENCHMARKS
 
 sys.path.append(str(BENCHMARKS / "fuzz"))

@@ -11,9 +11,9 @@ from gpu_training import BATCH, Product, Shape, made_stage, taken, told_of, trai
 from made_pairs import WORDS, random_tokens
 from transformers import BertConfig, BertModel
 
+from embedlab.core.recipe import load_recipe
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
-from embedlab.recipe import load_recipe
 from embedlab.training.batching import Collation, chunk_ends
 from tests.training.small_runs import MACHINE
 

@@ -5,7 +5,7 @@ from kinds import kind_of, shares_by_kind
 from torch.autograd import DeviceType
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
 
-from embedlab.encoders.filled_attention import FilledAttention
+from embedlab.cpu.padded_attention import FilledAttention
 
 GEMM = "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT"
 ADAMW = "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4, (ADAM_MODE)1, false>>(int)"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from embedlab.cli.app import main
-from embedlab.recipe import from_table
+from embedlab.core.recipe import from_table
 from embedlab.runs import events
 from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from embedlab.analysis.paired_tests import mcnemar, williams
+from embedlab.core.settings import Settings
+from embedlab.evaluation import outcomes as answers
 from embedlab.runs.outcomes import Outcomes
-from embedlab.settings import Settings
-from embedlab.tasks import answers
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 

@@ -91,6 +91,6 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypa
 
 
 def _full(*_: object) -> None:
-    from embedlab.errors import MissingError
+    from embedlab.core.errors import MissingError
 
     raise MissingError("no space left to write 'scores.parquet'")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.encoders import hub
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
+from embedlab.models import hub
 from tests.cli.conftest import Embedlab
 
 WORDS = ("evaluate", "org/model?pooling=mean", "--sample", "--threads", "1", "--json")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from embedlab.core.errors import UsageError
+from embedlab.core.names import task_names
+from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
-from embedlab.errors import UsageError
-from embedlab.names import task_names
-from embedlab.recipe import load_recipe
 from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder
 

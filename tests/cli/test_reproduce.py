@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedlab.analysis.ordering import Agreement
-from embedlab.cli.output import Terminal
-from embedlab.cli.reproduce import Asked
+from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.reproduce_models import Evaluated, absent_rows
 from embedlab.cli.reproduce_tables import orders_table
-from embedlab.errors import ExitCode
-from embedlab.grids.judgement import Judgement, Ranking
-from embedlab.grids.paper_file import select_tables
-from embedlab.grids.row_models import Member
-from embedlab.recipe import load_recipe, to_toml
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import ExitCode
+from embedlab.core.recipe import load_recipe, to_toml
+from embedlab.core.settings import Settings
+from embedlab.papers.file import select_tables
+from embedlab.papers.matching_runs import Member
+from embedlab.papers.order import Judgement, Ranking
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab

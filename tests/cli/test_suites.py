@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import app, main
-from embedlab.names import task_names
+from embedlab.core.names import task_names
 from tests.tasks.labelled_sentences import write_lines, write_mr, write_mrpc, write_probing
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.cli.output import Terminal
-from embedlab.settings import Settings
+from embedlab.cli.terminal import Terminal
+from embedlab.core.settings import Settings
 from tests.cli.conftest import Embedlab
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\x7f"

@@ -12,12 +12,12 @@ import psutil
 import pytest
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.cli.train import _as_before, starting_encoder
+from embedlab.cli.commands.train import _as_before, starting_encoder
+from embedlab.core.settings import Settings
 from embedlab.data import sample
 from embedlab.data.source import Source
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab

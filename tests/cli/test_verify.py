@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from embedlab.core.recipe import from_table
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.recipe import from_table
 from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Answer, Embedlab

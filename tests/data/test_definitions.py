@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.definitions import SPLITS, read_definitions, split_of
 from embedlab.data.source import Source
-from embedlab.errors import MissingError, UsageError
 from tests.data.conftest import Write
 
 WORDS = [f"word{number}" for number in range(2000)]

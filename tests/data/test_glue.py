@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.source import Source, dataset_names
-from embedlab.errors import MissingError
 
 
 def write(folder: Path, file: str, text: str) -> Source:

@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data import hub
 from embedlab.data.source import Source
-from embedlab.errors import MissingError
 
 
 def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: pytest.MonkeyPatch) -> None:

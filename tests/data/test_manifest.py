@@ -3,10 +3,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Expected
 from embedlab.data.manifest import differences, is_partial
-from embedlab.errors import MissingError
-from embedlab.paths import file_hash
 
 # Shaped like SUBJ cut short: nearly all rows of one class.
 CUT = pl.DataFrame({"sentence": ["s"] * 5020, "label": [0] * 5000 + [1] * 20})

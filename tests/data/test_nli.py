@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.nli import read_jsonl, read_tsv, write_jsonl
-from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Kind
 from embedlab.data.source import Source
-from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
 JSON_PAIR = '{"sentence1": "a", "sentence2": "b", "score": 1}'

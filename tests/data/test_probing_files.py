@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data import probing
 from embedlab.data.probing import suite, suite_names
 from embedlab.data.source import Source
 from embedlab.data.text_file import read_fields
-from embedlab.errors import MissingError, UsageError
 
 LINES = ["tr\tPAST\tit rained .", "va\tPRES\tit rains .", "te\tPAST\tit poured ."]
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.definitions import read_definitions
 from embedlab.data.paraphrases import read_questions, read_quora
 from embedlab.data.sentences import read_first_column
 from embedlab.data.sentiment import read_sentiment
 from embedlab.data.source import Source
 from embedlab.data.sts_course import read_course_pairs, read_course_sentences
-from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
 

@@ -9,11 +9,11 @@ import datasets as hub_datasets
 import polars as pl
 import pytest
 
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import COLUMNS, Dataset, Expected, HubSource
 from embedlab.data.fetched import RECORD
 from embedlab.data.get import get_dataset
 from embedlab.data.source import Source, dataset, dataset_names
-from embedlab.errors import MissingError, UsageError
 from tests.data.conftest import Write
 
 LINE = '{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"}\n'

@@ -3,9 +3,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.source import Source, dataset_names
 from embedlab.data.sts import read_benchmark, read_sick, read_year, write_benchmark, write_year
-from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
 SEVEN = {"sts12": 3108, "sts13": 1500, "sts14": 3750, "sts15": 3000, "sts16": 1186, "sts-benchmark": 1379, "sick-r": 4927}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.source import Source, dataset
-from embedlab.errors import MissingError
 from embedlab.tasks.transfer import DATASETS, RELATEDNESS
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.data.sentences import read_whole_lines
 from embedlab.data.source import Source
 from embedlab.data.triplets import read_triplets
-from embedlab.errors import MissingError
 from tests.data.conftest import Write
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders import cached_encoder, loading
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.catalog import resolve
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, Watch
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import MissingError
+from embedlab.models.catalog import resolve
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from embedlab.checksums import CHECKSUMS
+from embedlab.core.checksums import CHECKSUMS
+from embedlab.core.errors import MissingError
+from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import POOLINGS
-from embedlab.errors import MissingError
-from embedlab.recipe import Pooling
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])

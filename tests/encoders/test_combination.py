@@ -3,12 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.encoders.catalog import resolve
+from embedlab.core.errors import UsageError
 from embedlab.encoders.combination import CombinedEncoder, average, concat, normalized_average
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder, load_scorer
 from embedlab.encoders.word_vectors import WordVectorEncoder
-from embedlab.errors import UsageError
+from embedlab.models.catalog import resolve
 
 ONE = np.array([[3, 4], [0, 0]], np.float32)
 TWO = np.array([[0, 2], [0, 1]], np.float32)

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from embedlab.core.errors import MissingError
+from embedlab.core.settings import Device, Settings
 from embedlab.encoders.device import has_bf16_units, keep_freed_memory, machine
-from embedlab.errors import MissingError
-from embedlab.settings import Device, Settings
 
 
 def test_evaluation_is_float32_unless_asked_otherwise() -> None:

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.encoders.catalog import resolve
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer, load_trainable
-from embedlab.errors import MissingError, UsageError
+from embedlab.models.catalog import resolve
 
 
 def test_notes_of_a_name_reach_the_facts(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:

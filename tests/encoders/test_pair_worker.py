@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from embedlab.core.settings import Settings
 from embedlab.encoders.pair_worker import PairWorker, serve
-from embedlab.settings import Settings
 
 
 @pytest.fixture

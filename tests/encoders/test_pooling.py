@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.recipe import Pooling
 from embedlab.encoders.pooling import POOLINGS
-from embedlab.recipe import Pooling
 
 
 def slow_pool(name: str, tokens: np.ndarray, length: int) -> np.ndarray:

@@ -15,11 +15,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, DistilBertConfig, DistilBertModel
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.model_types import BERT_LIKE
 from embedlab.encoders.pretrained import load_backbone, load_language_model
-from embedlab.errors import MissingError
 
 Tensors = dict[str, Tensor]
 LAYER = "encoder.layer.1.attention.self.query.weight"

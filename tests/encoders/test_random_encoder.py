@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from embedlab.encoders.fingerprint import folder_fingerprint
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.fingerprint import folder_fingerprint
 
 
 def fingerprint(folder: Path) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.encoders.catalog import resolve
+from embedlab.core.settings import Settings
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.settings import Settings
+from embedlab.models.catalog import resolve
 
 
 @pytest.mark.parametrize("name", ["one@1?pooling=max", "ensemble:one@1,two@1"])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.pooling import POOLINGS
-from embedlab.recipe import Pooling
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

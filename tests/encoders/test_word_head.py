@@ -7,11 +7,11 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.word_head import MaskedWordHead, load_word_head
-from embedlab.errors import UsageError
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)

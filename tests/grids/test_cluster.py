@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from embedlab.grids.cluster import pack, run_apart, run_on_cluster, run_task, unpack
 from embedlab.grids.local import prepare
 from embedlab.grids.plan import GridFolder, Plan

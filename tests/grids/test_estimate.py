@@ -2,10 +2,10 @@
 
 import pytest
 
+from embedlab.core.recipe import from_table, to_toml
 from embedlab.grids.estimate import remaining_cost
 from embedlab.grids.plan import Plan
 from embedlab.grids.queue import Entry
-from embedlab.recipe import from_table, to_toml
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.grids.halving import check_rungs, rungs_for
 from embedlab.grids.local import prepare, run_local
 from embedlab.grids.plan import GridFolder

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import tomli_w
 
-from embedlab.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.grids.cell import CellLock
 from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, started, visible_gpus
 from embedlab.grids.plan import GridFolder, Plan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.grids.queue import LEASE_S, Ending, Entry, Queue
 
 CELLS = [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)]
@@ -128,7 +128,8 @@ def test_a_file_that_may_not_be_written_is_refused(path: Path) -> None:
 def test_the_queue_in_another_users_folder_is_read_and_not_written(state: str) -> None:
     folder = Path(tempfile.mkdtemp())  # pytest's own folders can be entered by nobody else
     program = (
-        "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue; from embedlab.settings import load_settings\n"
+        "import os, sys; from pathlib import Path; from embedlab.grids.queue import Queue\n"
+        "from embedlab.core.settings import load_settings\n"
         'load_settings({"quiet": True})  # as every command begins\n'
         "if os.geteuid() == 0: os.setuid(65534)  # the superuser may write everywhere\n"
         "queue = Queue(Path(sys.argv[1]))\n"

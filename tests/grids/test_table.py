@@ -4,10 +4,10 @@ from statistics import fmean, stdev
 
 import pytest
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.table import DEV, Measure, pivot
-from embedlab.recipe import from_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.events import Dev, EventLog, Finished

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from embedlab.core.recipe import load_recipe
 from embedlab.objectives.class_contrastive.loss import ClassContrastive, class_contrastive_loss, tenths
 from embedlab.objectives.class_contrastive.options import Options, needs
 from embedlab.objectives.classification.loss import Classification
 from embedlab.objectives.classification.options import Options as ClassificationOptions
-from embedlab.recipe import load_recipe
 
 
 def by_loop(vectors: Tensor, labels: list[int], tau: float) -> float:

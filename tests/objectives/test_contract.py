@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import nn
 
+from embedlab.core.names import objective_names, objective_options
+from embedlab.core.recipe import ObjectiveSection
 from embedlab.data import sample
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.names import objective_names, objective_options
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
-from embedlab.recipe import ObjectiveSection
 
 OBJECTIVES = objective_names()
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)

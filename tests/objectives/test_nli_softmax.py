@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 from embedlab.objectives.nli_softmax.loss import NliSoftmax
 from embedlab.objectives.nli_softmax.options import Augment, Options, needs

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.rows import index_rows
 

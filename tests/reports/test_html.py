@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.reports.html import Section, check_page_path, page, write_page
 from embedlab.reports.plots import Dots, Series
 from embedlab.reports.tables import Cell, Column, Table

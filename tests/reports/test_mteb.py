@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.reports.mteb import TASKS, write_mteb
 from embedlab.runs.evaluations import Evaluation, Score
 

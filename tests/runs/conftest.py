@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.recipe import Recipe, from_table
+from embedlab.core.recipe import Recipe, from_table
 from embedlab.runs.environment import Environment, environment
 from embedlab.runs.store import RunFolder
 

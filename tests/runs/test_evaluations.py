@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from embedlab.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
 from embedlab.runs.status import status
 from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs

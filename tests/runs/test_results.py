@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.results import ScoreKey, read_results
 from embedlab.runs.signature import Signature

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from embedlab.runs.signature import PARTS, Signature, Values, data_part, differences, joined_values, merged
 
 # Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are no text, several alphabets.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import MissingError
+from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
 from embedlab.runs.status import status

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import EmbedlabError, MissingError, UsageError
-from embedlab.recipe import Recipe
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.recipe import Recipe
 from embedlab.runs.environment import Environment
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder

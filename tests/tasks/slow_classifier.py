@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from embedlab.tasks.classifier_settings import Schedule
-from embedlab.tasks.classifiers import shuffle_rows, start_weights
-from embedlab.tasks.folds import Fold
+from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
+from embedlab.classifiers.folds import Fold
+from embedlab.classifiers.settings import Schedule
 
 
 def slow_fit(

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from embedlab.tasks.classifier_settings import Setting
-from embedlab.tasks.folds import Fold, Rows, hold_back, stratified_folds
+from embedlab.classifiers.folds import Fold, Rows, hold_back, stratified_folds
+from embedlab.classifiers.settings import Setting
 from tests.tasks.slow_classifier import slow_fit
 
 HELD_BACK = 0.05  # FACTS: 5 % of the rows of a last fit; a literal, so that the real one can be wrong

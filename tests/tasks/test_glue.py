@@ -8,16 +8,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from sklearn.metrics import f1_score, matthews_corrcoef
 
+from embedlab.classifiers.glue_metrics import TASKS, accuracy, f1, matthews
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
 from embedlab.encoders.device import Machine
-from embedlab.errors import MissingError, UsageError
-from embedlab.recipe import load_recipe
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 from embedlab.tasks.glue import judge
-from embedlab.tasks.glue_metrics import TASKS, accuracy, f1, matthews
 from embedlab.training.stages import train_run
 
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)

@@ -10,18 +10,18 @@ import torch
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import spearman
+from embedlab.classifiers.fits import Fits, Problem
+from embedlab.classifiers.folds import Fold, stratified_folds
+from embedlab.classifiers.logistic import fit_exactly
+from embedlab.classifiers.protocols import Protocol
+from embedlab.classifiers.settings import SETTINGS
 from embedlab.data.source import Source
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.catalog import resolve
 from embedlab.encoders.device import Machine, has_bf16_units
 from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.encoders.loading import load_encoder
+from embedlab.models.catalog import resolve
 from embedlab.tasks.classification import task_features
-from embedlab.tasks.classifier_settings import SETTINGS
-from embedlab.tasks.fits import Fits, Problem
-from embedlab.tasks.folds import Fold, stratified_folds
-from embedlab.tasks.logistic import fit_exactly
-from embedlab.tasks.protocols import Protocol
 from embedlab.tasks.sts import open_parts
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
-from embedlab.errors import MissingError, UsageError
 from embedlab.tasks.probing import evaluate_probing, open_probing
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from embedlab import __version__
+from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import resolve
-from embedlab.errors import MissingError
+from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
-from embedlab.settings import Settings
 from embedlab.tasks.sts import ScoredPairs, described, dev_score, evaluate, open_parts, score_models
 
 # FACTS: Dice itself as the model, Spearman x100, all / mean / wmean.

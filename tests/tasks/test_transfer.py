@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.classifiers.settings import SettingName
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.catalog import ModelSpec
-from embedlab.errors import MissingError, UsageError
+from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.settings import Settings
 from embedlab.tasks import transfer
 from embedlab.tasks.classification import large_enough
-from embedlab.tasks.classifier_settings import SettingName
 from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, judge, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 

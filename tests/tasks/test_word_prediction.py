@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.errors import MissingError
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead
-from embedlab.errors import MissingError
 from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)

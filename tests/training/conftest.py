@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from embedlab.core.recipe import Recipe
 from embedlab.encoders.device import Machine
-from embedlab.recipe import Recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE

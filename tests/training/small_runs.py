@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from embedlab.core.errors import Interrupted
+from embedlab.core.recipe import Recipe, from_table, load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
-from embedlab.errors import Interrupted
 from embedlab.objectives.objective import Trained
-from embedlab.recipe import Recipe, from_table, load_recipe
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.meter import Meter

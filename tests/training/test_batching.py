@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.core.recipe import Recipe
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.objective import build_objective
-from embedlab.recipe import Recipe
 from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends
 from embedlab.training.order import batch_generator
 from embedlab.training.stage_data import example, open_stage

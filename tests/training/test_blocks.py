@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import UsageError
-from embedlab.recipe import MixSection, load_recipe
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import MixSection, load_recipe
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.stage_data import open_stages
 from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage

@@ -10,14 +10,14 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.errors import EmbedlabError, UsageError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 from embedlab.training import capture
 from embedlab.training.batching import Chunk
 from embedlab.training.capture import CapturedPasses, filled

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.recipe import load_recipe
+from embedlab.core.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop
-from embedlab.tui.run_curves import Curve
+from embedlab.tui.runs.curves import Curve
 from tests.training.small_runs import interrupted, length_of_a_vector, mixed_stages, recipe_of, stage, two_stages
 
 Train = Callable[..., RunFolder]

@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from embedlab.core.errors import UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.word_head import load_word_head
-from embedlab.errors import UsageError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage

@@ -8,7 +8,7 @@ from pathlib import Path
 from embedlab.runs import events
 from embedlab.runs.status import is_trained, status
 from embedlab.runs.store import RunFolder
-from embedlab.tui.run_curves import Curve
+from embedlab.tui.runs.curves import Curve
 from tests.training import killed_run
 from tests.training.small_runs import length_of_a_vector, recipe_of, stage, two_stages
 

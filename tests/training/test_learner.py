@@ -9,7 +9,8 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
-from embedlab.encoders import dropout, filled_attention
+from embedlab.cpu import dropout
+from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.errors import UsageError
-from embedlab.recipe import Recipe, load_recipe
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.blocks import blocks
@@ -96,7 +96,7 @@ def test_a_number_that_shortens_nothing_is_refused(tiny_encoder: Path) -> None:
 
 
 def test_a_shortened_recipe_is_another_one_and_reads_back(tmp_path: Path) -> None:
-    from embedlab.recipe import to_toml
+    from embedlab.core.recipe import to_toml
 
     recipe = load_recipe("snli-ce", ["max_steps=10"])
     assert recipe.hash != load_recipe("snli-ce").hash

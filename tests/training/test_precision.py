@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from embedlab.encoders import packing, products
-from embedlab.recipe import Recipe
+from embedlab.core.recipe import Recipe
+from embedlab.cpu import linear as products
+from embedlab.cpu import packing
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.meter import Meter

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.names import recipe_names
-from embedlab.recipe import Recipe, load_recipe
+from embedlab.core.names import recipe_names
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder

@@ -13,9 +13,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from embedlab.checksums import CHECKSUMS
-from embedlab.errors import ExitCode, Interrupted, MissingError, UsageError
-from embedlab.recipe import Recipe, load_recipe
+from embedlab.core.checksums import CHECKSUMS
+from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from embedlab.errors import UsageError
-from embedlab.recipe import Recipe, from_table, load_recipe
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import Recipe, from_table, load_recipe
 from embedlab.training.order import Indices
 from embedlab.training.stage_data import StageData, open_stage
 from tests.training.small_runs import SAMPLE

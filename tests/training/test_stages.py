@@ -12,10 +12,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.recipe import load_recipe
 from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.errors import EmbedlabError, MissingError, UsageError
 from embedlab.objectives.needs import check_columns
-from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder

@@ -9,18 +9,19 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from embedlab.encoders import dropout, filled_attention
+from embedlab.core.errors import UsageError
+from embedlab.core.names import recipe_path
+from embedlab.core.recipe import load_recipe
+from embedlab.core.schema import read_toml
+from embedlab.cpu import dropout
+from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import JOINT
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.errors import UsageError
-from embedlab.names import recipe_path
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
-from embedlab.recipe import load_recipe
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.schema import read_toml
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.dropout import Place, dropout_places

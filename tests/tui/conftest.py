@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from embedlab.settings import Settings
+from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.pair_data import load_pairs
+from embedlab.tui.pairs.data import load_pairs
 from tests.tui.driving import WIDE, Open, until, write_scores
 
 

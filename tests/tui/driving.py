@@ -15,11 +15,11 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from embedlab.analysis.scores import ScoreFile
-from embedlab.recipe import load_recipe
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
 from embedlab.runs.environment import environment
 from embedlab.runs.events import Dev, Event, EventLog, Started, Step
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 
 WIDE, NARROW = (140, 45), (80, 24)
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]

@@ -18,11 +18,11 @@ from typing import TypeVar
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from embedlab.settings import Settings
+from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.screens.compare import CompareScreen
-from embedlab.tui.screens.launch import LaunchScreen
-from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import WIDE, type_text, until
 

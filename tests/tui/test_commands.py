@@ -2,7 +2,7 @@ import pytest
 from textual.binding import Binding
 
 from embedlab.tui.commands import COMMANDS, Place, bindings
-from embedlab.tui.screens.help import help_section
+from embedlab.tui.help_screen import help_section
 from tests.tui.driving import Open, until
 
 SCREENS: tuple[Place, ...] = ("pairs", "compare", "runs", "launch")

@@ -8,13 +8,13 @@ from textual.widgets import Input, Static
 
 from embedlab.analysis.comparison import compare
 from embedlab.analysis.correlations import spearman
-from embedlab.settings import Settings
+from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.comparisons import slice_order
-from embedlab.tui.pair_data import load_pairs
-from embedlab.tui.screens.compare import CompareScreen
-from embedlab.tui.screens.dialogs import AskText
-from embedlab.tui.screens.pairs import PairsScreen
+from embedlab.tui.compare.model import slice_order
+from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.dialogs import AskText
+from embedlab.tui.pairs.data import load_pairs
+from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable

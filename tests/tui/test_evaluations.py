@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.settings import Settings
 from embedlab.runs import launch
-from embedlab.settings import Settings
 from embedlab.tui.evaluations import Evaluations
 from tests.tui.driving import Open
 

@@ -1,14 +1,14 @@
 from dataclasses import replace
 from pathlib import Path
 
+from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import Place
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import Entry, State
-from embedlab.settings import Settings
-from embedlab.tui.grid_board import GridLook, shown
+from embedlab.tui.launch.grid_board import GridLook, shown
 
 
 def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_path: Path) -> None:

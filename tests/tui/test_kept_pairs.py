@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from embedlab.settings import Settings
-from embedlab.tui.kept_pairs import keep, kept_file, open_pairs, read_kept
-from embedlab.tui.pair_data import PairData, load_pairs, with_models
+from embedlab.core.settings import Settings
+from embedlab.tui.pairs.data import PairData, load_pairs, with_models
+from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs, read_kept
 from embedlab.tui.stored_models import StoredModel, stored_models
 from tests.tui.driving import write_scores
 

@@ -8,17 +8,17 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.settings import Settings
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, Place
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
-from embedlab.tui.grid_board import GridBoard
-from embedlab.tui.launch_form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
-from embedlab.tui.screens.dialogs import Confirm
-from embedlab.tui.screens.launch import LaunchList, LaunchScreen
+from embedlab.tui.dialogs import Confirm
+from embedlab.tui.launch.form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.grid_board import GridBoard
+from embedlab.tui.launch.screen import LaunchList, LaunchScreen
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]
@@ -93,7 +93,7 @@ async def test_a_wrong_value_is_told_while_it_is_typed_and_nothing_starts(
 
 
 async def test_a_start_waits_for_the_check_of_what_was_typed_last(opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.screens.launch.CHECK_AFTER_S", 0.5)
+    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 0.5)
     async with opened() as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         line(screen, NAME).value = "late"
@@ -213,7 +213,7 @@ def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
 
 
 def test_files_of_edited_grids_do_not_pile_up(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.launch_form._EDITED_KEPT", 2)
+    monkeypatch.setattr("embedlab.tui.launch.form._EDITED_KEPT", 2)
     values = {field.key: field.value for field in grid_fields("sbert-lr")}
     written = [Path(grid_launch("sbert-lr", {**values, SEEDS: f"[{seed}]"}, world, tmp_path).arguments[2]) for seed in range(5, 9)]
     assert [path.exists() for path in written] == [False, False, True, True]

@@ -5,13 +5,13 @@ import numpy as np
 import polars as pl
 from textual.widgets import Input, Static
 
-from embedlab.settings import Settings
+from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.pair_view import ShownSlice
-from embedlab.tui.screens.dialogs import AskText, Choose, Confirm
-from embedlab.tui.screens.help import HelpScreen
-from embedlab.tui.screens.pairs import PairsScreen
-from embedlab.tui.screens.typed_pair import TypedPairScreen
+from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.help_screen import HelpScreen
+from embedlab.tui.pairs.screen import PairsScreen
+from embedlab.tui.pairs.typed_pair import TypedPairScreen
+from embedlab.tui.pairs.view import ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 from textual.widgets import Static
 
-from embedlab.errors import EmbedlabError
-from embedlab.tui.pair_export import write_view
+from embedlab.core.errors import EmbedlabError
+from embedlab.tui.pairs.export import write_view
 from tests.tui.driving import Open
 
 EVIL = "owned\x1b]0;title\x07\x1b[2J\x9b31m\u202e\x7fend"

@@ -3,8 +3,8 @@
 import pytest
 from textual.widgets import Static
 
-from embedlab.settings import Settings
-from embedlab.tui.screens.typed_pair import TypedPairScreen
+from embedlab.core.settings import Settings
+from embedlab.tui.pairs.typed_pair import TypedPairScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, notices, until

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from embedlab.runs.events import EventLog, Started, Step
-from embedlab.tui.run_curves import Curve
+from embedlab.tui.runs.curves import Curve
 from embedlab.tui.widgets.curve_plot import Line, draw
 
 

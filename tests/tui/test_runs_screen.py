@@ -9,15 +9,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from embedlab.core.settings import Settings
 from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
-from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.run_board import RunWatcher, duration
-from embedlab.tui.screens.dialogs import AskText, Confirm
-from embedlab.tui.screens.difference import DifferenceScreen
-from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.dialogs import AskText, Confirm
+from embedlab.tui.runs.board import RunWatcher, duration
+from embedlab.tui.runs.difference import DifferenceScreen
+from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
 from tests.tui.driving import NARROW, Open, make_run, noticed, notices, on_top, until

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from embedlab.core.settings import Settings
 from embedlab.runs.events import Failed, Finished
-from embedlab.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.launch_form import choices
-from embedlab.tui.screens.compare import CompareScreen
-from embedlab.tui.screens.help import HelpScreen
-from embedlab.tui.screens.launch import LaunchScreen
-from embedlab.tui.screens.pairs import REST_S, PairsScreen
-from embedlab.tui.screens.runs import RunsScreen
+from embedlab.tui.compare.screen import CompareScreen
+from embedlab.tui.help_screen import HelpScreen
+from embedlab.tui.launch.form import choices
+from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.tui.pairs.screen import REST_S, PairsScreen
+from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import NARROW, WIDE, Open, make_run, on_top, until
 
@@ -63,7 +63,7 @@ async def settled_picture(pilot: Pilot[None]) -> str:
 def quiet(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Four runs whose last words are always equally old, under a path that is always the same."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("embedlab.tui.run_board.time", lambda: NOW)
+    monkeypatch.setattr("embedlab.tui.runs.board.time", lambda: NOW)
     settings = replace(world, runs=Path("runs"))
     make_run(settings, "near", 1, Finished(step=20, time=NOW - 70), now=NOW)
     make_run(settings, "near", 2, Finished(step=20, time=NOW - 60), now=NOW)
@@ -102,7 +102,7 @@ async def test_runs(opened: Open, quiet: Settings, size: tuple[int, int], tmp_pa
 @SIZES
 async def test_launch(opened: Open, quiet: Settings, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = [choice for choice in choices() if choice.name in {"snli-ce", "snli-supcl", "snli-supcl-lambda"}]  # more may be added
-    monkeypatch.setattr("embedlab.tui.screens.launch.choices", lambda: named)
+    monkeypatch.setattr("embedlab.tui.launch.screen.choices", lambda: named)
     async with opened(quiet, size=size) as pilot:
         await pilot.press("4")
         screen = await on_top(pilot, LaunchScreen)

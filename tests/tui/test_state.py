@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.paths import state_folder
+from embedlab.core.paths import state_folder
 from embedlab.tui.state import Memory, State
 
 

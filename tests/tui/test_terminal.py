@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.settings import Settings
 from embedlab.grids.grid_file import grid_names
 from embedlab.runs.events import Finished
 from embedlab.runs.status import status
 from embedlab.runs.store import find_runs
-from embedlab.settings import Settings
 from tests.tui.driving import make_run
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
-from embedlab.settings import Settings
-from embedlab.tui.pair_data import load_pairs, with_models
+from embedlab.core.settings import Settings
+from embedlab.tui.pairs.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 
 

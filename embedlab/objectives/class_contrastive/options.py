@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 from annotated_types import Len
 
+from embedlab.core.recipe import Positive, Share
+from embedlab.core.schema import table
 from embedlab.objectives.labelled import describe_labelled, labelled_needs
 from embedlab.objectives.needs import Needs
-from embedlab.recipe import Positive, Share
-from embedlab.schema import table
 
 SUMMARY = "texts of a class are drawn together over several dropout rates, others pushed apart"
 

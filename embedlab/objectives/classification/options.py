@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from annotated_types import Len
 
+from embedlab.core.recipe import Share
+from embedlab.core.schema import table
 from embedlab.objectives.labelled import describe_labelled, labelled_needs
 from embedlab.objectives.needs import Needs
-from embedlab.recipe import Share
-from embedlab.schema import table
 
 SUMMARY = "a linear layer tells the class or the score of a text, with the encoder or on top of a frozen one"
 

@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
-from embedlab.schema import table
 
 SUMMARY = "the vector of a definition predicts its word through the frozen masked-language-model head"
 

@@ -5,11 +5,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from embedlab.core.recipe import Positive
+from embedlab.core.schema import table
 from embedlab.objectives.in_batch_contrastive.options import Projection
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
-from embedlab.recipe import Positive
-from embedlab.schema import table
 
 SUMMARY = "each first sentence picks its duplicate among the batch's second ones; pairs that are none are driven apart"
 

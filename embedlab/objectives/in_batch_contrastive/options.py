@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from embedlab.core.recipe import Positive
+from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
-from embedlab.recipe import Positive
-from embedlab.schema import table
 
 SUMMARY = "each anchor picks its positive among the batch's: two dropout passes, or triplets with hard negatives"
 

@@ -6,12 +6,12 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
+from embedlab.core.schema import table
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import CLASSES, NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
-from embedlab.schema import table
 
 SUMMARY = "softmax over [u; v; |u−v|] of premise and hypothesis"
 

@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 
+from embedlab.core.schema import table
 from embedlab.objectives.heads import HeadDropout, Layers
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
-from embedlab.schema import table
 
 SUMMARY = "a bilinear form of two transformed vectors tells whether the sentences are paraphrases"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch.nn.functional as F
 from torch import Tensor
 
-from embedlab.errors import UsageError
+from embedlab.core.errors import UsageError
 from embedlab.objectives.objective import Objective
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.similarity_head.options import Options

@@ -5,11 +5,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from embedlab.core.recipe import Positive
+from embedlab.core.schema import table
 from embedlab.objectives.heads import HeadDropout, Layers
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
-from embedlab.recipe import Positive
-from embedlab.schema import table
 
 SUMMARY = "the cosine of two transformed vectors learns graded similarity"
 

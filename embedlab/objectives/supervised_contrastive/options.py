@@ -5,12 +5,12 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from embedlab.core.recipe import Positive, Share
+from embedlab.core.schema import table
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
-from embedlab.recipe import Positive, Share
-from embedlab.schema import table
 
 SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises drawn to what they entail"
 

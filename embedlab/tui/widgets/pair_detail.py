@@ -12,7 +12,7 @@ from textual.content import Content
 
 from embedlab.analysis.overlap import words
 from embedlab.tui.model_titles import short_name
-from embedlab.tui.pair_columns import LOUD
+from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import QuickText

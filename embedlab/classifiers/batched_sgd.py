@@ -1,0 +1,175 @@
+"""The batched classifier: all fits of a task by minibatches at once, over features that they share.
+
+Softmax regression without a hidden layer, trained as SentEval does (FACTS: Adam, batch 64, the L2 as the optimiser's weight decay on
+weights and bias; dev accuracy after every fourth pass; the best weights are kept). Every fit starts from the same weights and goes
+through its rows in the order of one shuffle of all rows of the task a pass. So the minibatches that a step needs lie close together
+in that shuffle: one window of rows, one matrix product for all fits, and a mask that leaves to each fit its own minibatch.
+Rows stand in the order of their files; SentEval sorts them by length first, so that its folds, dealt alike, hold other rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from embedlab.classifiers.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.classifiers.folds import Rows
+from embedlab.classifiers.settings import Schedule
+from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.encoders.encoder import Watch
+
+_COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
+
+
+def fit_classifiers(
+    problem: Problem, fits: Fits, schedule: Schedule, *, seed: int, memory_bytes: int = MEMORY_BYTES, watch: Watch | None = None
+) -> Fitted:
+    """The weights of each fit at its best check, and their dev accuracy; WATCH is told the finished fits.
+
+    Fits are trained in bunches that need at most MEMORY_BYTES together; how they are bunched changes no result.
+    """
+    rows, dim = problem.features.shape
+    ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
+    with_ones = torch.cat([problem.features, ones], dim=1)
+    weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
+    correct, done = np.empty(len(fits)), 0
+
+    def train(numbers: Rows) -> Iterator[int]:
+        training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
+        yield from training.run()
+        weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
+        correct[numbers] = training.best_correct
+
+    def tell(finished: int) -> None:
+        nonlocal done
+        done += finished
+        if watch is not None:
+            watch(done, len(fits))
+
+    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    run_side_by_side(train, list(bunch_fits(fits, schedule.batch, at_once)), tell, weights.device)
+    return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
+
+
+def start_weights(dim: int, classes: int, seed: int) -> Tensor:
+    """The weights that every fit starts from, uniform as in torch's linear layer; (dim + 1, classes), the last row is the bias."""
+    bound = dim**-0.5
+    return torch.empty(dim + 1, classes).uniform_(-bound, bound, generator=torch.Generator().manual_seed(seed))
+
+
+def shuffle_rows(rows: int, seed: int, number: int) -> Rows:
+    """The order of all rows of a task in a pass, counted from 0; a fit goes through those of them that it trains on."""
+    return np.random.default_rng([seed, number]).permutation(rows)
+
+
+def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[Rows]:
+    """Numbers of at most AT_ONCE fits that train together: they take equally many steps a pass."""
+    steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
+    for count in np.unique(steps):
+        numbers = np.flatnonzero(steps == count)
+        yield from np.array_split(numbers, -(-len(numbers) // at_once))
+
+
+class _Training:
+    """A bunch of fits while they train: those that still run, and the best weights of all."""
+
+    def __init__(self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: Schedule, seed: int) -> None:
+        self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
+        self.fits = fits
+        self.running = np.arange(len(fits))
+        self.strikes = np.zeros(len(fits), np.intp)
+        self.best_correct = np.full(len(fits), -1, np.intp)
+        start = start_weights(problem.features.shape[1], problem.classes, seed).to(with_ones)
+        self.weights = start[:, :, None].repeat(1, 1, len(fits))  # (dim + 1, classes, running fits)
+        self.best_weights = self.weights.clone()
+        self.optimiser = self._make_optimiser()
+        self.members = np.zeros((len(with_ones), len(fits.folds)), np.bool_)
+        for number, fold in enumerate(fits.folds):
+            self.members[fold.train, number] = True
+
+    def run(self) -> Iterator[int]:
+        """Train to the end; gives after each check how many fits finished with it."""
+        for passed in range(self.schedule.max_passes):
+            self._pass(passed)
+            if (passed + 1) % self.schedule.passes_per_check == 0:
+                before = len(self.running)
+                self._check()
+                yield before - len(self.running)
+            if not len(self.running):
+                return
+        yield len(self.running)
+
+    def _pass(self, number: int) -> None:
+        used = np.unique(self.fits.fold)
+        order = shuffle_rows(len(self.members), self.seed, number)
+        plan = plan_pass(self.members[np.ix_(order, used)], self.schedule.batch)
+        device = self.weights.device
+        fold = torch.from_numpy(np.searchsorted(used, self.fits.fold)).to(device)
+        minibatch = torch.from_numpy(plan.minibatch).to(device)[:, fold]  # (rows, fits)
+        sizes = torch.from_numpy(plan.sizes).to(self.weights)[:, fold]  # (steps, fits)
+        l2 = torch.from_numpy(self.fits.l2).to(self.weights)
+        rows = torch.from_numpy(order).to(device)
+        for step, (start, end) in enumerate(plan.windows):
+            self._step(rows[start:end], (minibatch[start:end] == step) / sizes[step], l2)
+
+    def _step(self, rows: Tensor, share: Tensor, l2: Tensor) -> None:
+        """One minibatch of every fit; SHARE (window, fits) is a row's part in the mean loss of a fit, 0 outside its minibatch."""
+        features = self.with_ones.index_select(0, rows)
+        errors = torch.softmax((features @ self.weights.flatten(1)).view(len(rows), *self.weights.shape[1:]), dim=1)
+        errors[torch.arange(len(rows), device=rows.device), self.problem.labels[rows]] -= 1
+        errors *= share[:, None]
+        self.weights.grad = (features.T @ errors.flatten(1)).view_as(self.weights).addcmul_(self.weights, l2)
+        self.optimiser.step()
+
+    def _check(self) -> None:
+        correct = count_correct(self.problem, self.weights, self.fits)
+        improved = correct > self.best_correct[self.running]
+        better = self.running[improved]
+        self.best_correct[better] = correct[improved]
+        self.best_weights[:, :, self._index(better)] = self.weights[:, :, self._index(np.flatnonzero(improved))]
+        self.strikes[self.running] += ~improved
+        keep = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
+        if len(keep) < len(self.running):
+            self._keep(keep)
+
+    def _keep(self, keep: Rows) -> None:
+        """Go on with some of the running fits, their moments included."""
+        self.running, self.fits = self.running[keep], self.fits.take(keep)
+        index, state = self._index(keep), self.optimiser.state[self.weights]
+        self.weights = self.weights[:, :, index]
+        self.optimiser = self._make_optimiser()
+        self.optimiser.state[self.weights] = {name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()}
+
+    def _make_optimiser(self) -> torch.optim.Optimizer:
+        # The decay differs from fit to fit, so it is part of the gradient, as these optimisers take it.
+        if self.schedule.optimiser == "adam":
+            return torch.optim.Adam([self.weights], lr=self.schedule.lr, fused=True)
+        return torch.optim.RMSprop([self.weights], lr=self.schedule.lr)
+
+    def _index(self, numbers: Rows) -> Tensor:
+        return torch.from_numpy(numbers).to(self.weights.device)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """Which rows of an order make up the minibatches of a pass."""
+
+    minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
+    sizes: NDArray[np.intp]  # (minibatches, folds)
+    windows: list[tuple[int, int]]  # from which to which place of the order the rows of each minibatch lie, in whichever fold
+
+
+def plan_pass(members: NDArray[np.bool_], batch: int) -> Plan:
+    """The minibatches of folds whose rows MEMBERS (rows, folds) tells in the order of a pass; all take equally many."""
+    taken = np.cumsum(members, axis=0, dtype=np.int32)
+    minibatch = np.where(members, (taken - 1) // batch, -1).astype(np.int32)
+    counts = taken[-1]
+    steps = -(-int(counts.max()) // batch)
+    sizes = np.minimum(counts - batch * np.arange(steps)[:, None], batch)
+    # The first row of step s is where the count passes s·batch, the last where it reaches the end of that minibatch.
+    firsts = np.array([np.searchsorted(column, batch * np.arange(steps), side="right") for column in taken.T])
+    lasts = np.array([np.searchsorted(column, np.cumsum(size)) for column, size in zip(taken.T, sizes.T, strict=True)])
+    return Plan(minibatch=minibatch, sizes=sizes, windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True)))

@@ -1,0 +1,106 @@
+"""What is fitted: linear classifiers on shared features, each on its own rows with its own L2."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from embedlab.classifiers.folds import Fold, Rows
+
+MEMORY_BYTES = 512 << 20  # what fits that are solved together may take beside the features
+ROWS_AT_ONCE = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
+
+_FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """The features and classes of all rows of a task, whatever split they are of."""
+
+    features: Tensor  # (rows, dim)
+    labels: Tensor  # (rows,): class indices
+    classes: int
+
+    @classmethod
+    def of(cls, features: NDArray[np.floating], labels: NDArray[np.integer], device: torch.device | None = None) -> Self:
+        """The problem of numpy features and class indices, on a device."""
+        return cls(
+            features=torch.from_numpy(np.ascontiguousarray(features)).to(device),
+            labels=torch.from_numpy(labels.astype(np.int64)).to(device),
+            classes=int(labels.max()) + 1,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fits:
+    """Fits of one problem: fit i learns from fold `fold[i]` with the L2 `l2[i]`."""
+
+    folds: tuple[Fold, ...]
+    fold: Rows  # (fits,)
+    l2: NDArray[np.float64]  # (fits,)
+
+    @classmethod
+    def grid(cls, folds: Sequence[Fold], l2: Sequence[float]) -> Self:
+        """Every fold with every L2: fold after fold, in each the L2 values in their order."""
+        return cls(folds=tuple(folds), fold=np.repeat(np.arange(len(folds)), len(l2)), l2=np.tile(np.asarray(l2, np.float64), len(folds)))
+
+    def __len__(self) -> int:
+        return len(self.fold)
+
+    def take(self, chosen: Rows) -> "Fits":
+        """Some of the fits; the folds keep their numbers."""
+        return Fits(folds=self.folds, fold=self.fold[chosen], l2=self.l2[chosen])
+
+    def by_fold(self) -> Iterator[tuple[Fold, Rows]]:
+        """Each fold that has fits, with their numbers."""
+        for number in np.unique(self.fold):
+            yield self.folds[number], np.flatnonzero(self.fold == number)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """The classifiers of some fits."""
+
+    weights: Tensor  # (dim + 1, classes, fits), the last row is the bias
+    dev: NDArray[np.float64]  # (fits,): accuracy on the fold's dev rows, nan where it has none
+
+    def predict(self, problem: Problem, fit: int, rows: Rows) -> Rows:
+        """The class that one fit gives to each of ROWS."""
+        return predict(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
+
+
+def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
+    """How many of a problem's FITS are solved together when each takes COPIES of its weights and a number for each row.
+
+    On a CPU each thread gets its share of them, unless that would be too few for a product of matrices.
+    """
+    rows, dim = problem.features.shape
+    workers = torch.get_num_threads() if problem.features.device.type == "cpu" else 1
+    bytes_per_fit = copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
+    share = max(-(-fits // workers), _FEWEST_COLUMNS // problem.classes)
+    return max(1, min(memory_bytes // workers // bytes_per_fit, share))
+
+
+def predict(problem: Problem, weights: Tensor, rows: Rows) -> Tensor:
+    """The class that each fit of WEIGHTS gives to each of ROWS; (rows, fits)."""
+    flat = weights.reshape(len(weights), -1)
+    parts = [
+        torch.addmm(flat[-1], problem.features[part], flat[:-1]).view(len(part), *weights.shape[1:]).argmax(1)
+        for part in torch.from_numpy(rows).to(weights.device).split(ROWS_AT_ONCE)
+    ]
+    return torch.cat(parts)
+
+
+def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> Rows:
+    """How many dev rows of its fold each fit gets right; (fits,)."""
+    correct = np.zeros(len(fits), np.intp)
+    for fold, numbers in fits.by_fold():
+        if len(fold.dev):
+            gold = problem.labels[torch.from_numpy(fold.dev).to(problem.labels.device)]
+            predicted = predict(problem, weights[:, :, torch.from_numpy(numbers).to(weights.device)], fold.dev)
+            correct[numbers] = (predicted == gold[:, None]).sum(0).cpu().numpy()
+    return correct

@@ -1,0 +1,172 @@
+"""The exact-optimum setting: L2-regularised softmax regression solved to convergence, all fits of a task at once.
+
+Minimises for each fit: mean cross-entropy over its rows + l2/2 · |W|², the bias being free. That is scikit-learn's LogisticRegression
+with C = 1 / (rows · l2), for two classes 2 / (rows · l2), since it then keeps one column where we keep two.
+
+The features are rotated to their principal axes, which leaves the penalty as it is. There the curvature has a diagonal upper bound
+(Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, with the fits side by side.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from embedlab.classifiers.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.classifiers.folds import Rows
+from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.encoders.encoder import Watch
+
+TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
+MAX_STEPS = 2_000
+
+_REMEMBERED = 10  # steps that tell L-BFGS of the curvature
+_COPIES = 2 * _REMEMBERED + 8  # of a fit's weights
+_SUFFICIENT = 1e-4  # share of the promised gain that a step must bring (Armijo)
+_SHORTEST = 2.0**-12  # a shorter step means that the loss is at its floor in this precision
+
+
+def fit_exactly(
+    problem: Problem, fits: Fits, *, tolerance: float = TOLERANCE, memory_bytes: int = MEMORY_BYTES, watch: Watch | None = None
+) -> Fitted:
+    """The optimum of each fit and its dev accuracy; WATCH is told the finished fits."""
+    axes, mean, scales = _principal_axes(problem.features)
+    rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
+    solved, done = torch.empty(rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device), 0
+
+    def solve(numbers: Rows) -> Iterator[int]:
+        descent = _Descent(problem, rotated, scales, fits.take(numbers))
+        yield from descent.run(tolerance)
+        solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
+
+    def tell(finished: int) -> None:
+        nonlocal done
+        done += finished
+        if watch is not None:
+            watch(done, len(fits))
+
+    at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    run_side_by_side(solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), tell, solved.device)
+    slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
+    weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
+    scored = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
+    correct = count_correct(problem, weights, fits)
+    return Fitted(weights=weights, dev=np.divide(correct, scored, out=np.full(len(fits), np.nan), where=scored > 0))
+
+
+def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The axes (dim, dim) of the centred features, their mean, and the sum of squares along each axis and along the constant."""
+    mean = features.mean(0)
+    gram = features.T @ features
+    centred = gram.double() - len(features) * torch.outer(mean.double(), mean.double())
+    scales, axes = torch.linalg.eigh(centred)
+    return axes.to(features), mean, torch.cat([scales.clamp_min(0), scales.new_tensor([len(features)])]).to(features)
+
+
+class _Descent:
+    """L-BFGS of some fits, each with its own steps; a step that gains too little is halved while the other fits go on."""
+
+    def __init__(self, problem: Problem, rotated: Tensor, scales: Tensor, fits: Fits) -> None:
+        self.problem, self.rotated = problem, rotated
+        sizes = rotated.new_tensor([len(fits.folds[fold].train) for fold in fits.fold])
+        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()  # (dim + 1, running fits)
+        self.decay[-1] = 0
+        self.curvature = scales[:, None] / (2 * sizes) + self.decay
+        members = np.zeros((len(rotated), len(fits.folds)), np.bool_)
+        for number, fold in enumerate(fits.folds):
+            members[fold.train, number] = True
+        self.members = torch.from_numpy(members).to(rotated.device)
+        self.share = 1 / sizes
+        self.fold = torch.from_numpy(fits.fold).to(rotated.device)
+        self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))  # (dim + 1, classes, fits)
+
+    def run(self, tolerance: float) -> Iterator[int]:
+        """Go to the optima; gives after each step how many fits finished with it."""
+        count = len(self.fold)
+        running, here, length = torch.arange(count, device=self.solved.device), self.solved.clone(), self.solved.new_ones(count)
+        memory = _Memory(self.curvature)
+        loss, gradient = self._evaluate(here)
+        for _ in range(MAX_STEPS):
+            step = -length * memory.multiply(gradient)
+            promised = -_dot(gradient, step)
+            is_going = (promised > 2 * tolerance * length) & (length > _SHORTEST)
+            if not is_going.all():
+                self.solved[:, :, running] = here
+                running, here, length = running[is_going], here[:, :, is_going], length[is_going]
+                loss, gradient, step, promised = loss[is_going], gradient[:, :, is_going], step[:, :, is_going], promised[is_going]
+                memory.keep(is_going)
+                self._keep(is_going)
+            yield len(is_going) - len(running)
+            if not len(running):
+                return
+            there_loss, there_gradient = self._evaluate(here + step)
+            noise = 8 * torch.finfo(loss.dtype).eps * loss
+            is_gain = there_loss <= loss - _SUFFICIENT * promised + noise
+            memory.add(step * is_gain, (there_gradient - gradient) * is_gain)
+            here = here + step * is_gain
+            loss, gradient = torch.where(is_gain, there_loss, loss), torch.where(is_gain, there_gradient, gradient)
+            length = torch.where(is_gain, torch.ones_like(length), length / 2)
+        self.solved[:, :, running] = here
+        yield len(running)
+
+    def _keep(self, kept: Tensor) -> None:
+        self.decay, self.curvature = self.decay[:, kept], self.curvature[:, kept]
+        self.share, self.fold = self.share[kept], self.fold[kept]
+
+    def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of each fit, and its gradient."""
+        decayed = weights * self.decay[:, None]
+        loss, gradient = _dot(weights, decayed) / 2, decayed.clone()
+        flat = gradient.view(len(weights), -1)
+        for start in range(0, len(self.rotated), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            features, labels = self.rotated[rows], self.problem.labels[rows]
+            numbers = torch.arange(len(features), device=features.device)
+            share = self.members[rows][:, self.fold] * self.share
+            logs = torch.log_softmax((features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1)
+            loss -= (logs[numbers, labels] * share).sum(0)
+            errors = logs.exp_()
+            errors[numbers, labels] -= 1
+            errors *= share[:, None]
+            flat.addmm_(features.T, errors.flatten(1))
+        return loss, gradient
+
+
+class _Memory:
+    """What the last steps of some fits tell of the inverse curvature (Nocedal 1980)."""
+
+    def __init__(self, bound: Tensor) -> None:
+        self.bound = bound[:, None]  # of the curvature, before anything is known
+        self.scale = torch.ones_like(bound[0])
+        self.steps: list[tuple[Tensor, Tensor, Tensor]] = []  # step, change of the gradient, 1 / their product; 0 where there was none
+
+    def add(self, step: Tensor, change: Tensor) -> None:
+        """Remember a step of each fit; a step of zeros tells nothing."""
+        product = _dot(step, change)
+        is_known = product > 0
+        inverse = torch.where(is_known, 1 / product, torch.zeros_like(product))
+        self.scale = torch.where(is_known, product / _dot(change, change / self.bound), self.scale)
+        self.steps = [*self.steps, (step, change, inverse)][-_REMEMBERED:]
+
+    def multiply(self, gradient: Tensor) -> Tensor:
+        """The gradient times the inverse curvature."""
+        product, parts = gradient.clone(), []
+        for step, change, inverse in reversed(self.steps):
+            part = inverse * _dot(step, product)
+            product -= part * change
+            parts.append(part)
+        product *= self.scale / self.bound
+        for (step, change, inverse), part in zip(self.steps, reversed(parts), strict=True):
+            product += (part - inverse * _dot(change, product)) * step
+        return product
+
+    def keep(self, kept: Tensor) -> None:
+        """Forget the other fits."""
+        self.bound, self.scale = self.bound[:, :, kept], self.scale[kept]
+        self.steps = [(step[:, :, kept], change[:, :, kept], inverse[kept]) for step, change, inverse in self.steps]
+
+
+def _dot(first: Tensor, second: Tensor) -> Tensor:
+    """The product of each fit's weights; (fits,)."""
+    return torch.einsum("dcf,dcf->f", first, second)

@@ -1,0 +1,91 @@
+"""Relatedness as SentEval learns it (after Tai 2015): a softmax regression from pair features to distributions over the scores 1 to 5.
+
+A score y between two grades becomes y − ⌊y⌋ on the upper and the rest on the lower one; the prediction is the expected grade. Trained
+on the squared error by Adam, batch 64, without L2; every fiftieth pass is a check of dev Pearson, the fourth that does not improve
+stops, and the best weights are kept. STS-B reaches down to 0, so that its scores below 1 are no whole distributions: so it is there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from embedlab.analysis.correlations import pearson
+from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
+from embedlab.classifiers.folds import Rows
+from embedlab.encoders.encoder import Watch
+
+GRADES = 5
+BATCH = 64
+PASSES_PER_CHECK = 50
+MAX_CHECKS = 21  # a check begins as long as no more than 1,000 passes are done
+TENACITY = 3  # non-improving checks, counted in total, that are endured
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Regression:
+    """The regression at its best check."""
+
+    weights: Tensor  # (dim + 1, grades), the last row is the bias
+    dev: float  # Pearson; nan where no check had one, of constant predictions
+
+    def predict(self, features: Tensor) -> NDArray[np.float64]:
+        """The expected grade of each row, 1–5."""
+        grades: NDArray[np.float64] = _distributions(features, self.weights).double().cpu().numpy() @ np.arange(1, GRADES + 1)
+        return grades
+
+
+def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray[np.float32]:
+    """The distribution over the grades 1 to 5 that each score stands for; (rows, grades)."""
+    scores = np.asarray(gold, np.float64)[:, None]
+    # A score is as much of a grade as it is nearer to it than the grades beside it are; nothing is below the lowest.
+    shares: NDArray[np.float32] = np.clip(1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1).astype(np.float32)
+    return shares
+
+
+def fit_relatedness(
+    features: Tensor, gold: NDArray[np.float64], train: Rows, dev: Rows, *, seed: int, watch: Watch | None = None
+) -> Regression:
+    """The regression that TRAIN teaches and DEV stops, of FEATURES (rows, dim) and GOLD of all rows; WATCH is told the checks."""
+    part, dev_features = features[_index(train, features)], features[_index(dev, features)]
+    with_ones = torch.cat([part, part.new_ones(len(part), 1)], dim=1)
+    goals = torch.from_numpy(score_distributions(gold[train])).to(part)
+    weights = start_weights(features.shape[1], GRADES, seed).to(part)
+    optimiser = torch.optim.Adam([weights], lr=1e-3, fused=True)
+    best, strikes = Regression(weights=weights.clone(), dev=nan), 0
+    for check in range(MAX_CHECKS):
+        for number in range(check * PASSES_PER_CHECK, (check + 1) * PASSES_PER_CHECK):
+            order = _index(shuffle_rows(len(train), seed, number), part)
+            for rows in order.split(BATCH):
+                weights.grad = _gradient(with_ones[rows], goals[rows], weights)
+                optimiser.step()
+        now = Regression(weights=weights.clone(), dev=0.0)
+        found = pearson(gold[dev], now.predict(dev_features))
+        if watch is not None:
+            watch(check + 1, MAX_CHECKS)
+        if found > best.dev or (isnan(best.dev) and not isnan(found)):
+            best = Regression(weights=now.weights, dev=found)
+        else:
+            strikes += 1
+            if strikes > TENACITY:
+                break
+    return best
+
+
+def _gradient(features: Tensor, goals: Tensor, weights: Tensor) -> Tensor:
+    """Of the mean squared error of the softmax."""
+    found = torch.softmax(features @ weights, dim=1)
+    errors = (found - goals) * (2 / goals.numel())
+    return features.T @ (found * (errors - (errors * found).sum(1, keepdim=True)))
+
+
+def _distributions(features: Tensor, weights: Tensor) -> Tensor:
+    return torch.softmax(torch.addmm(weights[-1], features, weights[:-1]), dim=1)
+
+
+def _index(rows: Rows, like: Tensor) -> Tensor:
+    return torch.from_numpy(rows).to(like.device)

@@ -1,0 +1,199 @@
+"""`embedlab compare`: models side by side, and whether they differ."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.commands.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, score
+from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
+from embedlab.cli.models import ModelNames
+from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
+from embedlab.cli.options import Signed, common, examples
+from embedlab.cli.page_facts import HtmlFile, check_page
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from embedlab.analysis.comparison import ComparedSlice, Comparison
+    from embedlab.analysis.evidence import PairTest
+    from embedlab.papers.printed import PublishedRow
+    from embedlab.reports.tables import Table
+    from embedlab.tasks.sts import ScoredPairs
+
+Test = Literal["dyadic", "mcnemar", "williams", "steiger"]
+
+EXAMPLES = examples(
+    "embedlab compare dice snli-ce snli-supcl --data DIR",
+    "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
+    "embedlab compare sbert defsent --suite sts --suite transfer",
+    "embedlab compare sbert defsent --html sbert-defsent.html",
+)
+
+
+@common("data", "runs", "machine", "output")
+def compare(
+    models: ModelNames,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suite",
+            metavar="TASK",
+            help="What to compare on: a task, or all; again for more. [sts]",
+            autocompletion=completion.tasks,
+        ),
+    ] = None,
+    task: TaskNames = None,
+    by: Annotated[By, typer.Option("--by", help="What a row stands for.")] = "dataset",
+    aggregate: Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")] = "all",
+    test: Annotated[
+        Test,
+        typer.Option("--test", help="Where p comes from; the others than dyadic are corrected by the design effect."),
+    ] = "dyadic",
+    equivalent: Annotated[
+        float | None,
+        typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),
+    ] = None,
+    setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
+    published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
+    html: HtmlFile = None,
+    signature: Signed = False,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Compare MODELs with the first of them, with 95% intervals over the pairs or items and over the seeds.
+
+    Pairs that share a sentence count as dependent, and so do items. Two models share a letter in a row exactly if they cannot be
+    told apart, * marks a difference from the first model: both from one p for each two models, corrected by Holm over the table.
+    With --equivalent, = marks a difference that two one-sided tests find smaller than the margin. † marks a score on pairs, ‡ on
+    sentences, that were in the model's training data. What is not scored yet is scored first.
+
+    Tests: dyadic-robust variance with Student's t; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for
+    two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
+    several seeds are always tested by the first.
+    """
+    from embedlab.evaluation.selection import ask
+
+    _check_models(models, terminal)
+    margin = _margin(equivalent, models)
+    asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), terminal.settings.data)))
+    if [one.task for one in asked] != ["sts"]:
+        _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
+
+        from embedlab.cli.compare_suites import compare_suites
+
+        return compare_suites(models, asked, test, margin, setting, terminal, is_signed=signature)
+    if test == "mcnemar":
+        raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
+    check_page(html)
+    scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
+    comparison = _compared(scored, by, aggregate, test, margin, terminal)
+    printed = _published_rows(comparison.models) if published else []
+    terminal.show(replace(comparison_table(comparison, scored, printed), is_signed=signature))
+    if html is not None:
+        from embedlab.cli.compare_page import View, write_comparison
+
+        write_comparison(html, View(comparison=comparison, scored=scored), printed, task, terminal)
+    if not is_whole:
+        raise typer.Exit(ExitCode.MISSING)
+    return None
+
+
+def _compared(
+    scored: "ScoredPairs", by: By, aggregate: Aggregate, test: "PairTest", margin: float | None, terminal: Terminal
+) -> "Comparison":
+    from embedlab.analysis.comparison import compare as compare_models
+
+    with terminal.progress("comparing") as tick:
+        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin, watch=tick)
+
+
+def _margin(points: float | None, models: Sequence[str]) -> float | None:
+    """The margin of equivalence in units of the scores."""
+    if points is None:
+        return None
+    if not 0 < points < 100:
+        raise UsageError(
+            f"--equivalent is {points:g}: not a margin", hint="give points above 0 and below 100, for example --equivalent 0.5"
+        )
+    if len(models) == 1:
+        raise UsageError("--equivalent needs two models", hint="name another model")
+    return points / 100
+
+
+def _published_rows(models: Sequence[str]) -> "list[PublishedRow]":
+    """What papers print for models of these names."""
+    from embedlab.papers.printed import published_row
+
+    return [row for name in models if (row := published_row(name)) is not None]
+
+
+def _refuse_for_pairs(**typed: bool) -> None:
+    """Refuse what only pairs have, where other tasks are compared."""
+    if wrong := next((name for name, is_typed in typed.items() if is_typed), None):
+        raise UsageError(f"--{wrong} is for the task sts alone", hint="leave it out, or take --suite sts")
+
+
+def _check_models(models: list[str], terminal: Terminal) -> None:
+    """Refuse a model that is named twice; say what one alone is good for."""
+    if twice := next((name for name in models if models.count(name) > 1), None):
+        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
+    if len(models) == 1:
+        terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
+
+
+def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "list[PublishedRow]") -> "Table":
+    """One row a slice; a column a model, then one a difference, then one a published row."""
+    from embedlab.reports.tables import Column, Table
+
+    shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
+    undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
+    footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
+    rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
+    title = marked(f"Spearman x 100, {comparison.aggregate}", scored.marks)
+    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
+    printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
+    return Table(
+        title=title,
+        columns=[
+            Column(key="slice", title=comparison.by),
+            Column(key="pairs", title="pairs"),
+            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
+            *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
+        ],
+        rows=rows,
+        notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
+        signatures=_signatures(comparison, scored),
+    )
+
+
+def _signatures(comparison: "Comparison", scored: "ScoredPairs") -> dict[str, str]:
+    """The signature of each model's numbers and of its differences from the reference."""
+    from embedlab.analysis.uncertainty import METHOD
+    from embedlab.tasks.sts import signature_of
+
+    rows = sum(one.pairs for one in comparison.slices if not one.average_of)
+    margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
+    found = {
+        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman", rows=rows)
+        for model in scored.models
+    }
+    return {name: str(replace(one, interval=(METHOD,), test=(comparison.test,), margin=margin)) for name, one in found.items()}
+
+
+def _printed(row: "PublishedRow", one: "ComparedSlice") -> float | None:
+    """What a paper prints for a dataset, or for the average over all the datasets that it prints."""
+    return row.average if one.average_of and set(one.average_of) == set(row.scores) else row.scores.get(one.key)
+
+
+def _printed_note(row: "PublishedRow", aggregate: Aggregate) -> str:
+    other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
+    return f"{row.model}, {row.paper}: {row.table}, {row.encoder}, aggregated by {row.aggregate!r}{other}"
+
+
+def _slice_notes(comparison: "Comparison") -> Iterator[str]:
+    yield from comparison.notes
+    for one in comparison.slices:
+        yield from (f"{one.key}: {note}" for note in one.notes)

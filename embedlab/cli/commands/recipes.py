@@ -1,0 +1,50 @@
+"""`embedlab recipes`: what can be trained."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+from embedlab.core.names import recipe_names, recipe_path
+
+EXAMPLES = examples("embedlab recipes", "embedlab recipes snli-supcl > mine.toml")
+
+
+@common("output")
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="One recipe, printed as its file.", autocompletion=completion.recipes)] = None,
+    *,
+    terminal: Terminal,
+) -> None:
+    """List the shipped recipes, or print one to start your own from."""
+    if name is None:
+        _list(terminal)
+    elif terminal.settings.format == "json":
+        from embedlab.core.recipe import load_recipe, to_table
+
+        terminal.write_json(json.dumps(to_table(load_recipe(name)), indent=2, ensure_ascii=False))
+    else:
+        terminal.write(recipe_path(name).read_text(encoding="utf-8"))
+
+
+def _list(terminal: Terminal) -> None:
+    from embedlab.core.schema import read_toml
+    from embedlab.reports.tables import Column, Table
+
+    rows = []
+    for name in recipe_names():
+        values = read_toml(recipe_path(name))
+        stages = values.get("stage", [])
+        rows.append(
+            {
+                "recipe": name,
+                "data": " → ".join("+".join(stage["data"]["datasets"]) for stage in stages),
+                "objective": " → ".join(stage["objective"]["name"] for stage in stages),
+                "summary": values.get("summary", ""),
+            }
+        )
+    columns = tuple(Column(key=key, title=key) for key in ("recipe", "data", "objective", "summary"))
+    terminal.show(Table(title="Recipes", columns=columns, rows=rows))

@@ -1,0 +1,79 @@
+"""`embedlab tui`: the dashboard."""
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+
+EXAMPLES = examples("embedlab tui --data DIR", "embedlab tui --sample", "embedlab tui --pairs mine.tsv", "embedlab tui --serve --port 8000")
+
+
+@common("data", "runs", "machine", "output")
+def tui(
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", metavar="FILE", help="Browse your own pairs: TSV, CSV, JSONL or parquet.")
+    ] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Show the dashboard in a browser instead of this terminal.")] = False,
+    host: Annotated[str, typer.Option("--host", help="Address to serve on; whoever has the URL can do what you can.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to serve on.", min=1, max=65535)] = 8000,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Browse pairs, compare models, follow runs and start trainings in a dashboard.
+
+    Quitting it ends nothing: trainings are processes of their own.
+    """
+    if serve:
+        _serve(host, port, terminal)
+        return
+    from textual.constants import DRIVER  # set by the server, whose browser is the terminal
+
+    if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+    from embedlab.tui import collector
+
+    collector.hold()
+    from embedlab.tui.app import Dashboard
+
+    # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    dashboard = Dashboard(terminal.settings, pair_file=pairs)
+    dashboard.run()
+    if dashboard.return_code:  # Textual has printed the traceback
+        raise EmbedlabError("the dashboard ended by an error of its own", hint="please report the lines above; runs go on")
+
+
+def _serve(host: str, port: int, terminal: Terminal) -> None:
+    try:
+        from embedlab.tui.serving import DashboardServer, is_local
+    except ImportError as error:
+        raise MissingError("serving needs the package 'textual-serve'", hint="pip install 'embedlab[serve]'") from error
+
+    server = DashboardServer(shlex.join([sys.executable, "-m", "embedlab", *_without_serving(sys.argv[1:])]), host=host, port=port)
+    with server.listen() as listening:
+        if not is_local(host):
+            terminal.warn(
+                f"serving on {host!r}: whoever has the address below can start and delete runs and write files as you, from any machine "
+                "that reaches this one; nothing is encrypted, so that the network between can read it too"
+            )
+        # With --quiet too: without the token in it nobody gets in.
+        terminal.error(f"the dashboard is at {server.address} (Ctrl-C ends it); its token lets in whoever has it")
+        server.serve_on(listening)
+
+
+def _without_serving(arguments: list[str]) -> list[str]:
+    """What was typed, without the options that say where to serve."""
+    kept, words = [], iter(arguments)
+    for word in words:
+        if word in {"--host", "--port"}:
+            next(words, None)
+        elif word != "--serve" and not word.startswith(("--host=", "--port=")):
+            kept.append(word)
+    return kept

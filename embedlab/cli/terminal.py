@@ -1,0 +1,235 @@
+"""The only place that writes: the answer to stdout, everything else to stderr, and no character that a terminal obeys."""
+
+import codecs
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from embedlab.core import printable
+from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.settings import Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from embedlab.reports.tables import Table
+
+PLAIN_EVERY_S = 10.0
+RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
+
+
+class Tick(Protocol):
+    """Told how far something is, and what else is worth a word beside it."""
+
+    def __call__(self, done: int, total: int, /, text: str = "") -> None:
+        """DONE of TOTAL is done."""
+
+
+class Terminal:
+    """Where one command writes, in the format and with the quietness its settings ask for.
+
+    PLACE are the options that said where its runs lie, and DATA where its corpora do, as they would be typed again.
+    """
+
+    def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
+        self.settings = settings
+        self._place, self._data = place, data
+
+    def show(self, *tables: "Table") -> None:
+        """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always holds."""
+        tables = tuple(replace(table, notes=[self.placed(note) for note in table.notes]) for table in tables)
+        shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
+        match self.settings.format:
+            case "json":
+                self.write_json(_json(tables))
+            case "csv":
+                self.write("\n".join(table.to_csv() for table in shown))
+                self._tell_notes(shown)
+            case "markdown":
+                self.write("\n".join(table.to_markdown() for table in shown))
+            case "table":
+                self._show_rich(*shown) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in shown))
+
+    def _tell_notes(self, tables: "Sequence[Table]") -> None:
+        """CSV has no place for notes, which may say that numbers are partial."""
+        for note in dict.fromkeys(note for table in tables for note in table.notes):
+            self.note(note)
+        for line in dict.fromkeys(line for table in tables if table.is_signed for line in table.signature_lines):
+            self.error(line)
+
+    def _show_rich(self, *tables: "Table") -> None:
+        from rich.console import Console
+
+        console = Console(file=sys.stdout, highlight=False)
+        with console.capture() as captured:
+            for table in tables:
+                console.print(Visible(table.to_rich(console.width)))
+        _to_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))  # the colours are Rich's own
+
+    def write(self, text: str) -> None:
+        """Write text as the answer."""
+        _to_stdout(printable.visible(text))
+
+    def write_json(self, text: str) -> None:
+        """Write JSON text as the answer, which is read as the same values whatever stdout can hold."""
+        self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
+
+    def done(self, text: str, **facts: str | float | list[str]) -> None:
+        """Say what was done, and with `--json` its FACTS as the answer."""
+        if self.settings.format == "json":
+            self.write_json(json.dumps(facts, ensure_ascii=False, indent=2))
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Say something beside the answer, unless `--quiet`."""
+        if not self.settings.quiet:
+            self.error(printable.one_line(self.placed(text)))
+
+    def warn(self, text: str) -> None:
+        """Say what the user should know even with `--quiet`."""
+        self.error(printable.one_line(f"embedlab: warning: {self.placed(text)}"))
+
+    def error(self, text: str) -> None:
+        """Write lines to stderr."""
+        to_stderr(text)
+
+    def placed(self, text: str) -> str:
+        """TEXT with each `embedlab runs …` and `embedlab grid …` in it as it is typed for the runs and data of this command."""
+        return RUN_COMMAND.sub(self._typed, text)
+
+    def _typed(self, command: re.Match[str]) -> str:
+        data = self._data if command[0] == "embedlab grid run" else ()
+        return shlex.join([*command[0].split(), *self._place, *data])
+
+    def confirm(self, question: str) -> bool:
+        """Ask before something is lost; without a terminal to ask on, the answer is no."""
+        if not sys.stdin.isatty():
+            return False
+        sys.stderr.write(f"{printable.one_line(question)} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Tick]:
+        """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
+        if self.settings.quiet:
+            yield lambda _done, _total, text="": None
+        elif sys.stderr.isatty():
+            with _bar(label) as tick:
+                yield tick
+        else:
+            yield _plain_progress(label)
+
+    @contextmanager
+    def progresses(self) -> "Iterator[Callable[[str], Tick]]":
+        """The same for labels that come one after the other: yields what makes the callback of a label."""
+        with ExitStack() as stack:
+
+            def start(label: str) -> Tick:
+                stack.close()
+                return stack.enter_context(self.progress(label))
+
+            yield start
+
+
+def _json(tables: "Sequence[Table]") -> str:
+    """One object a command, whatever it shows."""
+    if len(tables) == 1:
+        return tables[0].to_json()
+    return json.dumps({"tables": [table.data() for table in tables]}, ensure_ascii=False, allow_nan=False, indent=2)
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Tick]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(printable.one_line(label), total=None, text="")
+        yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=printable.one_line(text))
+
+
+def _plain_progress(label: str) -> Tick:
+    last = time.monotonic()
+
+    def tick(done: int, total: int, /, text: str = "") -> None:
+        nonlocal last
+        if time.monotonic() - last >= PLAIN_EVERY_S:
+            last = time.monotonic()
+            to_stderr(f"{label}: {done} of {total}  {text}".rstrip())
+
+    return tick
+
+
+@contextmanager
+def _closed_pipe_is_the_end() -> Iterator[None]:
+    """End the program quietly when the reader of stdout (`| head`) has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(ExitCode.OK) from None
+
+
+class Visible:
+    """What Rich draws, without a character that a terminal would obey: the styles are Rich's, the text is not trusted."""
+
+    def __init__(self, content: "RenderableType") -> None:
+        self.content = content
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+
+        for segment in console.render(self.content, options):
+            yield segment if segment.control else Segment(printable.visible(segment.text), segment.style)
+
+
+def open_door() -> None:
+    """Let stdout and stderr take any text from now on, whatever the locale says: what their encoding lacks is written as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=printable.ERRORS)
+
+
+def _holds_unicode(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
+
+
+def _to_stdout(text: str) -> None:
+    with _closed_pipe_is_the_end():
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+
+
+def to_stderr(text: str) -> None:
+    """Write lines to stderr; a closed stderr is nobody listening, not an error."""
+    shown = printable.visible(text)
+    try:
+        sys.stderr.write(shown if shown.endswith("\n") else f"{shown}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def report(error: EmbedlabError) -> None:
+    """The two lines a user sees of an error."""
+    label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
+    to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
+    if error.hint:
+        to_stderr(printable.one_line(f"hint: {error.hint}"))

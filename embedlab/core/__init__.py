@@ -1,0 +1,1 @@
+"""What everything else is built on: errors, paths, settings, strict reading, recipes."""

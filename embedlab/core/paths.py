@@ -1,0 +1,111 @@
+"""Where things live on disk, and how a file is written so that a kill never leaves half of it."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+import platformdirs
+
+from embedlab.core.errors import MissingError
+from embedlab.core.temporaries import take_place, temporary_file, temporary_folder
+
+PACKAGE = Path(__file__).parents[1]
+# A file stands where a folder is due; a place, as of /proc, takes no files.
+_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
+ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for what the program places by itself
+
+
+def recipes_folder() -> Path:
+    """The shipped recipes: inside the wheel, or at the top of a source checkout."""
+    installed = PACKAGE / "recipes"
+    return installed if installed.is_dir() else PACKAGE.parent / "recipes"
+
+
+def user_config_file() -> Path:
+    """The user's own settings file."""
+    return platformdirs.user_config_path("embedlab") / "embedlab.toml"
+
+
+def default_cache_folder() -> Path:
+    """Where embeddings and scores of models that are no runs are kept."""
+    return platformdirs.user_cache_path("embedlab")
+
+
+def state_folder() -> Path:
+    """Where the dashboard remembers its state and logs."""
+    return platformdirs.user_state_path("embedlab")
+
+
+@contextmanager
+def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
+    """Turn a full, read-only or forbidden disk into one clear line that names WHAT could not be written.
+
+    HINT says how the place was chosen.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_IN_THE_WAY}:
+            raise MissingError(f"cannot write {str(what)!r}: {error.strerror}", hint=hint) from error
+        raise
+
+
+def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> None:
+    """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
+    with disk_errors(path, hint=hint):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_file(path) as temporary:
+            with temporary.open("r+b") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) -> Iterator[Path]:
+    """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error.
+
+    With IS_NEW a folder that another process has put there meanwhile stays, and is an error.
+    """
+    with disk_errors(path, hint=hint):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(path) as temporary:
+            yield temporary
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    follow_umask(file)
+                    _sync(file)
+            take_place(temporary, path, is_new=is_new)
+            _sync(path.parent)
+
+
+def follow_umask(path: Path) -> None:
+    """Let a colleague read the file at PATH as any other of its folder; what safetensors writes is private."""
+    path.chmod(path.parent.stat().st_mode & 0o666)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def file_hash(path: Path) -> str:
+    """The sha256 of a file; read again only when its size or time of change differ."""
+    status = path.stat()
+    return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)  # all files of all suites, and they are only text
+def _hash(path: Path, size: int, changed_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,406 @@
+"""The recipe file: one training in strict TOML, its overrides, and the hash that names what it does."""
+
+import dataclasses
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tomli_w
+from annotated_types import Ge, Gt, Le, Len, Lt
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import objective_names, objective_options, recipe_path, task_names, unknown
+from embedlab.core.plain_values import DEEPEST, dotted, quote
+from embedlab.core.schema import CORRECT, Table, build, parse_value, read_toml, refuse_flaws, table, unbuild
+
+Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
+Schedule = Literal["linear", "constant"]
+
+# How neighbouring stages that have a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
+# each with the average of their losses, or with gradient surgery and the mean or sum of what it leaves.
+Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
+JOINT: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
+
+_SECTIONS = ("encoder", "stage", "mix", "evaluate")
+_ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # what a joint step has one of
+TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
+
+# Every number has an end: one beyond it is a slip of the keyboard, and some of them would be computed on for ever.
+Share = Annotated[float, Ge(0), Le(1)]
+Positive = Annotated[float, Gt(0), Le(1_000_000)]
+Count = Annotated[int, Ge(1), Le(1_000_000_000)]
+Epochs = Annotated[float, Gt(0), Le(10_000)]
+Rate = Annotated[float, Gt(0), Le(100)]
+Threads = Annotated[int, Ge(1), Le(4096)]
+Seeds = Annotated[int, Ge(1), Le(10_000)]  # how many
+Seed = Annotated[int, Ge(0), Lt(2**63)]  # which one
+
+
+@table
+class EncoderSection:
+    """Which encoder is trained and how its token vectors become one."""
+
+    model: str  # a model name: folder, hub id, catalog name or run
+    pooling: Pooling
+    max_tokens: Annotated[int, Ge(4), Le(8192)] = 128
+
+
+@table
+class DataSection:
+    """What a stage learns from."""
+
+    datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
+    split: str = "train"
+    rows: Count | None = None  # a sample of this many rows of each dataset, the same for every seed; absent = all
+    order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
+    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the part of it that each epoch draws anew
+
+
+@table
+class OptimSection:
+    """How a stage's parameters move: AdamW, linear warm-up, then the schedule."""
+
+    lr: Rate
+    batch_size: Count  # rows (pairs) a step
+    epochs: Epochs = 1.0
+    schedule: Schedule = "linear"
+    warmup: Share = 0.1  # share of the stage's steps
+    weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
+    clip: Positive | None = None  # gradient norm; absent = not clipped
+    micro_batch: Count | None = None  # sentences that a graph is kept of at a time (gradient caching); absent = all
+    # Steps in a row before the next of the neighbouring stages that take turns; "epoch": each takes its own whole epoch in turn;
+    # "batch": each takes a step on the same batch, the first stage's dataset being the first of all. Absent = the stage is alone.
+    turn: Count | Literal["epoch", "batch"] | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ObjectiveSection:
+    """An objective's name and its own checked options."""
+
+    name: str
+    options: Any  # embedlab.objectives.<name>.options.Options
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One step of a recipe."""
+
+    data: DataSection
+    objective: ObjectiveSection
+    optim: OptimSection
+
+
+@table
+class MixSection:
+    """How neighbouring stages that have a `turn` are trained together."""
+
+    combine: Combine = "turns"
+    until: Literal["first", "smallest", "largest"] = "first"  # whose end ends them all; the others begin their rows anew
+
+
+@table
+class EvaluateSection:
+    """What is measured while training and afterwards."""
+
+    tasks: tuple[str, ...] = ("sts",)  # after training
+    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, what the task multitask measures of its three,
+    # their mean for "multitask"; "none" = no dev score.
+    dev: str = "sts-benchmark"
+    every: Share = 0.25  # dev score each this share of an epoch
+    keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
+    log_every: Count = 10  # steps between two events with a loss
+
+
+@table
+class Length:
+    """How much of a training is taken."""
+
+    max_steps: Count | None = None  # of all stages together; absent = all of them
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """One training, fully resolved."""
+
+    name: str
+    summary: str
+    encoder: EncoderSection
+    stages: tuple[Stage, ...]
+    evaluate: EvaluateSection
+    mix: MixSection | None = None
+    max_steps: int | None = None  # ends the training before its stages do, with a schedule of its own; absent = it is whole
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that change when, and only when, the training would: not with name, summary, evaluation tasks or log."""
+        values = to_table(self)
+        del values["summary"]
+        values["evaluate"] = decisive(values["evaluate"])
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None = None) -> Recipe:
+    """The recipe called NAME (or in the file NAME) after `--set` OVERRIDES and `--encoder`.
+
+    Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
+    """
+    values = recipe_table(name)
+    set_values(values, overrides)
+    is_file = name.endswith(".toml")
+    where = name if is_file else f"recipe {name}"
+    if encoder is not None:
+        sub_table(values, "encoder", where)["model"] = encoder
+    return from_table(values, name=Path(name).stem if is_file else name, where=where)
+
+
+def recipe_table(name: str) -> Table:
+    """The table of a recipe; of "a+b" the stages of a, then those of b, and everything else as b says."""
+    *before, last = [read_toml(recipe_path(one)) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
+
+
+def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
+    """Check a recipe's table; WHERE names its file in errors."""
+    refuse_flaws(values, where=where)
+    known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks"]
+    for key in values:
+        if key not in known:
+            error = unknown("key", key, known)
+            raise UsageError(f"{where}: unknown key {key!r}", hint=error.hint)
+    if missing := [key for key in ("summary", "encoder", "stage") if key not in values]:
+        raise UsageError(f"{where}: {missing[0]!r} is missing", hint="`embedlab recipes snli-ce` shows a whole recipe")
+    if not isinstance(values["summary"], str):
+        raise UsageError(f"{where}: 'summary' is {quote(values['summary'])}: not text", hint='for example summary = "what this trains"')
+    if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
+        raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables", hint=CORRECT)
+    stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
+    length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
+    mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
+    _check_reading(stages, where)
+    if mix is not None:
+        _check_mix(mix, stages, where)
+    evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
+    for task in evaluate.tasks:
+        if task not in task_names():
+            raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
+    return Recipe(
+        name=name,
+        summary=values["summary"],
+        encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
+        stages=stages,
+        evaluate=evaluate,
+        mix=mix,
+        max_steps=length.max_steps,
+    )
+
+
+def _check_reading(stages: Sequence[Stage], where: str) -> None:
+    """Refuse shares of datasets that are not read, and stages in step that do not walk alike."""
+    for index, stage in enumerate(stages):
+        for name in stage.data.shares or {}:
+            if name not in stage.data.datasets:
+                raise UsageError(
+                    f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
+                    hint=f"its datasets are {', '.join(stage.data.datasets)}",
+                )
+    for index, (before, stage) in enumerate(pairwise(stages), start=1):
+        if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
+            for key in ("epochs", *(("batch_size",) if stage.optim.turn == "batch" else ())):
+                wanted = getattr(before.optim, key)
+                if getattr(stage.optim, key) != wanted:
+                    raise UsageError(
+                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} walk in step",
+                        hint=f"--set stage.{index}.optim.{key}={wanted}",
+                    )
+
+
+def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
+    """Refuse a mix of nothing, and what stages cannot differ in: turns that are not counted, rates of one step."""
+    mixed = [index for index, stage in enumerate(stages) if isinstance(stage.optim.turn, int)]
+    if len(mixed) < 2:
+        raise UsageError(f"{where}: 'mix' asks for two or more stages with a turn", hint="add turn = 1 to each [stage.optim] that is meant")
+    if mix.combine == "turns":
+        return
+    for key in ("turn", *(_ONE_STEP if mix.combine in JOINT else ())):
+        values = [getattr(stages[index].optim, key) for index in mixed]
+        wanted = 1 if key == "turn" else values[0]
+        if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
+            raise UsageError(
+                f"{where}: 'stage.{odd[0]}.optim.{key}' must be {wanted}: with mix.combine {mix.combine!r} it is one for all",
+                hint=f"--set stages.optim.{key}={wanted}",
+            )
+
+
+def to_table(recipe: Recipe) -> Table:
+    """The plain table of a recipe: what `from_table` reads back."""
+    return {
+        "summary": recipe.summary,
+        **({"max_steps": recipe.max_steps} if recipe.max_steps is not None else {}),
+        "encoder": unbuild(recipe.encoder),
+        "stage": [
+            {
+                "data": unbuild(stage.data),
+                "objective": {"name": stage.objective.name, **unbuild(stage.objective.options)},
+                "optim": unbuild(stage.optim),
+            }
+            for stage in recipe.stages
+        ],
+        **({"mix": unbuild(recipe.mix)} if recipe.mix is not None else {}),
+        "evaluate": unbuild(recipe.evaluate),
+    }
+
+
+def decisive(evaluate: Table) -> Table:
+    """What of a recipe's table [evaluate] can change its model."""
+    return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The resolved recipe as TOML, every default written out."""
+    return tomli_w.dumps(to_table(recipe))
+
+
+def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
+    """The keys whose values differ, as (key, old value, new value); absent values are None."""
+    flat_old, flat_new = flatten(to_table(old)), flatten(to_table(new))
+    keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
+    return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
+
+
+def set_values(values: Table, overrides: Sequence[str]) -> None:
+    """Apply `--set` OVERRIDES to a recipe's table: what is set beside a task holds against its settings, in whichever order they come."""
+    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
+        set_value(values, override)
+
+
+def set_value(values: Table, override: str) -> None:
+    """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`.
+
+    `stages.optim.lr` means that of every stage.
+    """
+    key, separator, text = override.partition("=")
+    if not separator or not all(key.split(".")):
+        raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
+    if key == TASK:
+        return _choose_task(values, str(_parse_value(key, text)))
+    if key.startswith("stages."):
+        for index in range(_stage_count(values)):
+            set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
+        return None
+    *path, last = _steps(values, key)
+    target: Any = values
+    for position, step in enumerate(path):
+        if isinstance(target, list):
+            if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
+                raise UsageError(f"--set {_short(key)}: there is no stage {quote(step)}", hint=f"stages are 0 to {len(target) - 1}")
+            target = target[int(step)]
+        elif isinstance(target, dict):
+            target = target.setdefault(step, {})
+        else:
+            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
+    if not isinstance(target, dict):
+        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
+    target[last] = _parse_value(key, text)
+    return None
+
+
+def _short(key: str) -> str:
+    """KEY as a message shows it: what is typed may be of any length and hold anything."""
+    return quote(key)[1:-1]
+
+
+def _stage_count(values: Table) -> int:
+    stages = values.get("stage")
+    return len(stages) if isinstance(stages, list) else 0
+
+
+def _steps(values: Table, key: str) -> list[str]:
+    """The tables that lead to KEY; a single stage need not be named."""
+    steps = key.split(".")
+    if len(steps) > DEEPEST:
+        raise UsageError(f"--set {_short(key)}: a key of {len(steps)} parts", hint="for example --set optim.lr=1e-5")
+    if steps[0] not in {"data", "objective", "optim"}:
+        return steps
+    if _stage_count(values) != 1:
+        short, number = _short(key), "several stages" if _stage_count(values) else "no stage"
+        raise UsageError(f"--set {short}: the recipe has {number}", hint=f"name one, stage.0.{short}, or all of them, stages.{short}")
+    return ["stage", "0", *steps]
+
+
+def _choose_task(values: Table, name: str) -> None:
+    """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
+    tasks = values.get("tasks", {})
+    if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
+        raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
+    if name not in tasks:
+        raise (
+            unknown("task", name, tasks)
+            if tasks
+            else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from", hint="name the data: --set data.datasets=NAME")
+        )
+    for key, value in tasks[name].items():
+        set_value(values, f"{'' if key.split('.')[0] in _SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
+
+
+def sub_table(values: Table, key: str, where: str) -> Table:
+    """The table at KEY, made where there is none."""
+    found = values.setdefault(key, {})
+    if not isinstance(found, dict):
+        raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table", hint=CORRECT)
+    return found
+
+
+def _parse_value(key: str, text: str) -> Any:
+    """A TOML value where TEXT is one, otherwise the text itself, so that names need no quotes."""
+    if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
+        raise UsageError(f"--set {_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
+    # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.
+    normal = re.sub(r"^(-?)\.(\d)", r"\g<1>0.\2", text)
+    try:
+        return parse_value(normal)
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _stage(values: Any, where: str, prefix: str) -> Stage:
+    sections = ["data", "objective", "optim"]
+    for key in values:
+        if key not in sections:
+            raise UsageError(f"{where}: unknown key '{prefix}.{key}'", hint=unknown("key", key, sections).hint)
+    for key in sections:
+        if not isinstance(values.get(key), dict):
+            raise UsageError(f"{where}: '{prefix}.{key}' is missing", hint=f"add a [stage.{key}] table")
+    objective = deepcopy(values["objective"])
+    name = objective.pop("name", None)
+    if name is None:
+        raise UsageError(f"{where}: '{prefix}.objective.name' is missing", hint=f"one of {', '.join(objective_names())}")
+    if not isinstance(name, str):
+        raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
+    options = objective_options(name).Options
+    return Stage(
+        data=build(DataSection, values["data"], where=where, prefix=f"{prefix}.data"),
+        objective=ObjectiveSection(name=name, options=build(options, objective, where=where, prefix=f"{prefix}.objective")),
+        optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
+    )
+
+
+def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
+    """The values of a recipe's table by their keys as `--set` writes them: "stage.0.optim.lr"."""
+    if isinstance(values, dict):
+        items = values.items()
+    elif isinstance(values, list) and values and isinstance(values[0], dict):
+        items = {str(index): value for index, value in enumerate(values)}.items()
+    else:
+        return {prefix: values}
+    return {key: value for name, item in items for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()}
+
+
+def recipe_file(path: Path) -> Recipe:
+    """The resolved recipe that a run directory keeps."""
+    return from_table(read_toml(path), name=path.parent.parent.name, where=str(path))

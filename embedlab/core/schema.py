@@ -1,0 +1,259 @@
+"""Strict reading of typed tables: TOML and stored JSON become frozen dataclasses or one clear error that names file and key."""
+
+import dataclasses
+import json
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import nearest
+from embedlab.core.plain_values import Key, dotted, find_flaw, quote
+
+T = TypeVar("T")
+Table = dict[str, Any]
+
+CORRECT = "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
+LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
+MOST_DOTS = 2000  # in one line: the standard library's parser takes quadratic time for a key of many parts
+
+_UNKNOWN_KEY = {"unexpected_keyword_argument", "extra_forbidden"}
+_MISSING_KEY = {"missing_argument", "missing"}
+# Every digit as one sign and all else as another: what finds a long integer in a hundredth of a regular expression's time.
+_DIGITS = bytes(ord("9") if chr(code).isascii() and chr(code).isdigit() else 0 for code in range(256))
+
+
+@typing.dataclass_transform(frozen_default=True, kw_only_default=True)
+def table(cls: type[T]) -> type[T]:
+    """Make CLS a frozen keyword-only dataclass that refuses keys it does not know, inf and nan when it is built."""
+    cls.__pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # type: ignore[attr-defined]
+    return dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+
+
+def read_toml(path: Path) -> Table:
+    """The table in a TOML file; a syntax error names the file, line and column."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise UsageError(f"{path}: larger than {LARGEST_FILE // 2**20} MiB", hint="is this the file that was meant?")
+        return parse_toml(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}", hint=CORRECT) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+    except OSError as error:
+        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
+
+
+def parse_toml(text: str) -> Table:
+    """The table in TEXT; whatever is wrong with it is a TOMLDecodeError."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.count(".") > MOST_DOTS:
+            raise tomllib.TOMLDecodeError(f"more than {MOST_DOTS} dots (at line {number})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("nested too deep") from error
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # of int, for thousands of digits
+        raise tomllib.TOMLDecodeError("an integer of too many digits") from error
+
+
+def parse_value(text: str) -> Any:
+    """The one TOML value that TEXT is; everything else is a TOMLDecodeError."""
+    values = parse_toml(f"value = {text}")
+    if values.keys() != {"value"}:  # further lines, with keys of their own
+        raise tomllib.TOMLDecodeError("more than one value")
+    return values["value"]
+
+
+def build(cls: type[T], values: Mapping[str, Any], *, where: str, prefix: str = "") -> T:
+    """Make a CLS from VALUES: no unknown key, no wrong type, no value out of its range.
+
+    WHERE names the file in errors, PREFIX the table's place in it ("stage.0.optim").
+    """
+    import pydantic
+
+    refuse_flaws(values, where=where, prefix=prefix)
+    try:
+        return typing.cast("T", _checked(typing.cast("Any", cls), json.dumps(values, default=str)))
+    except pydantic.ValidationError as error:
+        raise _usage_error(cls, _first_error(error), values, where, prefix) from error
+
+
+def refuse_flaws(values: Any, *, where: str, prefix: str = "") -> None:
+    """Raise a UsageError where VALUES hold text, an integer or a depth that nothing can use."""
+    if flaw := find_flaw(values):
+        key, reason = flaw
+        raise UsageError(f"{where}: {dotted(key, prefix)!r} {reason}", hint=CORRECT)
+
+
+def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, hint: str) -> T:
+    """Make a CLS of stored JSON; keys that CLS does not have are left out.
+
+    Whatever is wrong is a MissingError that names WHERE and the key; so is a CLS whose "schema" is newer than SCHEMA.
+    """
+    import pydantic
+
+    content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    try:
+        found: T = _adapter(typing.cast("Any", cls)).validate_json(content, strict=True)
+        wrong = ""
+    except pydantic.ValidationError as error:
+        wrong = _described(cls, _first_error(error), content)
+    if wrong or _is_suspicious(content) or getattr(found, "schema", schema) > schema:
+        values = _plain(content)
+        if isinstance(values, dict) and isinstance(values.get("schema"), int) and values["schema"] > schema:
+            raise MissingError(
+                f"{where}: written by a newer embedlab (schema {quote(values['schema'])})", hint="update embedlab to read it"
+            )
+        if flaw := find_flaw(values):
+            wrong = f"{dotted(flaw[0])!r} {flaw[1]}"
+    if wrong:
+        raise MissingError(f"{where}: damaged: {wrong}", hint=hint)
+    return found
+
+
+def read_row(cls: type[T], values: Mapping[str, Any], *, where: Path, hint: str) -> T:
+    """Make a CLS of a stored row; whatever is wrong is a MissingError that names WHERE and the column."""
+    import pydantic
+
+    try:
+        found: T = _adapter(typing.cast("Any", cls)).validate_json(json.dumps(values, default=repr), strict=True)
+    except pydantic.ValidationError as error:
+        first = _first_error(error)
+        key, wrong = dotted(_location(first, values)), quote(first["input"])
+        raise MissingError(f"{where}: damaged: {key!r} is {wrong}: {_reason(first)}", hint=hint) from error
+    return found
+
+
+def _is_suspicious(content: bytes) -> bool:
+    """Whether stored JSON may hold a NUL character, or an integer that does not fit: then it is walked."""
+    return b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
+
+
+def _plain(content: bytes) -> Any:
+    """The values in JSON text as they are; None where it is not JSON."""
+    from pydantic_core import from_json
+
+    try:
+        return from_json(content)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _checked(cls: Any, text: str) -> Any:
+    """A frozen CLS, so a grid's ten thousand recipes share the tables that are alike."""
+    # The JSON route lets arrays fill tuples while every other type stays strict.
+    return _adapter(cls).validate_json(text, strict=True)
+
+
+@cache
+def _adapter(cls: Any) -> Any:
+    import pydantic
+
+    return pydantic.TypeAdapter(cls)
+
+
+def unbuild(value: Any) -> Any:
+    """The plain table of a dataclass, without its absent (None) keys: what `build` reads back."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {name: unbuild(item) for name, item in pairs if item is not None}
+    if isinstance(value, list | tuple):
+        return [unbuild(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def known_keys(cls: Any, path: Sequence[str | int] = ()) -> list[str]:
+    """The keys that a table of type CLS may have, PATH keys below it."""
+    for step in path:
+        cls = _below(cls, step)
+    return next((names for kind in _choices(cls) if (names := _names(kind))), [])
+
+
+def _below(kind: Any, step: str | int) -> Any:
+    """The type of what is under the key or place STEP of a KIND; None where there is nothing."""
+    for choice in _choices(kind):
+        origin, inner = typing.get_origin(choice) or choice, typing.get_args(choice)
+        if dataclasses.is_dataclass(choice) and step in _names(choice):
+            return typing.get_type_hints(choice)[str(step)]
+        if isinstance(step, int) and origin in {tuple, list} and inner:
+            return inner[0]
+        if isinstance(origin, type) and issubclass(origin, Mapping) and inner:
+            return inner[1]
+    return None
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    is_union = typing.get_origin(kind) in {typing.Union, types.UnionType}
+    return typing.get_args(kind) if is_union else (kind,)
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
+
+
+def _first_error(error: Any) -> Mapping[str, Any]:
+    # An unknown key explains a missing one, so it comes first.
+    found: Sequence[Mapping[str, Any]] = error.errors(include_url=False)
+    return min(found, key=lambda item: item["type"] not in _UNKNOWN_KEY)
+
+
+def _location(error: Mapping[str, Any], values: Any) -> Key:
+    """The keys that lead to what is wrong in VALUES, without what pydantic names beside them: the branches of a union."""
+    steps = list(error["loc"])
+    last = [steps.pop()] if steps and error["type"] in _MISSING_KEY else []
+    path: list[str | int] = []
+    for step in steps:
+        is_key = isinstance(values, Mapping) and step in values
+        if is_key or (isinstance(step, int) and isinstance(values, list | tuple) and step < len(values)):
+            path.append(step)
+            values = values[step]
+    return (*path, *last)
+
+
+def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, prefix: str) -> UsageError:
+    location = _location(error, values)
+    key = dotted(location, prefix)
+    if error["type"] in _UNKNOWN_KEY:
+        known = known_keys(cls, location[:-1])
+        guess = nearest(str(location[-1]), known) if location else None
+        return UsageError(f"{where}: unknown key {key!r}", hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}")
+    if error["type"] in _MISSING_KEY:
+        return UsageError(f"{where}: {key!r} is missing", hint="add it, or start from a shipped recipe: `embedlab recipes NAME`")
+    return UsageError(f"{where}: {f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}", hint=CORRECT)
+
+
+def _described(cls: type, error: Mapping[str, Any], content: bytes) -> str:
+    if error["type"] == "json_invalid":
+        return f"not valid JSON: {error['ctx']['error']}"
+    key = dotted(_location(error, _plain(content)))
+    if error["type"] in _MISSING_KEY:
+        return f"{key!r} is missing"
+    return f"{f'{key!r} is ' if key else ''}{quote(error['input'])}: {_reason(error)}"
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    if error["type"] == "dataclass_type":
+        return "not a table"
+    text = str(error["msg"]).removeprefix("Value error, ").removesuffix(" after validation, not 0")
+    text = text[:1].lower() + text[1:]
+    return f"list{text.removeprefix('tuple')}" if text.startswith("tuple ") else text
+
+
+def shaped(shape: Any) -> Any:
+    """An annotation of a mapping that is checked to be of SHAPE, a typed dictionary, and stays as it was stored, its order too."""
+    from pydantic import GetPydanticSchema
+    from pydantic_core import core_schema
+
+    def check(values: Any, handler: Any) -> Any:
+        handler(values)
+        return values
+
+    return GetPydanticSchema(lambda _, handler: core_schema.no_info_wrap_validator_function(check, handler(shape)))

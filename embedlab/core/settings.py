@@ -1,0 +1,155 @@
+"""What the user prefers, and where each preference came from: flags > EMBEDLAB_* > ./embedlab.toml > user file > default."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from annotated_types import Ge, Le
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import nearest
+from embedlab.core.paths import default_cache_folder, user_config_file
+from embedlab.core.plain_values import quote
+from embedlab.core.schema import build, parse_value, read_toml, table
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+Precision = Literal["auto", "float32", "bf16", "int8"]
+Format = Literal["table", "json", "csv", "markdown"]
+
+# What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
+_OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+
+
+@table
+class Settings:
+    """Every preference of one invocation; absent means not given anywhere."""
+
+    data: Path | None = None  # folder of corpora in their own layouts
+    runs: Path = Path("runs")
+    cache: Path = field(default_factory=default_cache_folder)
+    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # the embedding cache is trimmed to this size
+    sample: bool = False
+    offline: bool = False
+    allow_partial: bool = False
+    device: Device = "auto"
+    precision: Precision = "auto"
+    threads: Annotated[int, Ge(1), Le(4096)] | None = None
+    capture: bool = False  # run the passes of training as CUDA graphs
+    format: Format = "table"
+    quiet: bool = False
+    debug: bool = False
+    theme: str | None = None
+
+    @property
+    def runs_folder(self) -> Path:
+        """Where runs live; sample runs have a folder of their own, so that they never shadow a real name."""
+        return self.runs.with_name(f"{self.runs.name}-sample") if self.sample else self.runs
+
+
+@table
+class Origin:
+    """One setting's value and where it was set."""
+
+    key: str
+    value: Any
+    source: str
+
+
+def load_settings(
+    flags: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> tuple[Settings, list[Origin]]:
+    """The settings in force and the origin of each; FLAGS holds only what was typed.
+
+    A key or an EMBEDLAB_* variable that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
+    """
+    environment = os.environ if environment is None else environment
+    folder = folder or Path()
+    defaults = Settings()
+    origins = {one.name: Origin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
+    for source, table_ in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
+        if table_ != {}:
+            checked = build(Settings, table_, where=source)
+            for key in table_:
+                label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
+                origins[key] = Origin(key=key, value=getattr(checked, key), source=label)
+    settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
+    return settings, list(origins.values())
+
+
+def process_rank(environment: Mapping[str, str] | None = None) -> int:
+    """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise.
+
+    A rank counts where all is said by which the processes find each other: job systems set RANK for purposes of their own.
+    """
+    environment = os.environ if environment is None else environment
+    return int(environment["RANK"]) if _is_in_team(environment) else 0
+
+
+@contextmanager
+def without_half_a_team() -> Iterator[None]:
+    """Hide, while the block lasts, the variables of a team that this process is not in: accelerate believes each of them alone."""
+    hidden = {} if _is_in_team(os.environ) else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _is_in_team(environment: Mapping[str, str]) -> bool:
+    rank, size = environment.get("RANK", ""), environment.get("WORLD_SIZE", "")
+    is_whole = all(environment.get(variable) for variable in ("MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK"))
+    return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
+
+
+def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    found = []
+    if (user := user_config_file()).is_file():
+        found.append((str(user), read_toml(user)))
+    project, pyproject = folder / "embedlab.toml", folder / "pyproject.toml"
+    if project.is_file():
+        found.append((str(project), read_toml(project)))
+    elif pyproject.is_file():
+        tools = read_toml(pyproject).get("tool", {})
+        if isinstance(tools, dict) and "embedlab" in tools:  # what else is in that file is for others to say
+            found.append((str(pyproject), tools["embedlab"]))
+    return found
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
+    values: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if not variable.startswith("EMBEDLAB_") or not text:
+            continue
+        if variable not in known:
+            raise UsageError(f"{variable} is no setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")
+        values[known[variable].name] = _typed(variable, text, known[variable].type)
+    return values
+
+
+def _guess(variable: str) -> str:
+    """What may be meant, first of all what VARIABLE begins with; empty where nothing is close."""
+    key, known = variable.removeprefix("EMBEDLAB_").lower(), [field.name for field in fields(Settings)]
+    shorter = sorted((name for name in known if key.startswith(name)), key=len)
+    guess = shorter[-1] if shorter else nearest(key, known)
+    return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
+
+
+def _typed(variable: str, text: str, kind: Any) -> Any:
+    """The value a variable's text stands for: only booleans and numbers are not text."""
+    if kind is bool:
+        lowered = text.lower()
+        if lowered not in {"1", "true", "yes", "0", "false", "no"}:
+            raise UsageError(f"{variable} is {quote(text)}: not a yes or no", hint=f"set {variable}=1 or unset it")
+        return lowered in {"1", "true", "yes"}
+    base = get_args(kind)[0] if get_args(kind) else kind
+    if base in {int, float} or get_args(base)[:1] == (int,):
+        try:
+            return parse_value(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(f"{variable} is {quote(text)}: not a number", hint=f"set {variable}=2 or unset it") from error
+    return text

@@ -1,0 +1,1 @@
+"""Encoders on processors: packed batches, oneDNN layers, attention, threads."""

@@ -1,0 +1,100 @@
+"""Attention within each of many short sentences that lie end to end in one row.
+
+While encoding, products and softmax of short sentences are float32 at least, whatever the states are kept in: this costs little, while
+oneDNN, which multiplies bf16, would build a program for each of the hundreds of shapes that batches have. In training sentences are
+filled up to few shapes. Long ones are left to torch's fused attention.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from embedlab.cpu.linear import can_multiply
+from embedlab.cpu.padded_attention import FilledAttention
+from embedlab.cpu.padding import filled_up
+from embedlab.cpu.spans import Span, asking_counts, parts, room, token_counts
+
+FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
+VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
+BF16_SENTENCES = 4  # filled up to a multiple of so many, of about one length: oneDNN builds fewer programs, each of them in a millisecond
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
+    """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
+
+    SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights. What comes after the
+    tokens of all spans belongs to no sentence: it is zero.
+    """
+    own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
+    with torch.autocast(query.device.type, enabled=False):
+        if len(own) == len(spans):
+            return _plain(query, key, value, own, scale, dropout)
+        asking, tokens = asking_counts(spans), token_counts(spans)
+        cut = (_cut(query, asking, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
+        first, *long, rest = zip(*cut, strict=True)
+        plain = [_plain(*first, own, scale, dropout)] if own else []
+        fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(own) :], strict=True)]
+        return torch.cat([*plain, *fused, torch.zeros_like(rest[0])])
+
+
+def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...]:
+    """The STATES of the first so many spans together, of each other one, and what comes after them."""
+    cut: tuple[Tensor, ...] = states.split([sum(sizes[:joined]), *sizes[joined:], len(states) - sum(sizes)])
+    return cut
+
+
+def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
+    """Attention by products and softmax, zero after the tokens of SPANS."""
+    # A batch of encoding has sentences of a few lengths. A training's pass without gradients is as the one with them that will follow.
+    if torch.is_inference_mode_enabled() and dropout == 0:
+        return _attended(query, key, value, spans, scale)
+    kind = query.dtype
+    if kind == torch.bfloat16 and not can_multiply(kind):  # torch's own products in bf16 are far slower than in float32
+        query, key, value = query.float(), key.float(), value.float()
+    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if key.dtype == torch.bfloat16 else 1)
+    attended: Tensor = FilledAttention.apply(query, key, value, layout, scale, dropout)  # type: ignore[no-untyped-call]
+    return attended.to(kind)
+
+
+def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float) -> Tensor:
+    """All spans' attention without what a gradient needs."""
+    mixed = room(query, len(query), sum(asking_counts(spans)))
+    for span, asking, attended in parts(spans):
+        queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
+        _put(mixed[asking], _softmax(queries, keys, scale) @ values, span)
+    return mixed
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, span: Span, scale: float) -> Tensor:
+    """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
+    queries, keys, values = (_split(states, span) for states in (query, key, value))
+    return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
+
+
+def _split(states: Tensor, span: Span) -> Tensor:
+    """(tokens of all, heads, head dim) to a view of (sentences, heads, tokens, head dim)."""
+    return states.view(span.sentences, -1, *states.shape[1:]).transpose(1, 2)
+
+
+def _heads(states: Tensor, span: Span) -> Tensor:
+    """A copy, float32 at least, of (sentences x heads, tokens, head dim)."""
+    split = _split(states, span)
+    kind = torch.promote_types(states.dtype, torch.float32)
+    copied = torch.empty(split.shape, dtype=kind, device=states.device).copy_(split)
+    return copied.flatten(0, 1)
+
+
+def _put(place: Tensor, states: Tensor, span: Span) -> None:
+    """Write (sentences x heads, tokens, head dim) to (tokens of all, heads, head dim)."""
+    _split(place, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
+
+
+def _softmax(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
+    """Of the scaled products; (sentences x heads, asking tokens, tokens)."""
+    is_turned = queries.shape[1] > 1 and keys.shape[1] < VECTOR
+    first, second = (keys, queries) if is_turned else (queries, keys)
+    scores = torch.baddbmm(first.new_empty(()), first, second.transpose(1, 2), beta=0, alpha=scale)
+    weights = torch.softmax(scores, dim=1 if is_turned else 2)
+    return weights.transpose(1, 2) if is_turned else weights

@@ -1,0 +1,132 @@
+"""Sentences end to end in one row of tokens: what treats each token alone sees no padding, attention sees one length at a time.
+
+Where only a sentence's first token is wanted, only first tokens go through the last layer; they still attend to all.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from embedlab.cpu.attention import attend
+from embedlab.cpu.linear import rows_to_multiply
+from embedlab.cpu.spans import Span
+from embedlab.models.folder import POSITIONS_AFTER_PADDING
+
+PACKED = "embedlab_packed"  # as transformers knows our attention
+
+# Architectures whose embeddings take positions and whose layers hand what they do not know to attention; each is tested.
+ARCHITECTURES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra"})
+
+# BERT's names for its layers and for an attention's projections to keys and values, and those of the one that has its own.
+LAYERS, PROJECTIONS = "encoder.layer", ("key", "value")
+DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_lin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pack:
+    """The tokens of many sentences in one row, sentences of one length together."""
+
+    places: Tensor  # (tokens,) of each token in the flattened padded batch; after those of the sentences some that stand in for none
+    columns: Tensor  # (tokens,) place of each token in its sentence
+    order: Tensor  # (sentences,) the packed sentences' places in the padded batch
+    spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
+    firsts: Tensor | None = None  # (sentences,) places of the first tokens in the row, where no others are wanted
+    attended: Tensor | None = None  # (1, tokens, dim) the states that the first tokens attend to, in a layer that only they go through
+
+    @property
+    def sizes(self) -> list[int]:
+        """Tokens of each span."""
+        return [sentences * length for sentences, length in self.spans]
+
+
+def pack(mask: Tensor, *, is_first_only: bool = False, is_filled_up: bool = False) -> Pack:
+    """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
+
+    With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim). With IS_FILLED_UP there are as many
+    tokens as oneDNN should multiply.
+    """
+    lengths = mask.sum(dim=1)
+    order = torch.argsort(lengths, stable=True)
+    width = mask.shape[1]
+    places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
+    if is_filled_up:
+        places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
+    lengths = lengths[order]
+    spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))
+    firsts = lengths.cumsum(dim=0) - lengths if is_first_only else None
+    return Pack(places=places, columns=places % width, order=order, spans=spans, firsts=firsts)
+
+
+def can_pack(backbone: PreTrainedModel) -> bool:
+    """Whether BACKBONE is of an architecture that computes packed sentences as it computes padded ones."""
+    return backbone.config.model_type in ARCHITECTURES and not getattr(backbone.config, "is_decoder", False)
+
+
+def first_position(backbone: PreTrainedModel) -> int:
+    """The number that BACKBONE gives to a sentence's first token."""
+    config = backbone.config
+    return int(config.pad_token_id) + 1 if config.model_type in POSITIONS_AFTER_PADDING else 0
+
+
+def make_packable(backbone: PreTrainedModel) -> None:
+    """Let BACKBONE's attention take packs; without one it computes as before."""
+    AttentionInterface.register(PACKED, packed_attention)
+    AttentionMaskInterface.register(PACKED, sdpa_mask)
+    backbone.set_attn_implementation(PACKED)
+    layers = DISTILBERT_LAYERS if backbone.config.model_type == "distilbert" else LAYERS
+    last = list(backbone.get_submodule(layers).children())[-1]
+    last.register_forward_pre_hook(_take_firsts, with_kwargs=True)
+    for module in backbone.modules():
+        if any(hasattr(module, names[0]) for names in (PROJECTIONS, DISTILBERT_PROJECTIONS)):
+            module.register_forward_pre_hook(_narrow_once)
+
+
+def _narrow_once(attention: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The states in bf16 where autocast wants them so: made once, not in each projection; these architectures add them up elsewhere."""
+    return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
+
+
+def _take_firsts(layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """What the last layer is given instead where only the first tokens are wanted: these, and the others to attend to."""
+    packed: Pack | None = options.get("pack")
+    if packed is None or packed.firsts is None or packed.attended is not None:
+        return None
+    return (states[0][:, packed.firsts], *states[1:]), options | {"pack": replace(packed, attended=states[0])}
+
+
+def packed_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    pack: Pack | None = None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """Attention within each sentence of a pack; (1, heads, tokens, head dim) three times in, (1, tokens, heads, head dim) out.
+
+    Without a pack it is transformers' own.
+    """
+    if pack is None:
+        attended: tuple[Tensor, None] = sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **options
+        )
+        return attended
+    if pack.attended is not None:
+        projections = DISTILBERT_PROJECTIONS if hasattr(module, "k_lin") else PROJECTIONS
+        heads = (query.shape[1], query.shape[3])
+        key, value = (module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2) for name in projections)
+    spans = [Span(sentences, tokens if pack.attended is None else 1, tokens) for sentences, tokens in pack.spans]
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
+    return attend(query, key, value, spans, scale=scale, dropout=dropout).unsqueeze(0), None

@@ -1,0 +1,98 @@
+"""Attention of a batch's sentences filled up to few lengths, with its gradient: one node of the graph for all of them.
+
+Scores, softmax and dropout are float32 at least. The other products, like their gradients, are in the number format of the states: bf16
+halves what is moved, of which this part of a step consists.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from embedlab.cpu.dropout import dropout_mask
+from embedlab.cpu.padding import Layout
+
+
+class FilledAttention(torch.autograd.Function):
+    """Queries of (asking tokens, heads, dim), keys and values of (tokens, heads, dim) to what each of the asking tokens attends to."""
+
+    @staticmethod
+    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float, dropout: float) -> Tensor:
+        """(asking tokens, heads, dim), zero after the tokens that LAYOUT places; DROPOUT falls on the weights."""
+        asking, owned = layout.asking, layout.owned
+        queries, keys, values = asking.spread(query), owned.spread(key), owned.spread(value)
+        weights = _weights(_wide(queries), _wide(keys), layout, scale)
+        mask = dropout_mask(weights, dropout) if dropout > 0 else None
+        dropped = _dropped(weights, mask).to(values.dtype)
+        mixed = torch.empty_like(queries)
+        _multiply(layout.squares(dropped), owned.blocks(values), asking.blocks(mixed))
+        context.save_for_backward(queries, keys, values, weights, mask)
+        context.layout, context.scale, context.tokens = layout, scale, (len(query), len(key))
+        return asking.gathered(mixed, len(query))
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """Of query, key and value."""
+        with torch.autocast(gradient.device.type, enabled=False):
+            of_query, of_key, of_value = _gradients(gradient, context.layout, context.scale, *context.saved_tensors)
+        asking_tokens, tokens = context.tokens
+        owned = context.layout.owned
+        found = context.layout.asking.gathered(of_query, asking_tokens), owned.gathered(of_key, tokens), owned.gathered(of_value, tokens)
+        return *found, None, None, None
+
+
+def _weights(queries: Tensor, keys: Tensor, layout: Layout, scale: float) -> Tensor:
+    """(weights,) softmax of the scaled products, 0 for what fills a sentence up."""
+    scores = keys.new_empty(sum(rows * asking * tokens for rows, asking, tokens in layout.shapes))
+    weights, unused = torch.empty_like(scores), scores.new_empty(())
+    blocks = zip(layout.asking.blocks(queries), _turned(layout.owned.blocks(keys)), layout.squares(scores), strict=True)
+    for (first, second, square), filling, made in zip(blocks, layout.fillings, layout.squares(weights), strict=True):
+        torch.baddbmm(unused, first, second, beta=0, alpha=scale, out=square)
+        square.unflatten(0, (len(filling), -1)).masked_fill_(filling[:, None, None, :], -torch.inf)
+        torch.softmax(square, dim=2, out=made)
+    return weights
+
+
+def _gradients(
+    gradient: Tensor, layout: Layout, scale: float, queries: Tensor, keys: Tensor, values: Tensor, weights: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Of query, key and value as they lie in the blocks."""
+    asking, owned = layout.asking, layout.owned
+    given = asking.blocks(asking.spread_over_zero(gradient))
+    of_queries, of_keys, of_values = (torch.empty_like(states) for states in (queries, keys, values))
+    of_weights = torch.empty_like(weights, dtype=values.dtype)
+    _multiply(_turned(layout.squares(_dropped(weights, mask).to(values.dtype))), given, owned.blocks(of_values))
+    _multiply(given, _turned(owned.blocks(values)), layout.squares(of_weights))
+    of_scores = layout.squares(_of_scores(_dropped(_wide(of_weights), mask), weights, layout).mul_(scale).to(keys.dtype))
+    _multiply(of_scores, owned.blocks(keys), asking.blocks(of_queries))
+    _multiply(_turned(of_scores), asking.blocks(queries), owned.blocks(of_keys))
+    return of_queries, of_keys, of_values
+
+
+def _of_scores(of_weights: Tensor, weights: Tensor, layout: Layout) -> Tensor:
+    """The gradient of what WEIGHTS are the softmax of."""
+    of_scores = torch.empty_like(weights)
+    for given, made, found in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):
+        torch._softmax_backward_data(given, made, 2, made.dtype, grad_input=found)
+    return of_scores
+
+
+def _dropped(weights: Tensor, mask: Tensor | None) -> Tensor:
+    return weights if mask is None else weights * mask
+
+
+def _wide(states: Tensor) -> Tensor:
+    return states.to(torch.promote_types(states.dtype, torch.float32))
+
+
+def _turned(blocks: Iterable[Tensor]) -> list[Tensor]:
+    return [block.transpose(1, 2) for block in blocks]
+
+
+def _multiply(first: Iterable[Tensor], second: Iterable[Tensor], made: Iterable[Tensor]) -> None:
+    """Each block's product into its place."""
+    for one, other, product in zip(first, second, made, strict=True):
+        torch.bmm(one, other, out=product)

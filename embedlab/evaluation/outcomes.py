@@ -1,0 +1,212 @@
+"""What a member model has to show for a task in a comparison: kept results where they still hold, the rest evaluated now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
+from embedlab.analysis.influence import Metric
+from embedlab.classifiers.settings import SettingName
+from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
+from embedlab.core.version import __version__
+from embedlab.data.shared_text import Overlap, total
+from embedlab.data.source import Source
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.member import Watches, judge, setting_of, takes
+from embedlab.evaluation.prefetch import Texts, is_same_data, kept_evaluation
+from embedlab.evaluation.selection import Asked
+from embedlab.models.catalog import ModelSpec
+from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.parts import StoredPart
+
+# Of the datasets that are reported by more than accuracy.
+METRICS: Mapping[str, tuple[Metric, ...]] = {
+    "mrpc": ("accuracy", "f1"),
+    "glue-cola": ("matthews", "accuracy"),
+    "glue-mrpc": ("f1", "accuracy"),
+    "glue-qqp": ("f1", "accuracy"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """One member model on one task."""
+
+    outcomes: Mapping[str, Outcomes]  # by dataset, of those that are classified item by item
+    scores: tuple[Score, ...]  # of the others
+    overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
+    marks: tuple[str, ...]
+    notes: tuple[str, ...]
+    missing: tuple[MissingError, ...] = ()
+    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, each once
+
+
+def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None, watches: Watches, setting: SettingName) -> Answers:
+    """A member's answers to a task; what is kept of the same vectors and data is not evaluated again, what is new is kept.
+
+    TEXTS is what the task reads, None where it does not say so before.
+    """
+    place = ScorePlace.of(spec, settings)
+    setting = setting_of(one.task, setting)
+    name, source = one.evaluation_name(setting), Source.from_settings(settings)
+    made_of = (spec.name, place.fingerprint, __version__)
+    kept = {
+        outcomes.name: outcomes
+        for outcomes in kept_outcomes(place.evaluations, name)
+        if (outcomes.model, outcomes.fingerprint, outcomes.embedlab) == made_of and is_same_data(outcomes.data, texts, source)
+    }
+    evaluation = kept_evaluation(place, one.kept_name(setting), texts, source)
+    if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in kept.values()}:
+        evaluation = None  # outcomes were lost: what is tested item by item is made again
+    wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(kept)
+    known = {dataset: kept[dataset] for dataset in wanted if dataset in kept}
+    lacking = tuple(dataset for dataset in wanted if dataset not in kept)
+    if evaluation is not None or (texts is not None and wanted and not lacking):
+        return _answers(known, evaluation)
+    can_part = takes(one.task, "names") and (not one.names or {*lacking} <= {*one.names})
+    if texts is not None and known and can_part:
+        states = tuple(state for state in texts.states if state.name in lacking)
+        rest = answer(Asked(task=one.task, names=lacking), spec, settings, replace(texts, states=states), watches, setting)
+        return _together(_answers(known, None), rest, wanted)
+    judged = judge(one.task, spec, settings, watches, one.names, setting)
+    with suppress(MissingError):  # a disk that takes nothing costs time, not the answer
+        judged.keep(place.evaluations, one.kept_name(setting))
+    return _answers({**known, **{own.name: own for own in judged.outcomes}}, judged.evaluation, judged.missing)
+
+
+def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[Evidence]:
+    """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
+    datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
+    found: dict[str, Evidence] = {}
+    for dataset in datasets:
+        there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
+        if not next(iter(there.values())).classes:
+            found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members)
+            continue
+        for metric in METRICS.get(dataset, ("accuracy",)):
+            key = dataset if metric == "accuracy" else f"{dataset} {metric}"
+            found[key] = _item_evidence(one.task, key, there, members, metric)
+    averages = [
+        average_evidence(title, [found[name] for name in there]) for title, there in averages_of(one, list(datasets)).items() if there
+    ]
+    return [*found.values(), *averages, *_value_evidence(one.task, answers, members)]
+
+
+def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
+    """The averages of a task and those of their DATASETS that are there; a title says how many are, where some are not."""
+    if one.task == "transfer" and one.is_whole:
+        from embedlab.tasks.transfer import AVERAGES
+
+        named = {name: [dataset for dataset in members if dataset in datasets] for name, members in AVERAGES.items()}
+        short = {
+            name: f", {len(there)} of {len(AVERAGES[name])}" if len(there) < len(AVERAGES[name]) else "" for name, there in named.items()
+        }
+        return {name + short[name]: there for name, there in named.items()}
+    if one.task == "probing" and one.is_whole:
+        return {f"average of {len(datasets)} ({one.evaluation_name()})": list(datasets)}
+    return {}
+
+
+def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:
+    found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
+    # What chose a setting is no result, where there is one beside it; some test splits have no labels.
+    tested = {score.slice for score in found if score.split != "dev"}
+    found = [score for score in found if score.split != "dev" or score.slice not in tested]
+    scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
+    overlaps = {name: own.overlap for name, own in outcomes.items() if own.overlap}
+    marks, notes = {mark for own in outcomes.values() for mark in own.marks}, [note for own in outcomes.values() for note in own.notes]
+    if evaluation is not None and scores:
+        slices = {score.slice for score in scores}
+        overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
+        marks |= {*evaluation.marks} - {"overlap"}
+    return Answers(
+        outcomes=outcomes,
+        scores=scores,
+        overlaps=overlaps,
+        marks=tuple(sorted(marks | ({"overlap"} if overlaps else set()))),
+        notes=tuple(dict.fromkeys(notes)),
+        missing=missing,
+        data=_each_once([*(own.data for own in outcomes.values()), *([evaluation.data] if evaluation is not None else [])]),
+    )
+
+
+def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
+    found = {(part["name"], part.get("split")): part for parts in data for part in parts}
+    return tuple(found.values())
+
+
+def _classified(evaluation: Evaluation) -> set[str]:
+    """The datasets of which an evaluation leaves outcomes."""
+    return {score.slice for score in evaluation.scores if score.by == "dataset" and score.metric == "accuracy"}
+
+
+def _together(known: Answers, rest: Answers, order: Iterable[str]) -> Answers:
+    """The answers of both, their datasets in this ORDER."""
+    outcomes = {**known.outcomes, **rest.outcomes}
+    return Answers(
+        outcomes={dataset: outcomes[dataset] for dataset in order if dataset in outcomes},
+        scores=rest.scores,
+        overlaps={**known.overlaps, **rest.overlaps},
+        marks=tuple(sorted({*known.marks, *rest.marks})),
+        notes=tuple(dict.fromkeys((*known.notes, *rest.notes))),
+        missing=rest.missing,
+        data=_each_once([known.data, rest.data]),
+    )
+
+
+def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Metric) -> Evidence:
+    first = next(iter(there.values()))
+    index = {label: number for number, label in enumerate(first.classes)}
+    gold = _class_index(first, "gold", index)
+    predicted = {member: _class_index(own, "predicted", index) for member, own in there.items()}
+    return item_evidence(task, key, gold, predicted, members, metric=metric, texts=_texts(there))
+
+
+def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], members: int) -> Evidence:
+    first = next(iter(there.values()))
+    gold = first.items["gold"].cast(pl.Float64).to_numpy()
+    predicted = {member: own.items["predicted"].cast(pl.Float64).to_numpy() for member, own in there.items()}
+    return score_evidence(task, f"{dataset} spearman", gold, predicted, members, texts=_texts(there))
+
+
+def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:
+    """The numbers of the items' sentences, where some member has stored them: all have the same items."""
+    return next((own.texts for own in there.values() if own.texts is not None), None)
+
+
+def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
+
+
+def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> Iterator[Evidence]:
+    """Numbers without items behind them: shown beside one another, not tested."""
+    keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
+    for dataset, metric, items in keys:
+        points = np.full(members, np.nan)
+        for member, own in answers.items():
+            values = [score.value for score in own.scores if (score.slice, score.metric) == (dataset, metric)]
+            points[member] = values[0] if values else np.nan
+        yield Evidence(
+            key=f"{dataset} {metric}",
+            title=f"{dataset} {metric}",
+            pairs=items,
+            points=points,
+            task=task,
+            metric=metric,
+        )
+
+
+def shared_text(one: Asked, answers: Answers) -> dict[str, Overlap]:
+    """What each row of a member's evidence shares with its training data, by the row's key."""
+    rows = {dataset: [dataset] for dataset in answers.outcomes}
+    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*METRICS.get(dataset, ()), "spearman")}
+    rows |= {f"{score.slice} {score.metric}": [score.slice] for score in answers.scores}
+    rows |= averages_of(one, list(answers.outcomes))
+    found = {key: total(answers.overlaps[name] for name in names if name in answers.overlaps) for key, names in rows.items()}
+    return {key: counts for key, counts in found.items() if counts}

@@ -1,0 +1,155 @@
+"""What chen's three heads say of sentences and pairs: one run's predictions, or the average of several runs'."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Encoder, Watch, cosines
+from embedlab.evaluation.member import Watches, load_member
+from embedlab.models.catalog import ModelSpec
+from embedlab.objectives.objective import Objective, Trained
+from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
+from embedlab.objectives.sentiment_head.loss import SentimentHead
+from embedlab.objectives.similarity_head.loss import SimilarityHead
+from embedlab.objectives.trained_heads import load_objectives
+from embedlab.runs.store import RunFolder
+from embedlab.tasks.multitask import THRESHOLD_DATA, no_heads
+
+Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
+Head = TypeVar("Head", bound=Objective)
+
+HEADS: Mapping[str, type[Objective]] = {"sentiment": SentimentHead, "paraphrases": ParaphraseHead, "sts-course": SimilarityHead}
+THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What one model says of the rows of a dataset, and how."""
+
+    values: Values
+    by: str  # the head's make, or the cosine and its threshold
+    threshold: float = 0.5  # of paraphrases
+
+
+def load_trained(spec: ModelSpec, settings: Settings) -> Trained:
+    """The encoder of SPEC and, where it is a run, the objectives with the heads that it saved."""
+    encoder, device = load_member(spec, settings)
+    if spec.kind != "run":
+        return Trained(encoder=encoder, objectives=())
+    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
+    for objective in objectives:
+        objective.to(device).eval()
+    return Trained(encoder=encoder, objectives=objectives)
+
+
+def predict_all(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
+    """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
+    found = {}
+    for name, part in parts.items():
+        watch = watches(name) if watches is not None else None
+        values = predict(trained, name, part.frame, watch)
+        if values is not None:
+            found[name] = Prediction(values=values, by=_make(trained, name))
+        elif name != "sentiment":
+            values = plain_cosines(trained.encoder, part.frame, watch)
+            found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
+    return found
+
+
+def predict_averages(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], watches: Watches) -> dict[str, Prediction]:
+    """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
+    found = {}
+    for name, part in parts.items():
+        said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
+        voices = {one: values for one, values in said.items() if values is not None}
+        if voices:
+            by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
+            found[name] = Prediction(values=average(list(voices.values())), by=by)
+    if not found:
+        raise no_heads(spec)
+    return found
+
+
+def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | None = None) -> Values | None:
+    """What the head for DATASET says of the rows of FRAME; None where it has not been learnt."""
+    head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[dataset])), None)
+    if head is None:
+        return None
+    device = next((parameter.device for parameter in head.parameters()), None)
+    columns = tuple(vectors.to(device) for vectors in _vectors(trained.encoder, frame, watch))
+    was_training = head.training
+    head.eval()
+    with torch.inference_mode():
+        values = _apply(head, columns)
+    head.train(was_training)
+    return values.cpu().numpy()
+
+
+def plain_cosines(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None = None) -> Values:
+    """Cosines of the sentence vectors themselves, without any head."""
+    return cosines(*(vectors.numpy() for vectors in _vectors(encoder, frame, watch)))
+
+
+def best_threshold(values: Values, labels: NDArray[np.int64]) -> float:
+    """The cosine from which on pairs are called paraphrases with the fewest errors on these; halfway between two of them."""
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order].astype(np.float64)
+    hits = np.append(0, np.cumsum(labels[order])) + np.append(np.cumsum((1 - labels[order])[::-1])[::-1], 0)
+    # Pairs of one cosine cannot be parted.
+    hits[1:-1][ranked[1:] == ranked[:-1]] = -1
+    cut = int(hits.argmax())
+    edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
+    return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)
+
+
+def average(values: Sequence[Values]) -> Values:
+    """The mean of several runs' predictions."""
+    mean: Values = np.mean(values, axis=0, dtype=np.float32)
+    return mean
+
+
+def _vectors(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None) -> tuple[Tensor, ...]:
+    """The vectors of each sentence column; a sentence that repeats is encoded once."""
+    names = [name for name in ("sentence", "sentence1", "sentence2") if name in frame.columns]
+    vectors = torch.from_numpy(encoder.encode([text for name in names for text in frame[name]], watch))
+    parts: tuple[Tensor, ...] = vectors.split(len(frame))
+    return parts
+
+
+def _apply(head: Objective, columns: tuple[Tensor, ...]) -> Tensor:
+    match head:
+        case SentimentHead():
+            return head.logits(*columns).softmax(dim=-1)
+        case ParaphraseHead():
+            return head.logits(*columns).sigmoid()
+        case SimilarityHead():
+            return head.similarity(*columns)
+    raise TypeError(type(head).__name__)
+
+
+def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
+    pairs = source.open(*THRESHOLD_DATA).frame
+    chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
+    return Prediction(
+        values=values, threshold=threshold, by=f"plain cosine above {threshold:.3f}, which is best on {len(chosen)} training pairs"
+    )
+
+
+def _make(trained: Trained, name: str) -> str:
+    """How a head is made, from its options."""
+    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[name]))
+    options: Any = head.options
+    layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"
+    sharing = getattr(options, "sharing", "separate")
+    return layers if sharing == "separate" else f"{layers}, {sharing} shared with paraphrases"

@@ -1,0 +1,99 @@
+"""One rule for every task: all data is opened, and every model checked against its tasks, before anything is computed.
+
+A task's file says what it reads in `texts`, and what more it would refuse of one model in `check`; judging opens nothing else.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from embedlab.classifiers.settings import SettingName
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import Recipe
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.evaluation.dev_score import dev_score
+from embedlab.evaluation.member import takes
+from embedlab.evaluation.prefetch import Texts
+from embedlab.evaluation.selection import Asked
+from embedlab.models.catalog import ModelSpec
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Readiness:
+    """What each of the selected tasks reads, and what cannot be done."""
+
+    texts: Mapping[Asked, Texts]  # of those that read the same whatever the model
+    missing: Mapping[Asked, MissingError]  # whose data is missing or refused, for any model
+    unfit: Mapping[tuple[str, Asked], UsageError]  # by member: a task that does not apply to it
+
+    def tasks(self, member: str, selected: Sequence[Asked]) -> list[Asked]:
+        """Those of the SELECTED tasks that can be done with a member."""
+        return [one for one in selected if one not in self.missing and (member, one) not in self.unfit]
+
+
+def check_all(members: Sequence[ModelSpec], selected: Sequence[Asked], setting: SettingName, settings: Settings) -> Readiness:
+    """Open all data of the SELECTED tasks and check all MEMBERS; nothing is loaded or encoded."""
+    source = Source.from_settings(settings)
+    texts: dict[Asked, Texts] = {}
+    missing: dict[Asked, MissingError] = {}
+    unfit: dict[tuple[str, Asked], UsageError] = {}
+    for one in selected:
+        try:
+            texts |= _texts(one, setting, source)
+            for spec in members:
+                try:
+                    _check(one, spec, settings)
+                except UsageError as error:
+                    unfit[spec.name, one] = error
+        except MissingError as error:
+            missing[one] = error
+            texts.pop(one, None)
+    return Readiness(texts=texts, missing=missing, unfit=unfit)
+
+
+def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
+    """Open all data of RECIPE's evaluation, also that of its dev score, before a model is trained; gives what is missing.
+
+    A dataset of the dev score, or all that is to be evaluated, is not only given but raised, as is a single task that does not apply.
+    """
+    source, tasks = Source.from_settings(settings), recipe.evaluate.tasks
+    if recipe.evaluate.dev != "none":
+        dev_score(source, recipe.evaluate.dev)
+    absent: dict[str, MissingError] = {}
+    parts: list[MissingError] = []
+    for task in tasks:
+        try:
+            for texts in _texts(Asked(task=task), "literature", source).values():
+                parts += texts.missing
+            _check_recipe(task, recipe, source)
+        except UsageError:
+            if len(tasks) == 1:
+                raise
+        except MissingError as error:
+            absent[task] = error
+    if absent and len(absent) == len(tasks):
+        raise next(iter(absent.values()))
+    return (*absent.values(), *parts)
+
+
+def _check_recipe(task: str, recipe: Recipe, source: Source) -> None:
+    module = importlib.import_module(f"embedlab.tasks.{task}")
+    if hasattr(module, "check_recipe"):
+        module.check_recipe(recipe, source)
+
+
+def _texts(one: Asked, setting: SettingName, source: Source) -> dict[Asked, Texts]:
+    module = importlib.import_module(f"embedlab.tasks.{one.task}")
+    if not hasattr(module, "texts"):
+        return {}
+    options: dict[str, object] = {"names": one.names} if one.names else {}
+    if takes(one.task, "setting"):
+        options["setting"] = setting
+    return {one: module.texts(source, **options)}
+
+
+def _check(one: Asked, spec: ModelSpec, settings: Settings) -> None:
+    module = importlib.import_module(f"embedlab.tasks.{one.task}")
+    if hasattr(module, "check"):
+        module.check(spec, settings)

@@ -1,0 +1,92 @@
+"""Which evaluations a user asks for by the names of tasks and datasets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import task_names, unknown
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.probing import DATASETS as PROBING
+from embedlab.data.probing import SENTEVAL, set_of, suite_names, suite_title
+from embedlab.tasks.sts import DATASETS as STS
+from embedlab.tasks.transfer import DATASETS as TRANSFER
+
+ALL = "all"
+LONGEST_NAME = 100  # of a file that is named after datasets; file systems end at 255 bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One evaluation: a task, or only those of its datasets that are named."""
+
+    task: str  # a file of this folder
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of a task, or of a set of probing files."""
+        return not self.names or any(name == set_of(name) for name in self.names)
+
+    def evaluation_name(self, setting: str = "literature") -> str:
+        """The task that its evaluation says it is of: a set of probing files has its own name, another setting is part of it."""
+        own = set_of(self.names[0]) if self.names else None
+        name = suite_title(own) if own else self.task
+        return name if setting == "literature" else f"{name}-{setting}"
+
+    def kept_name(self, setting: str = "literature") -> str:
+        """Where its evaluation is kept in a member's folder: that of some of a task's datasets in the task's own folder."""
+        name = self.evaluation_name(setting)
+        if self.is_whole:
+            return name
+        own = "+".join(sorted(one.rpartition("/")[2] for one in self.names))
+        return f"{name}/{own if len(own) <= LONGEST_NAME else sha256(own.encode()).hexdigest()[:16]}"
+
+
+def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[Asked]:
+    """What SUITE (a task, or "all") or the datasets called NAMES stand for; without either it is sts.
+
+    "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
+    of probing files (`gum-probing`, `probing:DIR`), or a whole task.
+    """
+    if suite not in {None, ALL, *task_names()}:
+        raise unknown("task", str(suite), [ALL, *task_names()])
+    if not names:
+        return list(_everything(folder)) if suite == ALL else [Asked(task=suite or "sts")]
+    found: dict[tuple[str, str | None], list[str]] = {}
+    for name in dict.fromkeys(names):
+        task = _task_of(name)
+        if suite not in {None, ALL, task}:
+            raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="leave --suite out")
+        found.setdefault((task, set_of(name)), []).append(name)
+    return [Asked(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
+
+
+def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
+    """The names to evaluate: a whole task, or set of probing files, that is named beside some of its datasets stands for them all."""
+    if task in own:
+        return ()
+    return (set_,) if set_ is not None and set_ in own else tuple(own)
+
+
+def _everything(folder: Path | None) -> Iterator[Asked]:
+    for task in task_names():
+        yield Asked(task=task)
+        if task == "probing":
+            yield from (Asked(task=task, names=(name,)) for name in suite_names(folder) if name != SENTEVAL)
+
+
+def _task_of(name: str) -> str:
+    if name in task_names():
+        return name
+    if name in STS or (is_pair_file(name) and set_of(name) is None):
+        return "sts"
+
+    probing = {dataset.name for dataset in PROBING}
+    if name in TRANSFER:
+        return "transfer"
+    if name in probing or set_of(name) is not None:
+        return "probing"
+    known = [*task_names(), *STS, *TRANSFER, *sorted(probing)]
+    raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

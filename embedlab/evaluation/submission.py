@@ -1,0 +1,63 @@
+"""Predictions for GLUE's test splits in the files that its server takes: GLUE keeps the labels to itself."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from embedlab.classifiers.glue_metrics import TASKS, Answers
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import write_atomic
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.models.catalog import ModelSpec
+from embedlab.tasks.glue import load_classifier, task_of
+
+LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
+
+
+def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
+    """Write into FOLDER what each run says of the test splits of its GLUE task, for MNLI two files; which run each file is of.
+
+    A test split that is missing is a MissingError, two runs on one task are a UsageError, and nothing is written then.
+    """
+    texts: dict[Path, str] = {}
+    authors: dict[Path, str] = {}
+    for spec in specs:
+        for file, text in _files(spec, settings).items():
+            path = folder / file
+            if path in texts:
+                raise _twice(authors[path], spec.name, file)
+            texts[path], authors[path] = text, spec.name
+    for path, text in texts.items():
+        write_atomic(path, text, hint="choose another folder with --submission")
+    return authors
+
+
+def check_submission(specs: Sequence[ModelSpec], settings: Settings) -> None:
+    """Refuse what `write_submission` would refuse, without loading a model: test splits that cannot be read, two runs on one task."""
+    source, authors = Source.from_settings(settings), dict[str, str]()
+    for spec in specs:
+        name = task_of(spec)
+        for split, file in TASKS[name].files.items():
+            if file in authors:
+                raise _twice(authors[file], spec.name, file)
+            source.open(name, split)
+            authors[file] = spec.name
+
+
+def _twice(first: str, second: str, file: str) -> UsageError:
+    return UsageError(f"{first!r} and {second!r} both predict {file}", hint="name one run for each GLUE task")
+
+
+def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
+    classifier = load_classifier(spec, settings)
+    source = Source.from_settings(settings)
+    return {
+        file: predictions_text(classifier.answers(source.open(classifier.dataset, split).frame), classifier.classes)
+        for split, file in TASKS[classifier.dataset].files.items()
+    }
+
+
+def predictions_text(answers: Answers, classes: Sequence[str]) -> str:
+    """The text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score within 0 to 5."""
+    told = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
+    return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(told)])

@@ -1,0 +1,224 @@
+"""Two results of one task compared: how far their scores are apart, with intervals where what is behind the scores is stored."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from embedlab.analysis.comparison import ComparedSlice, compare, compare_evidence
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.analysis.slices import By
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.names import has_own_units
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import Part
+from embedlab.data.source import Source
+from embedlab.encoders.stored_scores import find_scores, member_folders
+from embedlab.evaluation.outcomes import Answers, evidence
+from embedlab.evaluation.prefetch import plain_state
+from embedlab.evaluation.selection import Asked
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.results import Result, ScoreKey, without_folder
+from embedlab.runs.signature import data_part
+from embedlab.tasks.sts import DATASETS
+
+HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
+FIRST, SECOND = "first", "second"
+DICE = spec_fingerprint(ModelSpec(name="dice", kind="dice"), precision="float32")
+
+Intervals = dict[ScoreKey, tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Two results that are compared, the files they are from, and where stored scores may be."""
+
+    first: Result
+    second: Result
+    files: tuple[Path, Path]
+    settings: Settings
+
+    @cached_property
+    def shared(self) -> dict[ScoreKey, tuple[float, float]]:
+        """The numbers that both have, by the key of the first."""
+        left = dict(self.second.scores)
+        values = {}
+        for key in sorted(self.first.scores, key=_is_dev):
+            other = min((one for one in left if key.is_of(one)), key=_is_dev, default=None)
+            if other is not None:
+                values[key] = (self.first.scores[key], left.pop(other))
+        return {key: values[key] for key in self.first.scores if key in values}
+
+    @cached_property
+    def differing(self) -> dict[ScoreKey, tuple[float, float]]:
+        """Those that are apart by half of the last printed digit or more, or that only one of them defines."""
+        return {key: values for key, values in self.shared.items() if not _agree(*values)}
+
+    @property
+    def members(self) -> Iterator[tuple[Result, Path, str]]:
+        """Each member model by its fingerprint, with its result and the file of that."""
+        for result, file in zip((self.first, self.second), self.files, strict=True):
+            yield from ((result, file, fingerprint) for fingerprint in result.signature.model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Apart:
+    """Intervals of second minus first, as tables show scores, and why some or all are absent."""
+
+    intervals: Intervals = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+
+def intervals_of(sides: Sides) -> Apart:
+    """The intervals of the scores that differ."""
+    if not sides.differing:
+        return Apart()
+    if sides.first.signature.model == sides.second.signature.model:
+        return Apart(reasons=("both are of the same vectors, so their stored scores cannot differ",))
+    pairs = [key for key in sides.differing if key.task == "sts"]
+    items = [key for key in sides.differing if key.task != "sts"]
+    found = [*([_of_pairs(sides, pairs)] if pairs else []), *([_of_items(sides, items)] if items else [])]
+    intervals = {key: interval for one in found for key, interval in one.intervals.items()}
+    return Apart(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
+
+
+def _of_pairs(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
+    wanted = [key for key in keys if key.metric == "spearman"]
+    if not wanted:
+        return Apart(reasons=tuple(_unexplained(keys, {})))
+    stored = {fingerprint: find_scores(fingerprint, sides.settings, file) for _, file, fingerprint in sides.members if fingerprint != DICE}
+    lacking = [
+        f"{result.model}: no scores of pairs are stored under {fingerprint}"
+        for result, _, fingerprint in sides.members
+        if fingerprint != DICE and stored[fingerprint] is None
+    ]
+    parts, absent = _open(sides)
+    if lacking or not parts:
+        return Apart(reasons=(*lacking, *absent))
+    table = with_scores(pair_table(parts), {name: scores for name, scores in stored.items() if scores is not None})
+    table = table.with_columns(pl.col("dice").alias(DICE))
+    intervals: Intervals = {}
+    for by, aggregate in dict.fromkeys((key.by, key.setting) for key in wanted):
+        found = compare(table, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
+        own = [key for key in wanted if (key.by, key.setting) == (by, aggregate)]
+        intervals |= _intervals(sides, own, found.slices, scale=100)
+    return Apart(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
+
+
+def _of_items(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
+    intervals: Intervals = {}
+    members = list(dict.fromkeys(fingerprint for _, _, fingerprint in sides.members))
+    lacking = []
+    for task in (task for task in sides.first.signature.task if task != "sts" and task in sides.second.signature.task):
+        outcomes = {members.index(name): _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
+        lacking += [
+            f"{result.model}: no answers to {task} are stored under {fingerprint}"
+            for result, _, fingerprint in sides.members
+            if not outcomes[members.index(fingerprint)]
+        ]
+        common = set.intersection(*(set(own) for own in outcomes.values()))
+        if not common:
+            continue
+        asked = Asked(task=task.partition("-")[0])
+        answers = {number: _answers({name: own[name] for name in own if name in common}) for number, own in outcomes.items()}
+        slices = compare_evidence(evidence(asked, answers, len(members)), _columns(sides), FIRST)
+        intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(asked.task) else 100)
+    return Apart(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
+
+
+def _intervals(
+    sides: Sides, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice], *, scale: float
+) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
+    """The interval of each of KEYS whose stored scores give the very numbers that the results hold."""
+    names = {(without_folder(one.key.removesuffix(f" {one.metric}"), sides.first.signature), one.metric): one for one in slices}
+    for key in keys:
+        one = names.get((key.slice, key.metric))
+        if one is None:
+            continue
+        stored = (scale * one.scores[FIRST].value, scale * one.scores[SECOND].value)
+        difference = one.differences[SECOND]
+        if all(map(_agree, stored, sides.shared[key])) and not isnan(difference.low):
+            yield key, (scale * difference.low, scale * difference.high)
+
+
+def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object]) -> Iterator[str]:
+    lacking = [key for key in keys if key not in intervals]
+    if any(key.metric == "pearson" for key in lacking):
+        yield "Pearson's correlations have none"
+    if any(_is_dev(key) for key in lacking):
+        yield "scores that chose a setting (dev) have none"
+    if any(key.metric != "pearson" and not _is_dev(key) for key in lacking):
+        yield "the rows of a score are not stored, are too few, or give another score now"
+
+
+def _columns(sides: Sides) -> list[ModelColumns]:
+    """Both sides as models, their members named by fingerprint; a recipe is what has seeds and does not name one."""
+    named = ((FIRST, sides.first), (SECOND, sides.second))
+    return [
+        ModelColumns(
+            name=name,
+            members=result.signature.model,
+            # Which seed is whose does not matter.
+            seeds=tuple(range(len(result.signature.model))) if result.signature.seeds and "@" not in result.model else (),
+        )
+        for name, result in named
+    ]
+
+
+def _open(sides: Sides) -> tuple[list[Part], list[str]]:
+    """The pairs that both results are of, where they are at hand and still the same, and what is not."""
+    parts, absent = [], []
+    source = Source.from_settings(sides.settings)
+    for wanted in (part for part in sides.first.signature.data if part in sides.second.signature.data):
+        name, _, split = wanted.rpartition("@")[0].rpartition("/")
+        if name not in DATASETS and split != "all":  # of another task
+            continue
+        places = [name] if name in DATASETS else _own_files(sides, name)
+        try:
+            found = [source.open(place, split if name in DATASETS else None) for place in places]
+        except EmbedlabError as error:
+            absent.append(error.message)
+            continue
+        same = [part for part in found if data_part(plain_state(part.state)) == wanted]
+        parts += same[:1]
+        absent += [f"{name} is not here as it was scored"] if places and not same else []
+    return parts, absent
+
+
+def _own_files(sides: Sides, name: str) -> list[str]:
+    """Where a user's own file of pairs was when it was scored, by either result."""
+    keys = (key for one in (sides.first, sides.second) for key in one.scores if key.task == "sts")
+    return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
+
+
+def _outcomes(task: str, fingerprint: str, result: Result, settings: Settings, file: Path) -> dict[str, Outcomes]:
+    """A member's stored answers by dataset, on the data of the RESULT."""
+    for folder in member_folders(fingerprint, settings, file):
+        found = {
+            one.name: one
+            for one in kept_outcomes(folder / "evaluations", task)
+            if one.fingerprint == fingerprint and {data_part(part) for part in one.data} <= {*result.signature.data}
+        }
+        if found:
+            return found
+    return {}
+
+
+def _answers(outcomes: Mapping[str, Outcomes]) -> Answers:
+    return Answers(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
+
+
+def _is_dev(key: ScoreKey) -> bool:
+    """Whether a score chose a setting: where a file does not say its splits, it shows the other one."""
+    return key.split == "dev"
+
+
+def _agree(first: float, second: float) -> bool:
+    return isnan(first) and isnan(second) if isnan(first) or isnan(second) else abs(first - second) < HALF_OF_LAST_DIGIT

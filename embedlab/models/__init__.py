@@ -1,0 +1,1 @@
+"""What a typed model name is: grammar, catalog, folders, the hub."""

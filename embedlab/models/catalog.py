@@ -1,0 +1,257 @@
+"""Published checkpoints under short names, and what a typed model name stands for.
+
+A single name is `dice`, `word-vectors:FILE`, or the first of these that exists: a finished run (`sbert`; one seed of it
+`sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run without "@" is all its finished seeds: one model
+with a mean and a spread.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import unknown
+from embedlab.core.recipe import Pooling
+from embedlab.models.grammar import WORD_VECTORS, Combination, Combined, Ensemble, Single, parse_model
+
+Kind = Literal["run", "folder", "hub", "word-vectors", "dice"] | Combination | Ensemble
+
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A published checkpoint on the hub."""
+
+    name: str
+    repository: str
+    pooling: Pooling | None  # as its authors evaluated it; absent for an encoder that was never tuned
+    note: str | None = None
+    training_text: tuple[str, ...] = ()  # as its authors state it, of pre-training too
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """One set of weights and how it is used, or a combination of such; nothing is loaded yet."""
+
+    name: str
+    kind: Kind
+    location: str = ""  # folder, hub id or file
+    pooling: Pooling | None = None  # absent: what the folder states
+    revision: str | None = None
+    parts: tuple["ModelSpec", ...] = ()  # of a combination
+    seed: int | None = None  # of a run
+    note: str | None = None  # to be told beside its numbers
+    training_text: tuple[str, ...] | None = None  # as its authors state it, where that is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """What a typed name stands for: one member, or one for each finished seed of a run."""
+
+    name: str
+    members: tuple[ModelSpec, ...]
+
+
+# SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in the repository's name.
+# SimCSE: Gao et al. 2021; [CLS] as it is for the unsupervised models, through the pooling layer for the supervised ones.
+_LAYER = "published scores take [CLS] through the pooling layer, which embedlab leaves out"
+_PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
+    ("bert-base-uncased", "google-bert/bert-base-uncased", None),
+    ("bert-large-uncased", "google-bert/bert-large-uncased", None),
+    ("roberta-base", "FacebookAI/roberta-base", None),
+    ("roberta-large", "FacebookAI/roberta-large", None),
+    ("sbert-bert-base", "sentence-transformers/bert-base-nli-mean-tokens", "mean"),
+    ("sbert-bert-large", "sentence-transformers/bert-large-nli-mean-tokens", "mean"),
+    ("sbert-roberta-base", "sentence-transformers/roberta-base-nli-mean-tokens", "mean"),
+    ("sbert-roberta-large", "sentence-transformers/roberta-large-nli-mean-tokens", "mean"),
+    ("defsent-bert-base", "cl-nagoya/defsent-bert-base-uncased-mean", "mean"),
+    ("defsent-bert-base-cls", "cl-nagoya/defsent-bert-base-uncased-cls", "cls"),
+    ("defsent-bert-base-max", "cl-nagoya/defsent-bert-base-uncased-max", "max"),
+    ("defsent-bert-large", "cl-nagoya/defsent-bert-large-uncased-mean", "mean"),
+    ("defsent-bert-large-cls", "cl-nagoya/defsent-bert-large-uncased-cls", "cls"),
+    ("defsent-bert-large-max", "cl-nagoya/defsent-bert-large-uncased-max", "max"),
+    ("defsent-roberta-base", "cl-nagoya/defsent-roberta-base-mean", "mean"),
+    ("defsent-roberta-base-cls", "cl-nagoya/defsent-roberta-base-cls", "cls"),
+    ("defsent-roberta-base-max", "cl-nagoya/defsent-roberta-base-max", "max"),
+    ("defsent-roberta-large", "cl-nagoya/defsent-roberta-large-mean", "mean"),
+    ("defsent-roberta-large-cls", "cl-nagoya/defsent-roberta-large-cls", "cls"),
+    ("defsent-roberta-large-max", "cl-nagoya/defsent-roberta-large-max", "max"),
+    ("unsup-simcse-bert-base", "princeton-nlp/unsup-simcse-bert-base-uncased", "cls"),
+    ("unsup-simcse-bert-large", "princeton-nlp/unsup-simcse-bert-large-uncased", "cls"),
+    ("unsup-simcse-roberta-base", "princeton-nlp/unsup-simcse-roberta-base", "cls"),
+    ("unsup-simcse-roberta-large", "princeton-nlp/unsup-simcse-roberta-large", "cls"),
+    ("simcse-bert-base", "princeton-nlp/sup-simcse-bert-base-uncased", "cls"),
+    ("simcse-bert-large", "princeton-nlp/sup-simcse-bert-large-uncased", "cls"),
+    ("simcse-roberta-base", "princeton-nlp/sup-simcse-roberta-base", "cls"),
+    ("simcse-roberta-large", "princeton-nlp/sup-simcse-roberta-large", "cls"),
+)
+_SHORT = {"sbert": "sbert-bert-base", "defsent": "defsent-bert-base", "simcse": "simcse-bert-base"}
+
+# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then what each was tuned on, in the papers above.
+_BERT_TEXT = ("BooksCorpus", "English Wikipedia")
+_ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
+_TUNED_ON = {"sentence-transformers": ("SNLI", "MultiNLI"), "cl-nagoya": ("dictionary definitions",), "princeton-nlp": ("SNLI", "MultiNLI")}
+
+
+def _training_text(repository: str) -> tuple[str, ...]:
+    owner, _, name = repository.partition("/")
+    return (*(_ROBERTA_TEXT if "roberta" in name else _BERT_TEXT), *_TUNED_ON.get(owner, ()))
+
+
+CATALOG: Mapping[str, Published] = {
+    name: Published(
+        name=name,
+        repository=repository,
+        pooling=pooling,
+        note=_LAYER if "/sup-simcse" in repository else None,
+        training_text=_training_text(repository),
+    )
+    for name, repository, pooling in _PUBLISHED
+}
+_BY_REPOSITORY = {one.repository: one for one in CATALOG.values()}
+
+
+def model_names(runs_folder: Path) -> list[str]:
+    """Every name a model can be asked for by, files, folders and hub ids left out: finished runs first."""
+    return list(dict.fromkeys([*finished_runs(runs_folder), *_SHORT, *CATALOG, "dice"]))
+
+
+def finished_runs(runs_folder: Path) -> list[str]:
+    """Names of runs with at least one finished seed, in alphabetical order."""
+    return sorted({path.parent.parent.name for path in runs_folder.glob("*/seed-*/model")})
+
+
+def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
+    """The model folder of each finished seed of a run, by the seed's value."""
+    folders = ((path.parent.name.removeprefix("seed-"), path) for path in (runs_folder / name).glob("seed-*/model"))
+    return dict(sorted((int(seed), path) for seed, path in folders if seed.isdigit()))
+
+
+def resolve(name: str, runs_folder: Path) -> Model:
+    """What NAME stands for; a name that stands for nothing is a UsageError with the nearest one."""
+    return _resolve(parse_model(name), runs_folder)
+
+
+def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    """The transformers that a training can start from under NAME: one, or one for each finished seed of a run."""
+    members = resolve(name, runs_folder).members
+    if members[0].kind not in {"run", "folder", "hub"}:
+        raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+    if isinstance(parsed := parse_model(name), Single) and parsed.pooling is not None:
+        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.pooling}")
+    return members
+
+
+def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
+    """The transformer that the training with each of SEEDS starts from: of a run with several seeds, that of the same seed."""
+    members = trainable(name, runs_folder)
+    if len(members) == 1:
+        return [members[0] for _ in seeds]
+    own = {member.seed: member for member in members}
+    if absent := [seed for seed in seeds if seed not in own]:
+        raise UsageError(f"encoder {name!r} has no finished seed {absent[0]}", hint=f"start from one of them: {members[0].name}")
+    return [own[seed] for seed in seeds]
+
+
+def starting_location(name: str, runs_folder: Path) -> str:
+    """The absolute folder, or the hub id with its revision, of the one transformer that a training starts from."""
+    members = trainable(name, runs_folder)
+    if len(members) > 1:
+        raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
+    spec = members[0]
+    if spec.kind != "hub":
+        return str(Path(spec.location).absolute())
+    return spec.location if spec.revision is None else f"{spec.location}?revision={spec.revision}"
+
+
+def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
+    if isinstance(parsed, Single):
+        return Model(name=parsed.text, members=_resolve_single(parsed, runs_folder))
+    return Model(name=parsed.text, members=_combine(parsed, [_resolve(part, runs_folder) for part in parsed.parts]))
+
+
+def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...]:
+    """One combination a seed: models with several seeds are matched by seed, the others stand in each."""
+    several = [part for part in parts if len(part.members) > 1]
+    seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
+    for part in several:
+        if (own := [member.seed for member in part.members]) != seeds:
+            raise UsageError(
+                f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {part.name!r} has {_listing(own)}",
+                hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
+            )
+    # The combination's name says "@seed" of a part that is a run; no further note has to.
+    silent = [[replace(member, note=None) if member.kind == "run" else member for member in part.members] for part in parts]
+    rows = [tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))]
+    return tuple(
+        ModelSpec(name=f"{combined.kind}({','.join(part.name for part in row)})", kind=combined.kind, parts=row, seed=seed)
+        for row, seed in zip(rows, seeds, strict=True)
+    )
+
+
+def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    name, options = single.name, single.text.removeprefix(single.name)
+    if name == "dice" or name.startswith(WORD_VECTORS):
+        if options:
+            raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no options", hint=f"write {name}")
+        return (_fixed(name),)
+    found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
+    if not found:
+        raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
+    return tuple(
+        replace(spec, name=spec.name + options, pooling=single.pooling or spec.pooling, revision=single.revision) for spec in found
+    )
+
+
+def _fixed(name: str) -> ModelSpec:
+    if name == "dice":
+        return ModelSpec(name=name, kind="dice")
+    file = Path(name.removeprefix(WORD_VECTORS)).expanduser()
+    if not file.is_file():
+        raise MissingError(f"no word vector file {str(file)!r}", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
+    return ModelSpec(name=name, kind="word-vectors", location=str(file))
+
+
+def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    run, at, wanted = name.partition("@")
+    if not run or "/" in name:
+        return ()
+    seeds = finished_seeds(runs_folder, run)
+    if not seeds and run not in {*_SHORT, *CATALOG} and any((runs_folder / run).glob("seed-*")):
+        raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
+    if at and wanted not in map(str, seeds):
+        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is no finished run"
+        raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
+    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*_SHORT, *CATALOG} else None
+    return tuple(
+        ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
+        for seed, folder in seeds.items()
+        if not at or seed == int(wanted)
+    )
+
+
+def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
+    entry = CATALOG.get(_SHORT.get(name, name))
+    if entry is None:
+        return ()
+    note = f"the published checkpoint: the run {name!r} is not finished" if (runs_folder / name).is_dir() else entry.note
+    return (
+        ModelSpec(name=name, kind="hub", location=entry.repository, pooling=entry.pooling, note=note, training_text=entry.training_text),
+    )
+
+
+def _located(name: str) -> tuple[ModelSpec, ...]:
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return (ModelSpec(name=name, kind="folder", location=str(folder)),)
+    if name.startswith((".", "/", "~")):
+        raise MissingError(f"no model folder {name!r}", hint="give a folder that save_pretrained wrote")
+    text = _BY_REPOSITORY[name].training_text if name in _BY_REPOSITORY else None
+    return (ModelSpec(name=name, kind="hub", location=name, training_text=text),) if HUB_ID.fullmatch(name) else ()
+
+
+def _listing(seeds: Sequence[int | None]) -> str:
+    return ", ".join(map(str, seeds))

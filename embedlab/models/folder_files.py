@@ -1,0 +1,165 @@
+"""The JSON files of a model folder as typed records: each wrong shape is one error that names the file and the key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
+
+from annotated_types import Gt
+
+from embedlab.core.errors import MissingError
+
+T = TypeVar("T")
+Count = Annotated[int, Gt(0)]
+HINT = "restore the file as its author published it, or save the model again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What embedlab reads of config.json, the description of a transformer; each key is absent in some architectures."""
+
+    model_type: str | None = None
+    architectures: tuple[str, ...] | None = None
+    auto_map: Mapping[str, Any] | None = None  # where code of the folder's own would come from
+    pad_token_id: int | None = 1
+    max_position_embeddings: int | None = None
+    n_positions: int | None = None
+    hidden_size: Count | None = None
+    dim: Count | None = None
+    d_model: Count | None = None
+    n_embd: Count | None = None
+    num_hidden_layers: Count | None = None
+    n_layers: Count | None = None
+    n_layer: Count | None = None
+    num_layers: Count | None = None
+
+    @property
+    def width(self) -> int | None:
+        """The length of a token's vector, under whichever key the architecture states it."""
+        return self.hidden_size or self.dim or self.d_model or self.n_embd
+
+    @property
+    def layers(self) -> int | None:
+        """The number of layers, in the same way."""
+        return self.num_hidden_layers or self.n_layers or self.n_layer or self.num_layers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """embedlab.json: what embedlab's own models, or whoever publishes a model, say of its use."""
+
+    pooling: str | None = None
+    max_tokens: Count | None = None
+    training_text: tuple[str, ...] | None = None  # that no run beside the model records; empty: none, absent: unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerFile:
+    """sentence_bert_config.json: how sentence-transformers feeds the transformer."""
+
+    max_seq_length: Count | None = None
+    do_lower_case: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerFile:
+    """tokenizer_config.json; a tokenizer without a limit states 10³⁰ tokens."""
+
+    model_max_length: Annotated[float, Gt(0)] | None = None
+    auto_map: Mapping[str, Any] | None = None
+    tokenizer_class: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Module:
+    """One entry of modules.json."""
+
+    type: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalizeFile:
+    """config.json of a Normalize module."""
+
+    module_input_name: str = "sentence_embedding"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordWeightsFile:
+    """config.json of a WordWeights module."""
+
+    word_weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolingFile:
+    """config.json of a Pooling module; before sentence-transformers 6 it has one switch a mode."""
+
+    pooling_mode: str | tuple[str, ...] | None = None
+    pooling_mode_cls_token: bool = False
+    pooling_mode_mean_tokens: bool = False
+    pooling_mode_max_tokens: bool = False
+    pooling_mode_mean_sqrt_len_tokens: bool = False
+    pooling_mode_weightedmean_tokens: bool = False
+    pooling_mode_lasttoken: bool = False
+
+    @property
+    def modes(self) -> list[str]:
+        """The names of what it pools by."""
+        if self.pooling_mode is not None:
+            return [self.pooling_mode] if isinstance(self.pooling_mode, str) else list(self.pooling_mode)
+        names = [name for name, is_on in vars(self).items() if is_on]
+        return [name.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens") for name in names]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptsFile:
+    """config_sentence_transformers.json."""
+
+    prompts: Mapping[str, str | None] | None = field(default=None)
+    default_prompt_name: str | None = None
+
+    @property
+    def default_prompt(self) -> str:
+        """What is put before each text that is encoded without naming a prompt."""
+        return (self.prompts or {}).get(self.default_prompt_name or "") or ""
+
+
+def read_model_file(path: Path, kind: type[T]) -> T | None:
+    """The content of the JSON file at PATH as a KIND, absent where there is no such file; whatever is wrong is a MissingError.
+
+    Keys that KIND does not have are the business of other programs and are left out.
+    """
+    import pydantic
+
+    try:
+        if not path.exists():
+            return None
+        found: T = _adapter(cast("Any", kind)).validate_json(path.read_bytes(), strict=True)
+    except pydantic.ValidationError as error:
+        raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=HINT) from error
+    except OSError as error:
+        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
+    return found
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    import pydantic
+
+    return pydantic.TypeAdapter(kind)
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    """One line that names the key, its value and what is wrong with it."""
+    text = error["msg"][:1].lower() + error["msg"][1:]
+    if error["type"] == "json_invalid":
+        return f"not valid JSON: {text.partition(': ')[2] or text}"
+    key = ".".join(str(step) for step in error["loc"])
+    if error["type"] in {"missing", "missing_argument"}:
+        return f"{key!r} is missing"
+    value = repr(error["input"])
+    shown = value if len(value) <= 60 else f"{value[:60]}…"
+    return f"{key!r} is {shown}: {text}" if key else f"{text}, and it is {shown}"

@@ -1,0 +1,116 @@
+"""The grammar of model names: one name with its options, or a combination of several.
+
+With blanks only to read it by:
+
+    model  = kind ":" list  |  kind "(" list ")"  |  single
+    kind   = "average" | "normalized-average" | "concat" | "ensemble"
+    list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
+    single = name [ "?pooling=" POOLING ] [ "?revision=" REVISION ]
+
+So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of a folder or file that exists is never split, whatever characters
+it holds. What a name stands for is the catalog's business.
+"""
+
+import os.path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import unknown
+from embedlab.core.recipe import Pooling
+
+Combination = Literal["average", "normalized-average", "concat"]
+COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
+WORD_VECTORS = "word-vectors:"  # before the name of a file
+Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
+_KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Single:
+    """One name and its options."""
+
+    name: str
+    pooling: Pooling | None
+    revision: str | None
+    text: str  # as it was typed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combined:
+    """A combination of two or more models."""
+
+    kind: Combination | Ensemble
+    parts: tuple["Single | Combined", ...]
+    text: str
+
+
+def parse_model(text: str) -> Single | Combined:
+    """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
+    if _exists(text):
+        return Single(name=text, pooling=None, revision=None, text=text)
+    for kind in _KINDS:
+        if text.startswith((f"{kind}:", f"{kind}(")):
+            return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
+    return _parse_single(text)
+
+
+def _split_list(text: str, kind: str) -> list[str]:
+    """The parts between commas that stand in no parentheses; a part that opens a ":" list takes all that follows."""
+    inner = text[len(kind) + 1 :]
+    if text[len(kind)] == "(":
+        if not inner.endswith(")"):
+            raise UsageError(f"{text!r}: it should end with )", hint=f"write {kind}:a,b or {kind}(a,b)")
+        inner = inner[:-1]
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(inner):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == "," and depth == 0 and not _opens_list(inner[start:]):
+            parts.append(inner[start:place].strip())
+            start = place + 1
+    parts.append(inner[start:].strip())
+    if depth != 0:
+        raise UsageError(f"{text!r}: the parentheses do not match", hint=f"write {kind}:a,b or {kind}(a,b)")
+    if len(parts) < 2 or not all(parts):
+        raise UsageError(f"{text!r}: {kind} takes two or more models", hint=f"for example {kind}:sbert,defsent")
+    return parts
+
+
+def _opens_list(part: str) -> bool:
+    return part.lstrip().startswith(tuple(f"{kind}:" for kind in _KINDS))
+
+
+def _parse_single(text: str) -> Single:
+    name, options = _split_options(text)
+    if not name:
+        raise UsageError(f"{text!r} is no model name", hint="give a run, a folder, a hub id or a published model such as sbert")
+    pooling, revision = _read_options(text, options)
+    return Single(name=name, pooling=pooling, revision=revision, text=text)
+
+
+def _split_options(text: str) -> tuple[str, list[str]]:
+    """The name and the options behind it: the longest name that exists on disk, otherwise all before the first "?"."""
+    parts = text.split("?")
+    count = next((count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1)
+    return "?".join(parts[:count]), parts[count:]
+
+
+def _exists(name: str) -> bool:
+    """Whether NAME is a folder, or names a file of word vectors."""
+    path = os.path.expanduser(name.removeprefix(WORD_VECTORS))  # noqa: PTH111 - these take any text, Path refuses some
+    return os.path.isfile(path) if name.startswith(WORD_VECTORS) else os.path.isdir(path)  # noqa: PTH112, PTH113
+
+
+def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, str | None]:
+    values = dict.fromkeys(("pooling", "revision"), "")
+    for option in options:
+        key, _, value = option.partition("=")
+        if key not in values or not value:
+            raise UsageError(f"{text!r}: no option {option!r}", hint="?pooling=mean and ?revision=REVISION are known")
+        values[key] = value
+    if values["pooling"] and values["pooling"] not in get_args(Pooling):
+        raise unknown("pooling", values["pooling"], get_args(Pooling))
+    return cast("Pooling | None", values["pooling"] or None), values["revision"] or None

@@ -1,0 +1,74 @@
+"""Models of the Hugging Face hub as local folders: downloaded once, found again without a network."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from embedlab.core.errors import MissingError
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.folder import weight_files
+
+# No pickled weights and no code: what a tokenizer, a config and safetensors need, and what an export of ours says of its training.
+WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
+CONVERTER = "SFconvertbot"  # the hub's own account that offers safetensors of older repositories as a pull request
+
+
+def hub_folder(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
+    """The local folder of a hub REPOSITORY with safetensors weights; downloaded where needed and allowed.
+
+    Older repositories hold only pickled weights: the hub's converted ones are taken from its pull request.
+    """
+    folder = _snapshot(repository, revision or "main", offline)
+    if weight_files(folder) or revision is not None:
+        return folder
+    converted = _cached_conversion(folder) if offline else _offered_conversion(repository)
+    return folder if converted is None else _snapshot(repository, converted, offline)
+
+
+def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
+    """The folder of a transformer: a hub model's is its snapshot, whatever folder of its name is here."""
+    location = Path(spec.location)
+    if spec.kind != "hub" or location.is_absolute():  # absolute: pinned to a snapshot
+        return location
+    return hub_folder(spec.location, spec.revision, offline=offline)
+
+
+def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
+    """SPEC with each hub model as the folder of the snapshot that its name stands for now, downloaded where needed and allowed.
+
+    What is fingerprinted is then what is loaded, though the hub's main may move on meanwhile.
+    """
+    parts = tuple(pinned(part, offline=offline) for part in spec.parts)
+    location = str(model_folder(spec, offline=offline)) if spec.kind == "hub" else spec.location
+    return replace(spec, parts=parts, location=location)
+
+
+def _snapshot(repository: str, revision: str, offline: bool) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(WANTED), local_files_only=offline))
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise MissingError(
+            f"no folder and no hub model {repository!r}", hint="check the name; private models need `hf auth login`"
+        ) from error
+    except LocalEntryNotFoundError as error:
+        where = "and --offline is set" if offline else "and the hub cannot be reached"
+        raise MissingError(f"{repository!r} is not on this machine {where}", hint="give a folder, or run once with a network") from error
+    except (HfHubHTTPError, OSError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise MissingError(f"cannot get {repository!r} from the hub: {reason}", hint="give a folder, or try again") from error
+
+
+def _offered_conversion(repository: str) -> str | None:
+    from huggingface_hub import get_repo_discussions
+
+    offers = get_repo_discussions(repository, author=CONVERTER, discussion_type="pull_request")
+    return next((offer.git_reference for offer in offers), None)
+
+
+def _cached_conversion(folder: Path) -> str | None:
+    """A pull request's revision that was downloaded before, by the reference files of the hub's cache."""
+    references = folder.parents[1] / "refs"
+    found = sorted(references.glob("refs/pr/*"))
+    return found[-1].relative_to(references).as_posix() if found else None

@@ -1,0 +1,1 @@
+"""The papers' tables: what makes their rows, and their published numbers."""

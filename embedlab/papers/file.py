@@ -1,0 +1,205 @@
+"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the names that exist."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import nearest, task_names, unknown
+from embedlab.core.paths import recipes_folder
+from embedlab.core.recipe import Count, Pooling, Positive, Seeds
+from embedlab.core.schema import build, read_toml, table
+from embedlab.models.grammar import Combination
+from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
+from embedlab.papers.table import ENCODER, Claim, Deviation, Making, Measure, PaperTable, Point
+
+
+@table
+class _Column:
+    """Which of our numbers stands for a column; what is absent is the table's."""
+
+    slice: str | None = None
+    task: str | None = None
+    metric: str | None = None
+    setting: str | None = None
+    split: str | None = None
+    set: dict[str, Any] = field(default_factory=dict)  # where a column is another training, as GLUE's are
+
+
+@table
+class _Row:
+    """What makes a row: a recipe, the encoder as it is, a combination of rows, or nothing, and then why."""
+
+    recipe: str | None = None
+    set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
+    pooling: Pooling | None = None  # of the encoder as it is
+    combine: Combination | None = None
+    of: tuple[str, ...] = ()  # the combined rows; a row twice combines its seeds two by two
+    lacks: str | None = None
+    columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
+
+
+@table
+class _Table:
+    """The table of a file that describes a table of a paper."""
+
+    summary: str
+    shown_by: str | None = None  # of a table that holds no scores: the command that shows the same thing here
+    key: tuple[str, ...] = ("model",)  # the printed columns that name a row
+    task: str = "sts"
+    metric: str = "spearman"
+    setting: str = "all"
+    scale: Positive = 100.0  # printed number over ours
+    averaged: Count = 1  # seeds behind a printed number
+    seeds: Seeds = 3  # ours
+    by: Literal["source", "dice"] | None = None  # of a figure: its columns are the slices
+    columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
+    judge: tuple[str, ...] = ()  # the columns whose mean puts the rows in order
+    each: bool = False  # order the rows by each of these columns apart instead
+    set: dict[str, Any] = field(default_factory=dict)  # for every row
+    rows: dict[str, _Row] | str = field(default_factory=dict)  # or the table whose rows these are
+    claims: tuple[Claim, ...] = ()
+    deviations: tuple[Deviation, ...] = ()  # known beforehand
+    notes: tuple[str, ...] = ()  # misprints and the like
+
+
+@table
+class _File:
+    summary: str
+    tables: dict[str, dict[str, Any]]
+
+
+def paper_names() -> list[str]:
+    """The papers whose tables can be reproduced."""
+    return sorted(path.stem for path in (recipes_folder() / "papers").glob("*.toml"))
+
+
+def load_paper(paper: str) -> dict[str, PaperTable]:
+    """Every table and figure of a paper by its name, in the order of their numbers; what is wrong in the file is refused by its key."""
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
+    path = recipes_folder() / "papers" / f"{paper}.toml"
+    values = build(_File, read_toml(path), where=str(path))
+    tables = {name: build(_Table, table, where=str(path), prefix=f"tables.{name}") for name, table in values.tables.items()}
+    return {name: _read_table(paper, name, tables, path) for name in sorted(tables, key=by_number)}
+
+
+def summary_of(paper: str) -> str:
+    """What a paper is about."""
+    return str(read_toml(recipes_folder() / "papers" / f"{paper}.toml")["summary"])
+
+
+def select_tables(paper: str, name: str | None) -> list[PaperTable]:
+    """The tables that NAME stands for: "table7" or the whole name; None for all. A wrong name suggests the nearest."""
+    tables = load_paper(paper)
+    short = {full: full.split("_")[0] for full in tables}
+    chosen = [found for full, found in tables.items() if name in {None, full, short[full]}]
+    if not chosen and name is not None:
+        raise unknown(f"table of {paper!r}", name, {*tables, *short.values()}, listing=f"`embedlab reproduce {paper}` lists all")
+    return chosen
+
+
+def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path) -> PaperTable:
+    where = f"{path}: table {name!r}"
+    values = tables[name]
+    rows, table_set = _rows(values, tables, where)
+    printed = published_scores(paper, name, values.key) if rows and name in published_tables(paper) else {}
+    found = PaperTable(
+        paper=paper,
+        name=name,
+        summary=values.summary,
+        shown_by=values.shown_by,
+        key=values.key,
+        scale=values.scale,
+        averaged=values.averaged,
+        seeds=values.seeds,
+        by=values.by,
+        columns=tuple(values.columns),
+        judge=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
+        makings={label: _making(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
+        points=tuple(
+            _point(label, row, table_set, column, values, where)
+            for label, row in rows.items()
+            for column in values.columns
+            if label not in printed or printed[label].get(column, 0.0) is not None
+        ),
+        claims=values.claims,
+        deviations=values.deviations,
+        notes=values.notes,
+        printed=printed,
+    )
+    _check_names(found, where)
+    return found
+
+
+def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
+    """The rows of a table and what is set for all of them, its own or those of the table that it names."""
+    if not isinstance(values.rows, str):
+        return values.rows, values.set
+    other = tables.get(values.rows)
+    if other is None or isinstance(other.rows, str):
+        hint = unknown("table", values.rows, tables).hint if other is None else f"name the table that {values.rows!r} names"
+        raise UsageError(f"{where} takes the rows of {values.rows!r}, which has none", hint=hint)
+    return other.rows, {**other.set, **values.set}
+
+
+def _making(row: _Row, table_set: Mapping[str, Any], where: str) -> Making:
+    given = [row.recipe, row.pooling, row.combine, row.lacks]
+    if sum(value is not None for value in given) != 1:
+        raise UsageError(f"{where}: not exactly one of recipe, pooling, combine and lacks", hint='for example recipe = "snli-ce"')
+    own = row.set.get(ENCODER)
+    return Making(
+        recipe=row.recipe,
+        pooling=row.pooling,
+        combine=row.combine,
+        lacks=row.lacks,
+        of=row.of,
+        set={**table_set, **row.set},
+        encoder=str(own) if own is not None else None,
+    )
+
+
+def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, where: str) -> Point:
+    of_table = values.columns[column]
+    shared = _Column(slice=of_table) if isinstance(of_table, str) else of_table
+    own = row.columns.get(column, _Column())
+    found = own.slice or shared.slice
+    if found is None:
+        raise UsageError(f"{where}: column {column!r} names no slice of row {label!r}", hint='for example slice = "sts12"')
+    making = _making(row, table_set, f"{where}, row {label!r}")
+    return Point(
+        row=label,
+        column=column,
+        making=replace(making, set={**making.set, **shared.set, **own.set}),
+        measure=Measure(
+            task=own.task or shared.task or values.task,
+            slice=found,
+            metric=own.metric or shared.metric or values.metric,
+            setting=next(value for value in (own.setting, shared.setting, values.setting) if value is not None),
+            split=own.split or shared.split,
+        ),
+    )
+
+
+def _check_names(found: PaperTable, where: str) -> None:
+    """Refuse rows, columns and tasks that do not exist, naming the nearest that does."""
+    rows = list(found.makings)
+    spoken = [row for making in found.makings.values() for row in making.of]
+    spoken += [row for deviation in found.deviations for row in deviation.rows]
+    spoken += [row for claim in found.claims for row in (claim.better, claim.worse)]
+    _refuse_unknown("row", spoken, rows, where)
+    _refuse_unknown("column", (column for columns in found.judge for column in columns), found.columns, where)
+    _refuse_unknown("task", found.tasks, task_names(), where)
+    if found.printed:
+        _refuse_unknown("printed row", (row for row in rows if not found.makings[row].is_control), found.printed, where)
+        _refuse_unknown("printed column", found.columns, next(iter(found.printed.values())), where)
+    if not rows and found.shown_by is None:
+        raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")
+
+
+def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            guess = nearest(name, known)
+            raise UsageError(f"{where}: no {kind} {name!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")

@@ -1,0 +1,63 @@
+"""What each classified item adds to the scores of a paper's rows, for all members over the same items."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast, get_args
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.evidence import Rows, item_evidence
+from embedlab.analysis.influence import Labels, Metric
+from embedlab.papers.table import Measure
+from embedlab.runs.outcomes import Outcomes
+
+Stored = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
+
+
+def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: Stored) -> dict[tuple[str, Measure], Rows]:
+    """The rows behind the metric of each member that WANTED names for a measure, one member in each.
+
+    Members whose items are not stored, or are others than the first member's, are absent; so is a measure that is not one of items.
+    """
+    found: dict[tuple[str, Measure], Rows] = {}
+    for measure, members in wanted.items():
+        there = {member: items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None}
+        alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
+        if alike and measure.metric in get_args(Metric):
+            gold, predicted = _indices(list(alike.values()))
+            evidence = item_evidence(
+                measure.task,
+                measure.slice,
+                gold,
+                dict(enumerate(predicted)),
+                len(predicted),
+                metric=cast("Metric", measure.metric),
+                texts=next((one.texts for one in alike.values() if one.texts is not None), None),
+            )
+            assert evidence.rows is not None
+            rows = evidence.rows
+            found |= {
+                (member, measure): Rows(contributions=rows.contributions[[place]], texts=rows.texts, groups=rows.groups)
+                for place, member in enumerate(alike)
+            }
+    return found
+
+
+def _items(stored: Sequence[Outcomes], measure: Measure) -> Outcomes | None:
+    """The items behind a measure."""
+    return next((one for one in stored if one.dataset == measure.slice and measure.split in {None, one.split}), None)
+
+
+def _questions(outcomes: Outcomes) -> pl.DataFrame:
+    """What was to be predicted."""
+    return outcomes.items.select("item", "gold")
+
+
+def _indices(outcomes: Sequence[Outcomes]) -> tuple[Labels, list[Labels]]:
+    """Class indices of the gold labels, (items,), and of each member's predictions."""
+    index = {label: number for number, label in enumerate(outcomes[0].classes)}
+    gold, *predicted = (
+        np.array([index[label] for label in column], dtype=np.int64)
+        for column in (outcomes[0].items["gold"], *(one.items["predicted"] for one in outcomes))
+    )
+    return gold, predicted

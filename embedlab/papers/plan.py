@@ -1,0 +1,141 @@
+"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables and grids have made already."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import TASK, Recipe, differences, load_recipe
+from embedlab.grids.expand import expand_grid, run_name
+from embedlab.grids.grid_file import Grid, with_fixed
+from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.models.catalog import finished_runs
+from embedlab.papers.table import ENCODER, Making, PaperTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What has to be trained for a table, and which training stands for which making."""
+
+    plan: Plan | None  # None: nothing to train
+    variants: Mapping[str, Variant]  # by the making's `training`
+
+
+def training(making: Making) -> str:
+    """What tells trainings apart before any recipe is resolved: the recipe's name and what is set."""
+    return json.dumps([making.recipe, dict(making.set)], sort_keys=True)
+
+
+def trainings(table: PaperTable) -> dict[str, tuple[str, Making]]:
+    """Every training that a table asks for, each with the label of its first row (and column, where the column is another training)."""
+    found: dict[str, tuple[str, Making]] = {}
+    for row, making in table.makings.items():
+        spots = [(row, making)] if table.by is not None else []
+        for point in table.points:
+            if point.row == row:
+                is_own = point.making.set != making.set
+                spots.append((f"{row} {point.column}" if is_own else row, point.making))
+        for label, spot in spots:
+            if spot.recipe is not None:
+                found.setdefault(training(spot), (label, spot))
+    return found
+
+
+def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
+    """The table when every row starts from ENCODER, and the rows left out: those that are about another encoder of the paper."""
+    if encoder is None:
+        return table, ()
+    out = {row for row, making in table.makings.items() if making.encoder is not None}
+    out |= {row for row, making in table.makings.items() if out & set(making.of)}
+    if out and len(out) == len(table.makings):
+        raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="leave --encoder out")
+    kept = {row: _started(making) for row, making in table.makings.items() if row not in out}
+    points = tuple(replace(point, making=_started(point.making)) for point in table.points if point.row not in out)
+    claims = tuple(claim for claim in table.claims if not out & {claim.better, claim.worse})
+    return replace(table, makings=kept, points=points, claims=claims), tuple(row for row in table.makings if row in out)
+
+
+def _started(making: Making) -> Making:
+    return replace(making, set={key: value for key, value in making.set.items() if key != ENCODER})
+
+
+def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> Cells:
+    """The cells of a table as one grid; a cell that another table or grid has made under another name goes by that name."""
+    made = runs_by_identity(place.runs_folder)
+    axis = table.key[-1] if table.by is None else "row"
+    variants: dict[str, Variant] = {}
+    for key, (label, making) in trainings(table).items():
+        _refuse_clash(table, making, overrides)
+        variant = _variant(table, making, place, threads, overrides)
+        identity, labels = identity_of(variant.run), {axis: label}
+        variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
+    distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, with one encoder for all
+    if not distinct:
+        return Cells(plan=None, variants={})
+    plan = Plan(
+        name=f"{table.paper}-{table.name}",
+        summary=table.summary,
+        axes={axis: tuple(variant.labels[axis] for variant in reversed(distinct.values()))},
+        variants=tuple(reversed(distinct.values())),
+        seeds=tuple(seeds),
+        threads=threads,
+        place=place,
+    )
+    return Cells(plan=plan, variants=variants)
+
+
+def _variant(table: PaperTable, making: Making, place: Place, threads: int, overrides: Sequence[str]) -> Variant:
+    """One training, checked and tied to its data as a cell of a grid is."""
+    assert making.recipe is not None
+    grid = Grid(
+        name=table.paper,
+        where=f"{table.paper} {table.name}",
+        summary=table.summary,
+        bases=(making.recipe,),
+        axes={},
+        fixed=tuple(said(making)),
+        seeds=(1,),
+        tasks=table.tasks,
+        threads=threads,
+        skip=(),
+    )
+    (variant,) = expand_grid(with_fixed(grid, overrides), place).variants
+    return variant
+
+
+def _refuse_clash(table: PaperTable, making: Making, overrides: Sequence[str]) -> None:
+    """A key that tells the rows of the table apart cannot be one for all."""
+    for key in (override.partition("=")[0] for override in overrides):
+        if key in making.set and key != ENCODER:
+            raise UsageError(f"{key!r} is what the rows of {table.name!r} differ in", hint="set another key, or write a grid of your own")
+
+
+def said(making: Making) -> list[str]:
+    """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
+    keys = sorted(making.set, key=lambda key: key != TASK)
+    return [f"{key}={making.set[key] if key == TASK else json.dumps(making.set[key])}" for key in keys]
+
+
+def keys_set(making: Making) -> set[str]:
+    """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
+    assert making.recipe is not None
+    plain = load_recipe(making.recipe, [text for text in said(making) if text.startswith(f"{TASK}=")])
+    return {key for key, _, _ in differences(plain, expected_recipe(making))}
+
+
+def identity_of(run: str) -> str:
+    """The hash that ends the name of a grid's run."""
+    return run.rpartition(".")[2]
+
+
+def runs_by_identity(runs: Path) -> dict[str, str]:
+    """The names of the grid runs that are there, finished ones first, by the identity of their cells."""
+    begun = sorted(path.parent.name for path in runs.glob("*.*/seed-*"))
+    return {identity_of(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
+
+
+def expected_recipe(making: Making, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
+    """The recipe that a row follows in the paper, or with OVERRIDES and from another ENCODER."""
+    assert making.recipe is not None
+    return load_recipe(making.recipe, [*said(making), *overrides], encoder=encoder)

@@ -1,0 +1,119 @@
+"""The papers' printed numbers: a table by paper and name, a model's printed row by the model's name."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from embedlab.core.errors import UsageError
+from embedlab.core.frame_files import read_csv
+from embedlab.core.names import unknown
+
+FOLDER = Path(__file__).with_name("reference")
+PAPERS = {
+    "liao": "liao_supcl",
+    "tsukagoshi": "tsukagoshi_signals",
+    "sedghamiz": "sedghamiz_supcl_seq",
+    "chen": "chen_generalizable",
+}
+# How the papers print the STS datasets, and our names for them.
+STS_COLUMNS = {
+    "STS12": "sts12",
+    "STS13": "sts13",
+    "STS14": "sts14",
+    "STS15": "sts15",
+    "STS16": "sts16",
+    "STS-B": "sts-benchmark",
+    "SICK-R": "sick-r",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow:
+    """One printed row of STS scores: Spearman x100, with how it was made."""
+
+    model: str  # the name a user types
+    paper: str
+    table: str
+    encoder: str
+    aggregate: str
+    scores: Mapping[str, float]  # dataset → printed score
+    average: float  # as printed, over the datasets of the row
+
+
+def published_table(paper: str, table: str) -> pl.DataFrame:
+    """A printed table as it stands in the paper; columns are the paper's own."""
+    return read_csv(_table_file(paper, table))
+
+
+def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """A printed table of scores by row and column, None where the paper prints none.
+
+    A row is called by what its KEY columns print, joined by blanks: "BERT-base SBERT", "1e-5".
+    """
+    frame = read_csv(_table_file(paper, table), infer_schema=False)
+    for column in key:
+        if column not in frame.columns:
+            raise unknown(f"column of {paper} {table}", column, frame.columns)
+    try:
+        return _scores(frame, key)
+    except ValueError as error:  # of float: a column of words that the key does not name
+        raise UsageError(
+            f"{paper} {table}: {error}", hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}"
+        ) from error
+
+
+def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    return {
+        " ".join(row[column] for column in key): {
+            column: float(text) if text is not None else None for column, text in row.items() if column not in key
+        }
+        for row in frame.iter_rows(named=True)
+    }
+
+
+def published_tables(paper: str) -> list[str]:
+    """Names of the printed tables of a paper, in the order of their numbers."""
+    if paper not in PAPERS:
+        raise unknown("paper", paper, PAPERS)
+    return sorted((path.stem for path in (FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
+
+
+def by_number(table: str) -> list[tuple[str, int]]:
+    """A sort key of table names that puts table2 before table10."""
+    return [(letters, int(digits or 0)) for letters, digits in re.findall(r"(\D+)(\d*)", table)]
+
+
+def _table_file(paper: str, table: str) -> Path:
+    known = published_tables(paper)
+    if table not in known:
+        raise unknown("table", table, known)
+    return FOLDER / PAPERS[paper] / f"{table}.csv"
+
+
+def published_row(model: str) -> PublishedRow | None:
+    """The printed STS row of a model name, or None where no paper prints one."""
+    entry = _entries().get(model)
+    if entry is None:
+        return None
+    frame = published_table(entry["paper"], entry["table"]).filter(**entry["row"])
+    row = frame.row(0, named=True)
+    return PublishedRow(
+        model=model,
+        paper=entry["paper"],
+        table=entry["table"],
+        encoder=entry["encoder"],
+        aggregate=entry["aggregate"],
+        scores={name: float(row[column]) for column, name in STS_COLUMNS.items() if column in row},
+        average=float(row["Avg."]),
+    )
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))

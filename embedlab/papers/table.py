@@ -1,0 +1,101 @@
+"""A table of a paper as the program sees it: what makes each row, which of our numbers stands for a printed one, what is claimed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from embedlab.core.recipe import Pooling
+from embedlab.core.schema import table
+from embedlab.models.grammar import Combination
+
+ENCODER = "encoder.model"
+
+
+@table
+class Claim:
+    """A pair of rows whose order the paper's text states."""
+
+    better: str
+    worse: str
+    text: str
+
+
+@table
+class Deviation:
+    """What is done here otherwise than in the paper."""
+
+    what: str
+    paper: str
+    here: str
+    rows: tuple[str, ...] = ()  # for which it holds; empty: for all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """One of the numbers that an evaluation holds."""
+
+    task: str
+    slice: str
+    metric: str
+    setting: str
+    split: str | None  # None: the one that counts, where there are several
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """What makes the model of a cell of a table; exactly one of the first four is given."""
+
+    recipe: str | None
+    pooling: Pooling | None
+    combine: Combination | None
+    lacks: str | None
+    of: tuple[str, ...]
+    set: Mapping[str, Any]
+    encoder: str | None  # of a row that is about another encoder than the paper's first
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it combines two seeds of one method: a row beside those that the paper prints."""
+        return self.combine is not None and len(set(self.of)) == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One number of a table: what makes the model, and what is measured of it."""
+
+    row: str
+    column: str
+    making: Making
+    measure: Measure
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable:
+    """A table or figure of a paper."""
+
+    paper: str
+    name: str
+    summary: str
+    shown_by: str | None
+    key: tuple[str, ...]
+    scale: float
+    averaged: int
+    seeds: int
+    by: Literal["source", "dice"] | None
+    columns: tuple[str, ...]
+    judge: tuple[tuple[str, ...], ...]  # each: the columns whose mean puts the rows in order
+    makings: Mapping[str, Making]  # by row
+    points: tuple[Point, ...]
+    claims: tuple[Claim, ...]
+    deviations: tuple[Deviation, ...]
+    notes: tuple[str, ...]
+    printed: Mapping[str, Mapping[str, float | None]]  # row → column → the printed number; empty for a figure
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The evaluations that its numbers are from."""
+        return ("sts",) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
+
+    def group(self, row: str) -> str:
+        """What a row is ranked within: its encoder or GLUE task, where several columns name a row."""
+        return row.split(" ")[0] if len(self.key) > 1 else ""

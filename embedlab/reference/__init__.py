@@ -1,1 +1,0 @@
-"""The papers' published tables."""

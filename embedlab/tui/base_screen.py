@@ -1,0 +1,81 @@
+"""What all four screens share: the bar of modes, the line of work in progress, the footer, help, zoom and the way back."""
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from embedlab.tui.commands import Place
+from embedlab.tui.widgets.activity import ActivityLine
+from embedlab.tui.widgets.key_line import KeyLine
+from embedlab.tui.widgets.mode_bar import ModeBar
+
+if TYPE_CHECKING:
+    from embedlab.tui.app import Dashboard
+    from embedlab.tui.pairs.data import PairData
+
+
+class DashboardScreen(Screen[None]):
+    """One of the four screens; `compose_body` is what differs."""
+
+    PLACE: ClassVar[Place] = "everywhere"
+    AUTO_FOCUS = ""  # a screen with an empty table would give the keyboard to a line of text, which swallows the keys
+
+    @property
+    def dashboard(self) -> "Dashboard":
+        """The app, by its own type."""
+        return cast("Dashboard", self.app)
+
+    def compose(self) -> ComposeResult:
+        yield ModeBar(self.PLACE)
+        yield from self.compose_body()
+        yield ActivityLine()
+        yield KeyLine()
+
+    def compose_body(self) -> ComposeResult:
+        """The widgets between the bar of modes and the footer."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        """Take what is loaded already, and what will be."""
+        self.dashboard.data_ready.subscribe(self, self.show_data)
+        self.dashboard.activity.subscribe(self, self.query_one(ActivityLine).update)
+        if self.dashboard.data is not None:
+            self.show_data(self.dashboard.data)
+
+    def show_data(self, data: "PairData") -> None:
+        """Pairs or models are new."""
+
+    def settle_focus(self, table: Widget) -> None:
+        """Take the keyboard from what was hidden; give it to the TABLE once that is shown and nothing else has it."""
+        if self.focused is not None and not _is_shown(self.focused):
+            self.set_focus(None)
+        if self.focused is None and _is_shown(table):
+            self.set_focus(table)
+
+    def action_help(self) -> None:
+        """Show the keys of this screen."""
+        from embedlab.tui.help_screen import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.PLACE))
+
+    def action_reload(self) -> None:
+        """Read everything from disk again."""
+        self.dashboard.load()
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole screen, or give it back."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self.focused is not None:
+            self.maximize(self.focused)
+
+    def action_back(self) -> None:
+        """One step back."""
+        if self.maximized is not None:
+            self.minimize()
+
+
+def _is_shown(widget: Widget) -> bool:
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

@@ -1,0 +1,151 @@
+"""A comparison as the Compare screen shows it: a frame of slices, the rows behind each, the largest disagreements."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.scores import ModelColumns
+from embedlab.analysis.slices import By, slices
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.view import Rows
+from embedlab.tui.widgets.frame_lines import FrameColumn
+
+BARE_WIDTH, INTERVAL_WIDTH = 9, 22
+NARROWEST_TITLE, WIDEST_TITLE = 18, 44
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is compared; equal questions about the same data have one answer."""
+
+    by: By
+    aggregate: Aggregate
+    reference: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A comparison and the rows of the pair table behind each of its slices."""
+
+    comparison: Comparison
+    rows: Mapping[str, Rows]
+
+
+def compared_models(data: PairData) -> list[ModelColumns]:
+    """The models of DATA with scores: one that has scored none of its pairs would leave no pair to compare the others on."""
+    return [model for model in data.models if all(data.table[member].count() for member in model.members)]
+
+
+def answer(data: PairData, question: Question, *, watch: Callable[[int, int], None] | None = None) -> Answer:
+    """Compare the models of DATA that have scores."""
+    models = compared_models(data)
+    members = [member for model in models for member in model.members]
+    # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
+    table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
+    reference = question.reference if question.reference in {model.name for model in models} else None
+    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, watch=watch)
+    rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
+    for one in comparison.slices:
+        if one.average_of:
+            rows[one.key] = np.concatenate([rows[key] for key in one.average_of])
+    return Answer(comparison=comparison, rows=rows)
+
+
+def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame:
+    """One row a slice: key, title, pairs, and of each model "text:MODEL" (what is read) and "value:MODEL" (what is sorted)."""
+    columns: dict[str, list[object]] = {
+        "key": [one.key for one in comparison.slices],
+        "title": [one.title for one in comparison.slices],
+        "pairs": [one.pairs for one in comparison.slices],
+    }
+    for name in comparison.models:
+        columns[f"text:{name}"] = [_cell(one, name, with_interval=with_intervals) for one in comparison.slices]
+        columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
+    return pl.DataFrame(columns, strict=False)
+
+
+def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> Rows:
+    """The rows of that frame sorted by a column of the table: a model's by its numbers, those without one last."""
+    key = by.replace("text:", "value:", 1) if by is not None else None
+    if key not in frame.columns:
+        return np.arange(frame.height)
+    values = frame[key].fill_nan(None) if frame[key].dtype.is_float() else frame[key]
+    return values.arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
+
+
+def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
+    """How that frame is shown; the reference model's title is set in brackets."""
+    width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
+    widest = max((len(one.title) for one in comparison.slices), default=0)
+    return [
+        FrameColumn(key="title", title="slice", width=min(max(widest, NARROWEST_TITLE), WIDEST_TITLE)),
+        FrameColumn(key="pairs", title="pairs", width=6, digits=0),
+        *(
+            FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=width, align_right=True, grows=True)
+            for name, title in ((name, _title(name, comparison, width)) for name in comparison.models)
+        ),
+    ]
+
+
+def _title(name: str, comparison: Comparison, width: int) -> str:
+    return f"[{short_name(name, width - 2)}]" if name == comparison.reference else short_name(name, width)
+
+
+def _cell(one: ComparedSlice, name: str, *, with_interval: bool) -> str:
+    score = one.scores[name]
+    if score.value != score.value:
+        return "·"
+    interval = f" [{100 * score.low:.1f} {100 * score.high:.1f}]" if with_interval and score.low == score.low else ""
+    return f"{100 * score.value:.1f}{interval} {score.letters:<2}{verdict(one, name)}"
+
+
+def verdict(one: ComparedSlice, name: str) -> str:
+    """▲ or ▼ where the model differs from the reference after correction, otherwise a blank."""
+    difference = one.differences.get(name)
+    if difference is None or not difference.significant:
+        return " "
+    return "▲" if difference.delta > 0 else "▼"
+
+
+def disagreements(data: PairData, names: Sequence[str], rows: Rows, limit: int) -> Sequence[Mapping[str, object]]:
+    """The pairs of ROWS on which the ranks by the models NAMES lie furthest apart; of a single model, its largest rank errors."""
+    size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
+    pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
+    return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()
+
+
+def to_table(answer: Answer, data: PairData) -> Sequence[Mapping[str, object]]:
+    """Every number of the comparison, one row a slice and model, at full precision."""
+    comparison = answer.comparison
+    return [
+        {
+            "slice": one.key,
+            "pairs": one.pairs,
+            "model": name,
+            "spearman": score.value,
+            "sd": score.sd,
+            "low": score.low,
+            "high": score.high,
+            "tie_group": score.letters,
+            **_difference(one, name),
+            "aggregate": comparison.aggregate,
+            "reference": comparison.reference,
+            "test": comparison.test,
+            "design_effect": one.design_effect,
+            "marks": " ".join(data.marks),
+        }
+        for one in comparison.slices
+        for name, score in one.scores.items()
+    ]
+
+
+def _difference(one: ComparedSlice, name: str) -> dict[str, float | None]:
+    found = one.differences.get(name)
+    keys = ("delta", "delta_low", "delta_high", "p", "p_holm")
+    values = (found.delta, found.low, found.high, found.p, found.p_holm) if found else (None,) * 5
+    return dict(zip(keys, values, strict=True))

@@ -1,0 +1,341 @@
+"""The Compare screen: datasets, sources or Dice fifths against models, with intervals, tie groups and the pairs behind them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.correlations import Aggregate
+from embedlab.analysis.slices import By
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.paths import write_atomic
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.commands import Place, bindings
+from embedlab.tui.compare.model import (
+    BARE_WIDTH,
+    INTERVAL_WIDTH,
+    Answer,
+    Question,
+    answer,
+    compared_models,
+    disagreements,
+    slice_columns,
+    slice_frame,
+    slice_order,
+    to_table,
+)
+from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
+from embedlab.tui.pairs.view import Rows, ShownSlice
+from embedlab.tui.widgets.density import DensityPlot, Points
+from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.slice_detail import SliceDetail
+
+CUTS: tuple[By, ...] = ("dataset", "source", "dice")
+CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
+AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
+DISAGREEMENTS = 20
+
+Panel = Literal["plot", "models", "pairs"]
+PANELS: tuple[Panel, ...] = ("plot", "models", "pairs")
+
+
+class _Stale(Exception):  # noqa: N818 - not an error: something newer was asked
+    """The comparison that runs is no longer wanted."""
+
+
+class SliceTable(FrameTable, inherit_bindings=False):
+    """The table of slices; there is nothing to mark."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
+
+
+class CompareScreen(DashboardScreen):
+    """Models beside each other."""
+
+    PLACE: ClassVar[Place] = "compare"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("compare")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data: PairData | None = None
+        self.answer: Answer | None = None
+        self._answers: dict[Question, Answer] = {}
+        self._order: tuple[str, bool] | None = None  # column, descending
+        self._panel: Panel = "plot"
+
+    def compose_body(self) -> ComposeResult:
+        yield Static("", id="compare-status", classes="status", markup=False)
+        yield SliceTable(id="compare-table")
+        with Horizontal(id="compare-panes"):
+            with Vertical(id="compare-words"):
+                yield SliceDetail(id="slice-detail", classes="pane")
+                yield DisagreementList(id="disagreements", classes="pane")
+            yield DensityPlot(id="scatter", classes="pane")
+        yield Static("", id="no-models", classes="empty", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#no-models").display = False
+        self.set_focus(self.query_one(FrameTable))
+        self._show_panel()
+
+    # the comparison
+
+    @property
+    def question(self) -> Question:
+        """What is asked now."""
+        state = self.dashboard.memory.state.compare
+        return Question(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=state.reference)
+
+    def show_data(self, data: PairData) -> None:
+        """Compare anew."""
+        self.data, self.answer, self._answers = data, None, {}
+        empty = self.query_one("#no-models", Static)
+        is_scored = bool(compared_models(data))
+        empty.display = not is_scored
+        for part in ("#compare-table", "#compare-panes"):
+            self.query_one(part).display = is_scored
+        self.settle_focus(self.query_one(FrameTable))
+        if is_scored:
+            self._ask()
+        else:
+            what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
+            empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
+
+    def _ask(self) -> None:
+        known = self._answers.get(self.question)
+        if known is not None:
+            self._show(known)
+        elif self.data is not None and not self.query_one("#no-models").display:
+            self._compute(self.data, self.question)
+
+    @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
+    def _compute(self, data: PairData, question: Question) -> None:
+        """Scores, intervals and ties; numpy gives the event loop its turns."""
+        worker = get_current_worker()
+
+        def watch(done: int, total: int) -> None:
+            if worker.is_cancelled:
+                raise _Stale
+            self.app.call_from_thread(self._show_progress, done, total)
+
+        try:
+            found = answer(data, question, watch=watch)
+        except _Stale:
+            return
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.tell, error)
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._take, data, question, found)
+
+    def _take(self, data: PairData, question: Question, found: Answer) -> None:
+        if data is self.data:
+            self._answers[question] = found
+            if question == self.question:
+                self._show(found)
+
+    def _show(self, found: Answer) -> None:
+        self.answer = found
+        comparison = found.comparison
+        table = self.query_one(FrameTable)
+        with_intervals = self._has_room(len(comparison.models))
+        frame = slice_frame(comparison, with_intervals=with_intervals)
+        by, is_descending = self._order or (None, False)
+        rows = slice_order(frame, by, is_descending=is_descending)
+        columns = slice_columns(comparison, with_intervals=with_intervals)
+        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
+        table.take_height(self.size.height // 2)
+        self._show_status()
+
+    def _has_room(self, models: int) -> bool:
+        return self.size.width >= 40 + models * (INTERVAL_WIDTH + 1) or models * BARE_WIDTH > self.size.width
+
+    def on_resize(self) -> None:
+        """Intervals are shown where there is room."""
+        if self.answer is not None:
+            self._show(self.answer)
+
+    def _show_progress(self, done: int, total: int) -> None:
+        self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
+
+    def _show_status(self) -> None:
+        question, found = self.question, self.answer
+        if found is None:
+            return
+        reference = found.comparison.reference
+        marks = self.data.marks if self.data else []
+        absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
+        marks += [f"not scored by {', '.join(absent)}"] if absent else []
+        parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", *marks]
+        self.query_one("#compare-status", Static).update(" · ".join(parts))
+
+    # the slice under the cursor
+
+    @property
+    def _slice(self) -> ComparedSlice | None:
+        row = self.query_one(FrameTable).current_row
+        if self.answer is None or row is None or row >= len(self.answer.comparison.slices):
+            return None
+        return self.answer.comparison.slices[row]
+
+    @property
+    def _model(self) -> str | None:
+        """The model under the cursor, or the first that is not the reference."""
+        column = self.query_one(FrameTable).current_column
+        if self.answer is None:
+            return None
+        comparison = self.answer.comparison
+        if column is not None and column.key.startswith("text:"):
+            return column.key.removeprefix("text:")
+        return next((name for name in comparison.models if name != comparison.reference), comparison.reference)
+
+    def on_frame_table_row_reached(self) -> None:
+        """Tell all about the slice."""
+        self._show_slice()
+
+    def on_frame_table_column_reached(self) -> None:
+        """The plot follows the model under the cursor."""
+        self._show_plot()
+
+    def _show_slice(self) -> None:
+        one, data = self._slice, self.data
+        if self.answer is None or data is None:
+            return
+        self.query_one(SliceDetail).show(one, self.answer.comparison.reference)
+        names = self.answer.comparison.models
+        found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
+        self.query_one(DisagreementList).show(found, names)
+        self._show_plot()
+
+    def _rows(self, one: ComparedSlice) -> Rows:
+        rows: Rows = self.answer.rows[one.key] if self.answer is not None else np.zeros(0, dtype=np.intp)
+        return rows
+
+    def _show_plot(self) -> None:
+        one, model, data = self._slice, self._model, self.data
+        plot = self.query_one(DensityPlot)
+        if one is None or model is None or data is None or self.answer is None:
+            plot.show(None)
+            return
+        reference = self.answer.comparison.reference
+        across = "gold" if self._panel != "models" or model == reference else reference
+        pairs = data.table[self._rows(one)]
+        x, y = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in (across, model))
+        plot.show(Points(x=x, y=y, x_title=across, y_title=f"{model} on {one.title}"))
+
+    def _show_panel(self) -> None:
+        for panel in PANELS:
+            self.set_class(self._panel == panel, f"-{panel}")
+
+    # keys
+
+    def on_frame_table_row_opened(self) -> None:
+        """Show the pairs behind the cell."""
+        from embedlab.tui.pairs.screen import PairsScreen
+
+        one = self._slice
+        if one is None:
+            return
+        rows = self._rows(one)
+        self.dashboard.action_mode("pairs")
+        screen = self.app.screen
+        if isinstance(screen, PairsScreen):
+            screen.call_after_refresh(screen.show_slice, ShownSlice(title=one.title, rows=rows))
+
+    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+        """Best first, then worst first, then the order of the datasets again."""
+        if self.answer is None:
+            return
+        old = self._order
+        if event.key is None:
+            self._order = (old[0], not old[1]) if old else None
+        elif old is None or old[0] != event.key:
+            self._order = (event.key, event.key != "title")
+        else:
+            self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
+        self._show(self.answer)
+
+    def action_cut(self) -> None:
+        """Datasets, sources, Dice fifths."""
+        question = self.question
+        self._remember(by=CUTS[(CUTS.index(question.by) + 1) % len(CUTS)])
+
+    def action_aggregate(self) -> None:
+        """The next way to aggregate over sources."""
+        question = self.question
+        if question.by == "dice":
+            self.dashboard.tell(UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning")
+            return
+        self._remember(aggregate=AGGREGATES[(AGGREGATES.index(question.aggregate) + 1) % len(AGGREGATES)])
+
+    def action_pin(self) -> None:
+        """Make the model under the cursor the reference."""
+        if (model := self._model) is not None:
+            self._remember(reference=model)
+
+    def _remember(self, **changed: Any) -> None:
+        state = self.dashboard.memory.state
+        self.dashboard.remember(replace(state, compare=replace(state.compare, **changed)))
+        self._ask()
+
+    def action_plot(self) -> None:
+        """Gold against model, reference against model, the largest disagreements."""
+        self._panel = PANELS[(PANELS.index(self._panel) + 1) % len(PANELS)]
+        self._show_panel()
+        self.call_after_refresh(self._show_plot)
+
+    @work
+    async def action_columns(self) -> None:
+        """Choose the models."""
+        await self.dashboard.look_for_models()
+        shown = [model.name for model in self.data.models] if self.data else []
+        options = [(model.name, model.name, model.name in shown) for model in self.dashboard.stored]
+        chosen = await self.app.push_screen_wait(Choose("Models to compare", options))
+        if chosen is not None and set(chosen) != set(shown):
+            self.dashboard.choose_models([name for name in shown if name in chosen] + [name for name in chosen if name not in shown])
+
+    @work
+    async def action_export(self) -> None:
+        """Write every number of the comparison."""
+        if self.answer is None or self.data is None:
+            return
+        rows = to_table(self.answer, self.data)
+        text = await self.app.push_screen_wait(
+            AskText("Write the comparison to which file?", value="comparison.csv", hint=".csv .json .md", check=_path)
+        )
+        if text is None:
+            return
+        path = _path(text)
+        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} is there already. Replace it?")):
+            return
+        frame = pl.DataFrame(rows)
+        try:
+            match path.suffix.lower():
+                case ".json":
+                    write_atomic(path, json.dumps(frame.fill_nan(None).to_dicts(), indent=1) + "\n")
+                case ".md":
+                    write_atomic(path, to_markdown(frame))
+                case _:
+                    write_atomic(path, to_csv(frame))
+        except EmbedlabError as error:
+            self.dashboard.tell(error)
+        else:
+            self.notify(f"wrote {path}", markup=False)
+
+
+def _path(text: str) -> Path:
+    return path_to_write(text, {".csv", ".json", ".md"}, hint="end it in .csv, .json or .md")

@@ -1,0 +1,238 @@
+"""What the Launch screen starts: a recipe or a grid with other values, checked by the rules of the command line."""
+
+import hashlib
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import recipe_names, recipe_path
+from embedlab.core.paths import write_atomic
+from embedlab.core.plain_values import quote
+from embedlab.core.recipe import Recipe, flatten, load_recipe, to_table
+from embedlab.core.schema import parse_value, read_toml
+from embedlab.core.settings import Settings
+from embedlab.grids.estimate import Cost, remaining_cost
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
+from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.queue import Entry
+from embedlab.models.catalog import starting_members
+from embedlab.objectives.needs import check_columns
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+from embedlab.tui.command_line import shared_flags
+
+NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
+_VARIANTS_SHOWN = 9
+_EDITED_KEPT = 50  # files of edited grids; a grid that was started has read its own within seconds
+_MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One line of the form."""
+
+    key: str
+    value: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """What would be started now."""
+
+    title: str  # the run or grid, as the other screens name it
+    arguments: tuple[str, ...]  # of `embedlab`
+    log: Path
+    told: tuple[str, ...]  # what the user should know before
+    plan: Plan | None = None  # of a grid
+    run: RunFolder | None = None  # of a recipe, the first that is to be trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A recipe or a grid by its name."""
+
+    kind: str  # "recipe" or "grid"
+    name: str
+    summary: str
+
+
+def choices() -> list[Choice]:
+    """Every shipped recipe, then every grid."""
+    recipes = [Choice(kind="recipe", name=name, summary=str(read_toml(recipe_path(name)).get("summary", ""))) for name in recipe_names()]
+    return [*recipes, *(Choice(kind="grid", name=name, summary=load_grid(name).summary) for name in grid_names())]
+
+
+# recipes
+
+
+def recipe_fields(name: str) -> list[Field]:
+    """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
+    values = flatten(to_table(load_recipe(name)))
+    own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
+    return [
+        Field(key=NAME, value=name, hint="letters, digits, . _ + -"),
+        Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
+        *own,
+        Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
+    ]
+
+
+def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> Launch:
+    """What starting the recipe with these VALUES means; what cannot be is a UsageError."""
+    original = {field.key: field.value for field in recipe_fields(name)}
+    overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
+    overrides += _overrides(values[OTHERS])
+    seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
+    recipe = load_recipe(name, overrides)
+    check_columns(recipe)
+    # The sample world starts from a small encoder of its own, unless told.
+    if not settings.sample or any(one.startswith("encoder.model=") for one in overrides):
+        starting_members(recipe.encoder.model, settings.runs_folder, range(1, seeds + 1))
+    runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
+    told = [note for folder in runs for note in _standing(folder, recipe)]
+    arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
+    arguments += ["--name", run] if run != name else []
+    arguments += ["--seeds", str(seeds)]
+    first = next((folder for folder in runs if status(folder).state != "finished"), None)
+    return Launch(
+        title=f"{run} with {seeds} seeds" if seeds > 1 else run,
+        arguments=(*arguments, *shared_flags(settings)),
+        log=(first or runs[0]).log_file,
+        told=tuple(told),
+        run=first,
+    )
+
+
+def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
+    """What is there already under the run's name; another recipe's run is refused."""
+    if run.recipe_file.exists():
+        run.refuse_other(recipe)
+    if run.holder() is not None:
+        raise UsageError(f"run {run.id!r} is running already", hint="press 3 to watch it, or give this one another name")
+    return [f"{run.id} is there already and is not trained again"] if run.model.is_dir() else []
+
+
+def _short(key: str, values: Mapping[str, Any]) -> str:
+    """A key as people type it: with a single stage, without "stage.0."."""
+    return key if any(other.startswith("stage.1.") for other in values) else key.removeprefix("stage.0.")
+
+
+# grids
+
+
+def grid_fields(name: str) -> list[Field]:
+    """The form of a grid: seeds, each axis as a TOML list, values for every cell, workers."""
+    grid = load_grid(name)
+    table = _grid_table(name)
+    axes = [Field(key=f"axis {axis}", value=_text(value), hint="a list, or a table of named sets") for axis, value in table["axes"].items()]
+    return [
+        Field(key=SEEDS, value=_text(list(grid.seeds)), hint="a list"),
+        *axes,
+        Field(key=OTHERS, value="", hint="for every cell, such as data.rows=1000"),
+        Field(key=WORKERS, value="1", hint="cells at once"),
+    ]
+
+
+def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder: Path) -> Launch:
+    """What starting the grid with these VALUES means; a grid with other axes is written as a file of its own to FOLDER."""
+    original = {field.key: field.value for field in grid_fields(name)}
+    workers = _count(values[WORKERS], WORKERS)
+    edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
+    typed = str(_write_grid(name, values, folder)) if edited else name
+    overrides = _overrides(values[OTHERS])
+    grid = with_fixed(load_grid(typed), overrides)
+    if settings.threads is not None:
+        grid = replace(grid, threads=settings.threads)
+    plan = expand_grid(grid, Place.of(settings))
+    arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
+    cost = remaining_cost(plan, _waiting(plan), workers)
+    return Launch(
+        title=f"{plan.name} with {len(plan)} cells",
+        arguments=(*arguments, *shared_flags(settings)),
+        log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
+        told=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
+        plan=plan,
+    )
+
+
+def cost_text(cost: Cost) -> str:
+    """The estimate in words."""
+    from embedlab.tui.runs.board import duration
+
+    time = f"about {duration(cost.seconds)}, measured on {cost.measured}" if cost.seconds is not None else f"time unknown: {cost.measured}"
+    return f"{time}, {_size(cost.disk_bytes)} of disk" if cost.disk_bytes else time
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+
+
+def _variants(plan: Plan) -> list[str]:
+    """What each variant changes, in a line of its own as far as there is room."""
+    lines = ["  " + "  ".join(f"{axis}={label}" for axis, label in variant.labels.items()) for variant in plan.variants]
+    rest = len(lines) - _VARIANTS_SHOWN
+    return lines if rest <= 0 else [*lines[:_VARIANTS_SHOWN], f"  and {rest} more"]
+
+
+def _waiting(plan: Plan) -> Sequence[Entry]:
+    return [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+
+
+def _grid_table(name: str) -> dict[str, Any]:
+    from embedlab.grids.grid_file import grid_path
+
+    return {"axes": {}, **read_toml(grid_path(name))}
+
+
+def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
+    import tomli_w
+
+    table = _grid_table(name)
+    table["axes"] = {axis: _value(f"axis {axis}", values[f"axis {axis}"]) for axis in table["axes"]}
+    table["seeds"] = _value(SEEDS, values[SEEDS])
+    text = tomli_w.dumps(table)
+    # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
+    path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}-edited.toml"
+    write_atomic(path, text)
+    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_KEPT]:  # each change of the form leaves one
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        return parse_value(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{key} is {quote(text)}: not a TOML value", hint="write for example [0.1, 0.5]") from error
+
+
+def _count(text: str, key: str) -> int:
+    if not re.fullmatch("[0-9]{1,5}", text.strip()) or not 1 <= int(text) <= _MOST:
+        raise UsageError(f"{key} is {text!r}: not a number from 1 to {_MOST}", hint="type for example 3")
+    return int(text)
+
+
+def _overrides(text: str) -> list[str]:
+    """Each KEY=VALUE of a line; a value may hold blanks, as a list does."""
+    return [override for override in re.split(r"\s+(?=[\w.-]+=)", text.strip()) if override]
+
+
+def _text(value: Any) -> str:
+    """A value as TOML writes it, names without quotes."""
+    return value if isinstance(value, str) else _quoted(value)
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_quoted(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False)

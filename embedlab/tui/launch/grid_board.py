@@ -1,0 +1,123 @@
+"""How far a grid is, as the Launch screen shows it: counts, running cells, and the heat map of its dev scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Settings
+from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.progress import GridProgress, Watcher
+from embedlab.grids.worker import is_alive
+from embedlab.runs.events import Step
+from embedlab.runs.status import status
+from embedlab.runs.store import GRIDS
+from embedlab.tui.launch.form import cost_text
+from embedlab.tui.widgets.bars import thin_bar
+from embedlab.tui.widgets.heat_map import Heat
+
+_SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
+_FIRST_TOLD = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
+_FAILED_SHOWN = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridLook:
+    """A grid at one moment, ready to be shown."""
+
+    lines: tuple[str, ...]
+    heat: Heat
+
+
+class GridBoard:
+    """Follows one grid that was started."""
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._folder = GridFolder.of(settings.runs_folder, name)
+
+    def look(self) -> GridLook | None:
+        """The grid now; None before its plan and queue are there."""
+        if not (self._folder.plan_file.is_file() and self._folder.queue_file.is_file()):
+            return None
+        # A connection belongs to the thread that opened it, and each look may come from another.
+        watcher = Watcher(self._folder)
+        try:
+            return shown(watcher.look())
+        finally:
+            watcher.close()
+
+
+def started_grids(settings: Settings) -> list[str]:
+    """Names of the grids that were ever started here, the newest last."""
+    plans = sorted((settings.runs_folder / GRIDS).glob("*/plan.json"), key=lambda path: path.stat().st_mtime)
+    return [path.parent.name for path in plans]
+
+
+def shown(progress: GridProgress) -> GridLook:
+    """The grid in words and as a map."""
+    counts = progress.counts
+    done = sum(counts.get(state, 0) for state in ("done", "failed", "stopped", "cancelled"))
+    total = len(progress.entries)
+    lines = [
+        f"{progress.plan.name}  {thin_bar(done, 0, total, 30):<30} {done}/{total}",
+        "  ".join(f"{_SIGNS[state]} {count} {state}" for state, count in counts.items()),
+        f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
+    ]
+    if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
+        lines.append(f"nobody works on it: embedlab grid run {progress.plan.typed} goes on")
+    for cell in progress.running:
+        step = _step(cell.step)
+        dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
+        lines.append(f"▶ {cell.cell.id}  {step}{dev}")
+    lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
+    if len(progress.failed) > _FAILED_SHOWN:
+        lines.append(f"✗ {len(progress.failed) - _FAILED_SHOWN} more")
+    return GridLook(lines=tuple(lines), heat=heat_map(progress))
+
+
+def heat_map(progress: GridProgress) -> Heat:
+    """The mean dev score over seeds, on the two longest axes; other axes are averaged over, and named."""
+    plan = progress.plan
+    axes = sorted(plan.axes, key=lambda axis: -len(plan.axes[axis]))[:2]
+    across, down = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
+    scores: dict[tuple[str, str], list[float]] = {}
+    states: dict[tuple[str, str], str] = {}
+    for entry in progress.entries:
+        cell = plan.cell(entry.number)
+        place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
+        states[place] = min(states.get(place, entry.state), entry.state, key=_FIRST_TOLD.index)
+        if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
+            scores.setdefault(place, []).append(dev)
+    rest = [axis for axis in plan.axes if axis not in axes]
+    averaged = f", mean over {', '.join([*rest, 'seeds'])}" if rest or len(plan.seeds) > 1 else ""
+    return Heat(
+        title=f"dev score: {across or 'all'}{f' across, {down} down' if down else ''}{averaged}",
+        rows=_labels(plan, down, [place[0] for place in states]),
+        columns=_labels(plan, across, [place[1] for place in states]),
+        values={place: fmean(values) for place, values in scores.items()},
+        states={place: _SIGNS[state] for place, state in states.items()},
+    )
+
+
+def _dev(plan: Plan, number: int) -> float | None:
+    try:
+        found = status(plan.run(plan.cell(number))).dev
+    except EmbedlabError:
+        return None
+    return found.score if found is not None else None
+
+
+def _label(plan: Plan, labels: Mapping[str, str], axis: str | None) -> str:
+    return labels.get(axis, "–") if axis is not None else plan.name[:12]
+
+
+def _labels(plan: Plan, axis: str | None, seen: Sequence[str]) -> list[str]:
+    """The labels of an axis that cells have, in its order; "–" stands last, for variants that lack the axis."""
+    known = [*plan.axes[axis], "–"] if axis is not None else list(dict.fromkeys(seen))
+    return [label for label in known if label in seen]
+
+
+def _step(step: Step | None) -> str:
+    if step is None:
+        return "starting"
+    return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"

@@ -1,0 +1,312 @@
+"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and watch a grid fill in."""
+
+import asyncio
+import shlex
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import state_folder
+from embedlab.runs import launch
+from embedlab.runs.store import RunFolder
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.commands import Place, bindings
+from embedlab.tui.dialogs import Confirm
+from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.grid_board import GridBoard, GridLook, started_grids
+from embedlab.tui.widgets.heat_map import HeatMap
+from embedlab.tui.widgets.plain import plain
+
+CHECK_AFTER_S = 0.15  # of quiet
+LOOK_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    choice: Choice
+    fields: tuple[Field, ...]
+
+
+class LaunchScreen(DashboardScreen):
+    """Starts processes; none of them belongs to the dashboard."""
+
+    PLACE: ClassVar[Place] = "launch"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("launch")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices: dict[str, Choice] = {}
+        self.form: _Loaded | None = None
+        self.launch: Launch | None = None  # what would be started; None while the form is wrong
+        self._checked = asyncio.Event()  # set while `launch` tells of what the form says now
+        self.board: GridBoard | None = None
+        self._is_entered = False  # enter was pressed before the form was there
+        self._timer: Timer | None = None
+        self._is_looking = False
+
+    def compose_body(self) -> ComposeResult:
+        with Container(id="launch-body"):
+            yield LaunchList(id="launch-choices", classes="pane")
+            with Vertical(id="launch-side"):
+                yield Static("reading recipes and grids", id="launch-title", markup=False)
+                yield VerticalScroll(id="launch-form", can_focus=False)
+                yield Static("", id="launch-told", markup=False)
+                yield Static("", id="launch-error", markup=False)
+        with VerticalScroll(id="grid-board", classes="pane"):
+            yield Static("", id="grid-lines", markup=False)
+            yield HeatMap(id="grid-heat")
+
+    def on_mount(self) -> None:
+        self.query_one("#grid-board").display = False
+        self.query_one(OptionList).focus()
+        self._list()
+        self.set_interval(LOOK_EVERY_S, self._look_again)
+
+    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
+    def _list(self) -> None:
+        try:
+            found = choices()
+            started = started_grids(self.dashboard.settings)
+        except (EmbedlabError, OSError) as error:
+            trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+            self.app.call_from_thread(self.dashboard.tell, trouble)
+            return
+        self.app.call_from_thread(self._show_choices, found, started)
+
+    def _show_choices(self, found: list[Choice], started: list[str]) -> None:
+        self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
+        options = self.query_one(OptionList)
+        under = options.highlighted_option
+        options.clear_options()
+        for kind in ("recipe", "grid"):
+            options.add_option(Option(f"{kind}s", disabled=True))
+            mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
+            options.add_options([Option(f"  {plain(choice.name)}", id=key) for key, choice in mine.items()])
+        is_there = under is not None and under.id in self.choices
+        options.highlighted = options.get_option_index(under.id) if under is not None and under.id and is_there else 1  # 0 is a title
+        if started and self.board is None:
+            self._follow(started[-1])
+
+    # the form
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the form of what the cursor stands on."""
+        event.stop()
+        choice, self._is_entered = self.choices.get(event.option_id or ""), False
+        if choice is not None and (self.form is None or self.form.choice != choice):
+            self._load(choice)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go to its first line, once it is there."""
+        event.stop()
+        self._is_entered = True
+        self._enter()
+
+    def _enter(self) -> None:
+        highlighted = self.query_one(OptionList).highlighted_option
+        chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
+        if self._is_entered and self.form is not None and self.form.choice == chosen:
+            self._is_entered = False
+            self.set_focus(self.query(_FieldInput).first())
+
+    @work(thread=True, exclusive=True, group="form", exit_on_error=False)
+    def _load(self, choice: Choice) -> None:
+        worker = get_current_worker()
+        try:
+            fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.tell, error)
+        else:
+            if not worker.is_cancelled:  # the cursor has gone on
+                self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
+
+    @work(exclusive=True, group="open")
+    async def _open_form(self, loaded: _Loaded) -> None:
+        self.form = None  # until the lines are those of its choice
+        self._unchecked()
+        for told in ("#launch-told", "#launch-error"):
+            self.query_one(told, Static).update("")
+        choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
+        title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
+        self.query_one("#launch-title", Static).update(title)
+        rows = [Horizontal(Label(field.key, markup=False), _FieldInput(field), classes="form-row") for field in loaded.fields]
+        with self.app.batch_update():
+            await form.remove_children()
+            await form.mount_all(rows)
+        self.form = loaded
+        self._enter()
+        self._check()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Check the form once the typing rests; a line that differs from the recipe is set apart."""
+        event.stop()
+        if isinstance(event.input, _FieldInput) and event.input.parent is not None:
+            event.input.parent.set_class(event.value != event.input.field.value, "-changed")
+        self._unchecked()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(CHECK_AFTER_S, self._check)
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What the form says."""
+        return {line.field.key: line.value for line in self.query(_FieldInput)}
+
+    def _unchecked(self) -> None:
+        self.launch = None
+        self._checked.clear()
+
+    def _check(self) -> None:
+        if self.form is not None:
+            self._check_values(self.form, self.values)
+
+    @work(thread=True, exclusive=True, group="check", exit_on_error=False)
+    def _check_values(self, loaded: _Loaded, values: dict[str, str]) -> None:
+        """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
+        worker, settings, name = get_current_worker(), self.dashboard.settings, loaded.choice.name
+        found: Launch | EmbedlabError
+        try:
+            if loaded.choice.kind == "recipe":
+                found = recipe_launch(name, values, settings)
+            else:
+                found = grid_launch(name, values, settings, state_folder() / "grids")
+        except (EmbedlabError, OSError) as error:
+            found = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._show_check, found, values)
+
+    def _show_check(self, found: Launch | EmbedlabError, values: dict[str, str]) -> None:
+        if values != self.values:
+            return
+        told, wrong = self.query_one("#launch-told", Static), self.query_one("#launch-error", Static)
+        if isinstance(found, EmbedlabError):
+            self.launch = None
+            wrong.update(f"{found.message}\n{found.hint}".strip())
+            told.update("")
+        else:
+            self.launch = found
+            wrong.update("")
+            told.update("\n".join([*found.told, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+        self._checked.set()
+
+    # starting and watching
+
+    @work(exclusive=True, group="start")
+    async def action_start(self) -> None:
+        """Start what the form says, once the check of what was typed last is through."""
+        if self.form is not None:
+            await self._checked.wait()
+        found = self.launch
+        if found is None:
+            what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
+            self.dashboard.tell(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
+            return
+        if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
+            return
+        try:
+            if found.run is not None:
+                launch.start_run(found.arguments, found.run)
+            else:
+                launch.start_detached(found.arguments, found.log)
+        except EmbedlabError as error:
+            self.dashboard.tell(error)
+            return
+        self.notify("started in a process of its own; quitting does not end it")
+        self.set_focus(self.query_one(OptionList))  # the next key is no value
+        if found.plan is not None:
+            self._follow(found.plan.name)
+        else:
+            self._show_run(found.run)
+
+    def _show_run(self, run: RunFolder | None) -> None:
+        from embedlab.tui.runs.screen import RunsScreen
+
+        self.dashboard.action_mode("runs")
+        if run is not None and isinstance(self.app.screen, RunsScreen):
+            self.app.screen.go_to(run)
+
+    def action_undo(self) -> None:
+        """Take the recipe's own values again."""
+        if self.form is not None:
+            self._load(self.form.choice)
+
+    def action_back(self) -> None:
+        """From the form to the list."""
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.set_focus(self.query_one(OptionList))
+
+    def action_reload(self) -> None:
+        """List recipes and grids again."""
+        self._list()
+
+    def _follow(self, grid: str) -> None:
+        self.board = GridBoard(self.dashboard.settings, grid)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self.board is not None and self.is_current and not self._is_looking:
+            self._is_looking = True
+            self._look(self.board)
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look(self, board: GridBoard) -> None:
+        try:
+            found = board.look()
+        except (EmbedlabError, OSError) as error:
+            self.app.call_from_thread(self._lost, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error)))
+        else:
+            self.app.call_from_thread(self._show_grid, found)
+
+    def _lost(self, error: EmbedlabError) -> None:
+        self._is_looking = False
+        self.dashboard.tell_once([error])
+
+    def _show_grid(self, found: GridLook | None) -> None:
+        self._is_looking = False
+        if found is None:
+            return
+        self.query_one("#grid-board").display = True
+        self.query_one("#grid-lines", Static).update("\n".join(plain(line) for line in found.lines))
+        self.query_one(HeatMap).show(found.heat)
+
+
+class LaunchList(OptionList):
+    """Recipes and grids, walked with the keys of a table."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", "Down", show=False),
+        Binding("k", "cursor_up", "Up", show=False),
+        Binding("g", "first", "Top", show=False),
+        Binding("G", "last", "Bottom", show=False),
+        Binding("ctrl+d", "page_down", "Page down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", show=False),
+    ]
+
+
+class _FieldInput(Input):
+    """The value of one key.
+
+    The keys that leave it have priority: they act as they come, so that what is typed right behind them, or comes in one packet
+    over a slow line, goes to the next field and not to this one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,tab,down", "app.focus_next", "Next line", show=False, priority=True),
+        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False, priority=True),
+    ]
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
+        self.field = field

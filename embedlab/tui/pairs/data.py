@@ -1,0 +1,134 @@
+"""The pairs the dashboard shows: every STS dataset at hand, or the user's own file; with the scores of models."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import Dataset, Part, State
+from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
+
+PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
+
+
+UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairData:
+    """A pair table, the models whose scores stand in it, and what a reader must know about it.
+
+    table: PAIR_COLUMNS, then each member's scores, each model's mean, "error(MODEL)" and gap.
+    """
+
+    table: pl.DataFrame
+    gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
+    models: tuple[ModelColumns, ...] = ()
+    notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, what is not at hand
+    troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
+
+    @property
+    def marks(self) -> list[str]:
+        """The notes that belong beside every number: of the pairs, and of what the models were trained on."""
+        return [note for note in self.notes if note in {"sample", "partial"} or note.startswith(UNKNOWN_TEXT)]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names in the table's order."""
+        return list(self.gold_ranges)
+
+
+def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
+    """The pairs without any model; datasets that are not at hand are named in the notes. Nothing is fetched from a network."""
+    if pair_file is not None:
+        part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
+        return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
+    return _from_settings(settings)
+
+
+def no_pairs(error: EmbedlabError) -> PairData:
+    """What is shown where pairs cannot be read because of ERROR."""
+    return with_models(_from_parts([], [f"{error.message}\n{error.hint}".strip()]), [])
+
+
+def unscored(data: PairData) -> list[EmbedlabError]:
+    """Tells of models that have scored none of the pairs, as those of a user's own file at first."""
+    absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
+    return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
+
+
+def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
+    """DATA with a column for each of MODELS; a score file that cannot be read is left out and told as a trouble."""
+    bare = data.table.select(PAIR_COLUMNS)
+    found: list[ModelColumns] = []
+    troubles: list[EmbedlabError] = []
+    members: dict[str, pl.DataFrame] = {}
+    for model in models:
+        if model.name == WORD_OVERLAP.name:
+            found.append(ModelColumns(name=model.name, members=(model.name,)))
+            continue
+        if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
+            troubles.append(MissingError(f"a model cannot be named {model.name!r} here", hint="embedlab runs rename OLD NEW"))
+            continue
+        try:
+            members |= (scores := model.read())
+        except EmbedlabError as error:
+            troubles.append(error)
+        else:
+            found.append(ModelColumns(name=model.name, members=tuple(scores), seeds=model.seeds))
+    table = with_scores(bare, members)
+    table = with_rank_errors(table, found) if found else table.with_columns(pl.lit(None, pl.Float64).alias("gap"))
+    unknown = [model.name for model in models if model.is_text_unknown]
+    notes = [note for note in data.notes if not note.startswith(UNKNOWN_TEXT)] + (
+        [f"{UNKNOWN_TEXT}: {', '.join(unknown)}"] if unknown else []
+    )
+    return replace(data, table=table, models=tuple(found), notes=tuple(notes), troubles=(*troubles,))
+
+
+def _from_settings(settings: Settings) -> PairData:
+    # Offline: the hub would load `datasets`, and a screen must not wait for a network.
+    source = replace(Source.from_settings(settings), offline=True)
+    parts: list[Part] = []
+    missing: list[str] = []
+    for chosen, split in splits_shown():
+        try:
+            parts.append(source.open_split(chosen, split))
+        except EmbedlabError as error:
+            missing.append(error.message)
+    return _from_parts(parts, missing)
+
+
+def splits_shown() -> Iterator[tuple[Dataset, str]]:
+    """The test split of every STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
+    for name in dataset_names("sts"):
+        chosen = dataset(name)
+        for split in chosen.splits:
+            if split == "test" or name == "sts-benchmark":
+                yield chosen, split
+
+
+def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
+    empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=State(name="", split="test", rows=0, expected_rows=None, origin="file"))
+    table = pair_table(parts or [empty])
+    marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
+    published = {part.state.name for part in parts if part.state.origin != "file"}
+    return PairData(table=table, gold_ranges=_gold_ranges(table, published), notes=(*marks, *missing))
+
+
+_EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}
+
+
+def _gold_ranges(table: pl.DataFrame, published: Collection[str]) -> dict[str, tuple[float, float]]:
+    """The scale of each dataset: that of the PUBLISHED ones, for a user's own file what it holds."""
+    spans = table.group_by("dataset", maintain_order=True).agg(low=pl.col("gold").min(), high=pl.col("gold").max())
+    ranges = {}
+    for name, low, high in spans.iter_rows():
+        base = name.partition(":")[0]
+        ranges[name] = dataset(base).gold_range if base in published else (min(low, 0.0), high)
+    return ranges

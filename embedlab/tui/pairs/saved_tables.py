@@ -1,0 +1,96 @@
+"""Pair tables kept as parquet files between starts: reading one costs less than reading a dozen corpora and joining their scores."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+from pydantic_core import from_json
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import write_atomic
+from embedlab.core.settings import Settings
+from embedlab.core.version import __version__
+from embedlab.tui.pairs.data import PairData, load_pairs, splits_shown
+from embedlab.tui.stored_models import StoredModel
+
+_KEPT = 4
+_FACTS = "embedlab-pairs"
+
+
+def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
+    """The pairs without any model: those kept, otherwise read and kept."""
+    if pair_file is not None:
+        return load_pairs(settings, pair_file)
+    path = kept_file(settings)
+    if (kept := read_kept(path)) is not None:
+        return kept
+    data = load_pairs(settings)
+    if data.table.height:
+        keep(data, path, settings)
+    return data
+
+
+def kept_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
+    """Where the pairs with the scores of MODELS are kept; the name tells the score files as they are now."""
+    parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
+    for model in models:
+        parts += [model.name, *(str(seed) for seed in model.seeds)]
+        parts += [f"{member} {path} {_state(path)}" for member, path in model.files.items()]
+    stamp = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return settings.cache / "pairs" / f"{stamp[:16]}.parquet"
+
+
+def read_kept(path: Path) -> PairData | None:
+    """The pairs kept at PATH, if they are there and whole, and the files that they were read from are as they were."""
+    try:
+        content = read_sealed(path, hint="")
+        facts = from_json(pl.read_parquet_metadata(BytesIO(content))[_FACTS])
+        if any(_state(Path(file)) != state for file, state in facts["files"].items()):
+            return None
+        return PairData(
+            table=pl.read_parquet(BytesIO(content)),
+            gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
+            models=tuple(ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds)) for name, members, seeds in facts["models"]),
+            notes=tuple(facts["notes"]),
+        )
+    except (OSError, EmbedlabError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # absent, or of no use
+        return None
+
+
+def keep(data: PairData, path: Path, settings: Settings) -> None:
+    """Keep DATA at PATH, if the disk lets us: it is only slower to open next time."""
+    content = BytesIO()
+    models = [(model.name, model.members, model.seeds) for model in data.models]
+    # By their names, so that reading them again need not load the readers of every corpus.
+    files = {str(file): _state(file) for file in _files_of_pairs(settings)}
+    facts = {"gold_ranges": dict(data.gold_ranges), "notes": data.notes, "models": models, "files": files}
+    data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
+    try:
+        write_atomic(path, seal(content.getvalue()))
+        for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    except (OSError, EmbedlabError):
+        return
+
+
+def _files_of_pairs(settings: Settings) -> Iterator[Path]:
+    """Every file that a dataset may be read from, there or not: one that comes changes what is at hand."""
+    if settings.data is None or settings.sample:
+        return
+    for chosen, split in splits_shown():
+        for layout in chosen.splits[split].layouts:
+            yield from (settings.data / file for file in layout.files)
+
+
+def _state(path: Path) -> str:
+    """A file as it is now; nothing where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns}"

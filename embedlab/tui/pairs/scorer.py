@@ -1,0 +1,83 @@
+"""The process that scores typed pairs: started with the first question, kept with its models loaded, ended with the dashboard."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.paths import disk_errors, state_folder
+from embedlab.core.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one model says about the question of this number."""
+
+    number: int
+    model: str
+    similarity: float | None = None
+    error: str = ""
+    hint: str = ""
+
+
+class PairScorer:
+    """Asks the process and hands on its answers."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: asyncio.subprocess.Process | None = None
+        self._number = 0
+
+    async def ask(self, first: str, second: str, models: Sequence[str]) -> int:
+        """Send a question and give its number; an older question may then stay without an answer."""
+        process = await self._running()
+        self._number += 1
+        question = {"number": self._number, "first": first, "second": second, "models": list(models)}
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(question).encode() + b"\n")
+        with suppress(ConnectionError):
+            await process.stdin.drain()
+        return self._number
+
+    async def answers(self) -> AsyncIterator[Answer]:
+        """Every answer as it comes; a process that ends unasked is an EmbedlabError."""
+        process = await self._running()
+        assert process.stdout is not None
+        while line := await process.stdout.readline():
+            yield Answer(**json.loads(line))
+        raise EmbedlabError("the process that scores typed pairs ended", hint=f"its log: {state_folder() / 'typed-pairs.log'}")
+
+    async def _running(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            log = state_folder() / "typed-pairs.log"
+            with disk_errors(log):
+                log.parent.mkdir(parents=True, exist_ok=True)
+                file = log.open("wb")
+            with file:
+                self._process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-m",
+                    "embedlab.encoders.pair_worker",
+                    json.dumps(_values(self._settings)),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=file,
+                    start_new_session=True,
+                )
+        return self._process
+
+    async def close(self) -> None:
+        """End the process and wait until it is gone."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+            await self._process.wait()
+
+
+def _values(settings: Settings) -> dict[str, object]:
+    kept = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads")
+    values = {key: value for key, value in asdict(settings).items() if key in kept and value is not None}
+    return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}

@@ -1,0 +1,383 @@
+"""The Pairs screen: filter bar, table, and everything about the pair under the cursor."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar
+
+import polars as pl
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal
+from textual.timer import Timer
+from textual.widgets import Static
+
+from embedlab.analysis.expressions import compile_terms
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.commands import Place, bindings
+from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.pairs.columns import OPTIONAL, pair_columns
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.export import check_path, to_tsv, write_view
+from embedlab.tui.pairs.view import PairView, ShownSlice
+from embedlab.tui.widgets.filter_bar import FilterBar
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
+from embedlab.tui.widgets.text import QuickText
+
+COPIED_ROWS = 10_000  # a terminal's clipboard takes no more in good time
+KEPT_MARKS = 2_000
+REST_S = 0.1  # of the cursor, before the pair under it is told: longer than the time between two repeats of a key
+
+
+class PairsScreen(DashboardScreen):
+    """Browse pairs, filter and sort them, mark, copy and export."""
+
+    PLACE: ClassVar[Place] = "pairs"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("pairs")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: PairView | None = None
+        self._resting: Timer | None = None
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="filter-line"):
+            yield FilterBar()
+            yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
+        with Container(id="pairs-body"):
+            yield FrameTable(id="pair-table")
+            yield PairDetail(id="pair-detail", classes="pane")
+            yield Static("", id="no-pairs", classes="empty", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#no-pairs").display = False
+        self.set_focus(self.query_one(FrameTable))
+
+    # data and view
+
+    def show_data(self, data: PairData) -> None:
+        """Show new pairs or models in the view as it was left."""
+        state = self.dashboard.memory.state.pairs
+        old = self.view
+        dataset = old.dataset if old else state.dataset
+        sort = old.sort if old else state.sort
+        self.view = PairView(
+            data=data,
+            dataset=dataset if dataset in data.datasets else None,
+            sort=sort if sort in data.table.columns else None,
+            is_descending=old.is_descending if old else state.is_descending,
+            only_marked=old.only_marked if old else False,
+            within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
+        )
+        if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
+            self.view.marks = old.marks  # by row: a pair that stands in the table twice has one key
+        else:
+            self.view.mark_keys(old.marked_keys if old else state.marks)
+        bar = self.query_one(FilterBar)
+        if old is None and state.filter and not bar.value:
+            with self.prevent(FilterBar.Changed):
+                bar.value = state.filter
+        self._show_emptiness(data)
+        self._refine(bar.value, keeps_row=old is not None)
+
+    def show_slice(self, shown: ShownSlice) -> None:
+        """Show the pairs behind a cell of the comparison, where models disagree most first."""
+        if self.view is None:
+            return
+        self.view.within, self.view.dataset, self.view.only_marked = shown, None, False
+        self.view.sort, self.view.is_descending = "gap", True
+        with self.prevent(FilterBar.Changed):
+            self.query_one(FilterBar).value = ""
+        self._refine("")
+        self.set_focus(self.query_one(FrameTable))
+
+    def _show_emptiness(self, data: PairData) -> None:
+        empty = self.query_one("#no-pairs", Static)
+        empty.display = is_empty = data.table.is_empty()
+        for part in ("#pair-table", "#pair-detail"):
+            self.query_one(part).display = not is_empty
+        self.settle_focus(self.query_one(FrameTable))
+        if is_empty:
+            why = "\n".join(data.notes[:3])
+            empty.update(f"no pairs at hand\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
+
+    def _refine(self, query: str, *, keeps_row: bool = False) -> None:
+        if self.view is None:
+            return
+        bar = self.query_one(FilterBar)
+        try:
+            self.view.refine(compile_terms(query, self.view.data.table.columns))
+        except EmbedlabError as error:
+            bar.add_class("-wrong")
+            if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was right for the pairs before
+                self._show_view(keeps_row=keeps_row)
+            self.query_one("#pair-count", QuickText).change(error.message.removeprefix(f"filter {query!r}, ").splitlines()[0])
+            return
+        bar.remove_class("-wrong")
+        self._show_view(keeps_row=keeps_row)
+
+    def _show_view(self, *, keeps_row: bool = False) -> None:
+        view = self.view
+        if view is None:
+            return
+        rows = view.rows()
+        hidden = self.dashboard.memory.state.pairs.hidden
+        columns = pair_columns([model.name for model in view.data.models], hidden)
+        table = self.query_one(FrameTable)
+        table.marks = view.marks
+        table.show(
+            view.data.table,
+            rows,
+            columns,
+            sorted_by=view.sort,
+            is_descending=view.is_descending,
+            stay_on=table.current_row if keeps_row else None,
+        )
+        self._show_count(len(rows))
+        self._remember()
+
+    def _show_count(self, shown: int) -> None:
+        view = self.view
+        if view is None:
+            return
+        total = view.data.table.height
+        count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
+        marks = f"● {len(view.marks)}" if view.marks else ""
+        place = view.within.title if view.within else view.dataset or ""
+        noted = " ".join(view.data.marks)
+        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, marks, noted) if part))
+
+    def _remember(self) -> None:
+        view, state = self.view, self.dashboard.memory.state
+        if view is None or view.data.table.is_empty() or self.dashboard.pair_file is not None:  # nor is it the view that was left
+            return
+        pairs = replace(
+            state.pairs,
+            filter=self.query_one(FilterBar).value,
+            dataset=view.dataset,
+            sort=view.sort,
+            is_descending=view.is_descending,
+            marks=tuple(view.marked_keys[:KEPT_MARKS]),
+        )
+        self.dashboard.remember(replace(state, pairs=pairs))
+
+    # what the widgets tell
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Filter with each key."""
+        self._refine(event.query)
+
+    def on_filter_bar_left(self) -> None:
+        """From the filter to the table."""
+        self.set_focus(self.query_one(FrameTable))
+
+    def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
+        """Tell all about the pair under the cursor, once the cursor rests: it changes the layout, which is dear while a key is held."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_S, partial(self._show_pair, event.row))
+
+    def _show_pair(self, row: int | None) -> None:
+        self.query_one(PairDetail).show(None if row is None else self._shown_pair(row))
+
+    def _shown_pair(self, row: int) -> ShownPair | None:
+        if self.view is None or row >= self.view.data.table.height:
+            return None
+        data = self.view.data
+        facts = data.table.row(row, named=True)
+        return ShownPair(row=facts, models=[model.name for model in data.models], gold_range=data.gold_ranges[facts["dataset"]])
+
+    def on_frame_table_row_opened(self) -> None:
+        """Give the detail the keyboard, so that a long pair can be read."""
+        self.query_one(PairDetail).focus()
+
+    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+        """Sort by a column; numbers start with the largest, the same column again turns round, then the table's own order."""
+        view = self.view
+        if view is None:
+            return
+        if event.key is None:
+            view.is_descending = not view.is_descending
+        elif event.key != view.sort:
+            view.sort, view.is_descending = event.key, view.data.table[event.key].dtype.is_numeric()
+        else:
+            view.is_descending = not view.is_descending
+        self._show_view()
+
+    def on_frame_table_mark_asked(self, event: FrameTable.MarkAsked) -> None:
+        """Mark a pair or take its mark away."""
+        if self.view is not None:
+            self.view.toggle_mark(event.row)
+            self._marks_changed()
+
+    def _marks_changed(self) -> None:
+        if self.view is None:
+            return
+        if self.view.only_marked:
+            self._show_view(keeps_row=True)
+            return
+        table = self.query_one(FrameTable)
+        table.show_marks(self.view.marks)
+        self._show_count(len(table.rows))
+        self._remember()
+
+    # keys
+
+    def action_filter(self) -> None:
+        """To the filter bar, at once: what is typed next must not be taken for keys of the table."""
+        self.set_focus(self.query_one(FilterBar))
+
+    def action_back(self) -> None:
+        """From detail or filter to the table, then the filter away, then the marked alone no longer."""
+        bar, table = self.query_one(FilterBar), self.query_one(FrameTable)
+        if self.maximized is not None:
+            self.minimize()
+        elif bar.value and (self.focused is bar or table.has_focus):
+            bar.value = ""
+        elif not table.has_focus:
+            table.focus()
+        elif self.view is not None and self.view.only_marked:
+            self.action_only_marked()
+        elif self.view is not None and self.view.within is not None:
+            self.view.within = None
+            self._show_view(keeps_row=True)
+
+    def action_dataset(self, by: int) -> None:
+        """Go through the datasets; before the first and after the last stand all of them."""
+        if self.view is None:
+            return
+        choices: Sequence[str | None] = [None, *self.view.data.datasets]
+        self.view.within = None
+        self.view.dataset = choices[(choices.index(self.view.dataset) + by) % len(choices)]
+        self._show_view()
+
+    def action_only_marked(self) -> None:
+        """Show the marked pairs alone, or all again."""
+        if self.view is not None and (self.view.marks or self.view.only_marked):
+            self.view.only_marked = not self.view.only_marked
+            self._show_view(keeps_row=True)
+
+    def action_next_mark(self, by: int) -> None:
+        """To the marked pair after or before the cursor."""
+        table = self.query_one(FrameTable)
+        places = [place for place, row in enumerate(table.rows.tolist()) if row in table.marks]
+        later = [place for place in places if (place - table.cursor_row) * by > 0]
+        if later:
+            table.cursor_row = later[0] if by > 0 else later[-1]
+
+    def action_clear_marks(self) -> None:
+        """Take all marks away."""
+        if self.view is not None:
+            self.view.marks = frozenset()
+            self.view.only_marked = False
+            self._show_view(keeps_row=True)
+
+    @work
+    async def action_columns(self) -> None:
+        """Choose the models and the columns."""
+        await self.dashboard.look_for_models()
+        state = self.dashboard.memory.state.pairs
+        shown = [model.name for model in self.view.data.models] if self.view else []
+        options = [(f"{model.name}  (model)", f"model:{model.name}", model.name in shown) for model in self.dashboard.stored]
+        options += [(name, f"column:{name}", name not in state.hidden) for name in OPTIONAL]
+        chosen = await self.app.push_screen_wait(Choose("Models and columns", options))
+        if chosen is None:
+            return
+        hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)
+        self.dashboard.remember(replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden)))
+        models = [value.removeprefix("model:") for value in chosen if value.startswith("model:")]
+        # Those already shown keep their places.
+        ordered = [name for name in shown if name in models] + [name for name in models if name not in shown]
+        if ordered != shown:
+            self.dashboard.choose_models(ordered)
+        self._show_view(keeps_row=True)
+
+    @work
+    async def action_add_model(self) -> None:
+        """Score the pairs with another model."""
+        from embedlab.models.catalog import model_names, resolve
+
+        runs = self.dashboard.settings.runs_folder
+        dialog = AskText(
+            "Score the STS pairs with which model?",
+            hint="a run, folder, hub id, catalog name or average:a,b.",
+            suggestions=model_names(runs),
+            check=lambda name: resolve(name, runs),
+        )
+        if name := await self.app.push_screen_wait(dialog):
+            self.dashboard.score_model(name)
+
+    def action_score_pair(self) -> None:
+        """Type two sentences and see every model's score."""
+        from embedlab.tui.pairs.typed_pair import TypedPairScreen
+
+        row = self.query_one(FrameTable).current_row
+        pair = self._shown_pair(row) if row is not None else None
+        sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
+        models = [model.name for model in self.view.data.models] if self.view else []
+        self.app.push_screen(TypedPairScreen(models, sentences))
+
+    # copies
+
+    def _shown_frame(self, limit: int | None = None) -> pl.DataFrame:
+        """The view as a frame of its own: its columns, its rows, in its order."""
+        table = self.query_one(FrameTable)
+        frame = table.frame.select(column.key for column in table.columns)
+        return frame[table.rows[:limit]]
+
+    def action_copy_pair(self) -> None:
+        """Copy both sentences and all numbers of a pair."""
+        row = self.query_one(FrameTable).current_row
+        if row is None or self.view is None:
+            return
+        facts = self.view.data.table.row(row, named=True)
+        shown = {key: value for key, value in facts.items() if key != "pair_key" and value is not None}
+        self.app.copy_to_clipboard("\n".join(f"{key}\t{value}" for key, value in shown.items()))
+        self.notify("copied the pair")
+
+    def action_copy_view(self) -> None:
+        """Copy the table as it stands."""
+        rows = len(self.query_one(FrameTable).rows)
+        self.app.copy_to_clipboard(to_tsv(self._shown_frame(COPIED_ROWS)))
+        rest = f"; the other {rows - COPIED_ROWS:,} only fit in a file: press e" if rows > COPIED_ROWS else ""
+        self.notify(f"copied {min(rows, COPIED_ROWS):,} pairs{rest}")
+
+    @work
+    async def action_export(self) -> None:
+        """Write the view to a file whose ending names the format."""
+        text = await self.app.push_screen_wait(
+            AskText("Write the view to which file?", value="pairs.csv", hint=".csv .tsv .parquet .md .svg", check=check_path)
+        )
+        if text is None:
+            return
+        path = check_path(text)
+        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} is there already. Replace it?")):
+            return
+        if path.suffix.lower() == ".svg":
+            self._write_picture(path)
+        else:
+            self._write(self._shown_frame(), path)
+
+    def _write_picture(self, path: Path) -> None:
+        try:
+            self.app.save_screenshot(filename=path.name, path=str(path.parent))
+        except OSError as error:
+            self.dashboard.tell(UsageError(f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"))
+        else:
+            self.notify(f"wrote {path}", markup=False)
+
+    @work(thread=True, group="export", exit_on_error=False)
+    def _write(self, frame: pl.DataFrame, path: Path) -> None:
+        started = monotonic()
+        try:
+            write_view(frame, path)
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.tell, error)
+        else:
+            took = f" in {monotonic() - started:.1f} s" if monotonic() - started > 1 else ""
+            self.notify(f"wrote {frame.height:,} pairs to {path}{took}", markup=False)

@@ -1,0 +1,112 @@
+"""Two sentences that the user types, scored by the chosen models while they are typed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from embedlab.analysis.overlap import dice, words
+from embedlab.core.errors import EmbedlabError
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pairs.scorer import Answer, PairScorer
+from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.pair_detail import highlighted
+from embedlab.tui.widgets.plain import plain
+
+if TYPE_CHECKING:
+    from embedlab.tui.app import Dashboard
+
+ASK_AFTER_S = 0.35  # of quiet
+
+
+class TypedPairScreen(ModalScreen[None]):
+    """Word overlap at once, each model's cosine as soon as its process answers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Close")]
+
+    def __init__(self, models: Sequence[str], sentences: tuple[str, str]) -> None:
+        super().__init__()
+        self._models = list(models)
+        self._sentences = sentences
+        self._answers: dict[str, Answer] = {}
+        self._number = 0
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static("A pair of your own", classes="dialog-title")
+            yield Input(plain(self._sentences[0]), id="first", placeholder="sentence 1")
+            yield Input(plain(self._sentences[1]), id="second", placeholder="sentence 2")
+            yield Static(id="typed-overlap")
+            yield Static(id="typed-scores")
+            yield Static("tab  other sentence   esc  close", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        """Listen to the process for as long as the screen is open."""
+        self._listen()
+        self._changed()
+
+    def on_input_changed(self) -> None:
+        """Overlap at once; the models once the typing rests."""
+        self._changed()
+
+    def _changed(self) -> None:
+        first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
+        shared = words(first) & words(second)
+        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):.3f}", "$text-muted")]
+        self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
+        self._answers = {}
+        self._show_scores()
+        if self._timer is not None:
+            self._timer.stop()
+        if first.strip() and second.strip() and self._models:
+            self._timer = self.set_timer(ASK_AFTER_S, self._ask)
+
+    @work(exclusive=True, group="ask")
+    async def _ask(self) -> None:
+        first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
+        try:
+            self._number = await self._scorer.ask(first, second, self._models)
+        except EmbedlabError as error:
+            self._dashboard.tell(error)
+
+    @work(exclusive=True, group="listen")
+    async def _listen(self) -> None:
+        if not self._models:
+            return
+        try:
+            async for answer in self._scorer.answers():
+                if answer.number == self._number:
+                    self._answers[answer.model] = answer
+                    self._show_scores()
+        except EmbedlabError as error:
+            self._dashboard.tell(error)
+
+    @property
+    def _dashboard(self) -> "Dashboard":
+        return cast("Dashboard", self.app)
+
+    @property
+    def _scorer(self) -> PairScorer:
+        return self._dashboard.pair_scorer
+
+    def _show_scores(self) -> None:
+        lines = [self._line(name) for name in self._models] or [Content.styled("no model is chosen: close and press c", "$text-muted")]
+        self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
+
+    def _line(self, name: str) -> Content:
+        label, answer = f"{short_name(plain(name), 14):<14} ", self._answers.get(name)
+        if answer is None:
+            return Content.assemble(label, ("…", "$text-muted"))
+        if answer.similarity is None:
+            return Content.assemble(label, (f"{answer.error}  {answer.hint}", "$text-error"))
+        return Content.assemble(
+            label, f"{answer.similarity:6.3f} ", (bar(answer.similarity, min(0.0, answer.similarity), 1.0, 40), "$text-primary")
+        )

@@ -1,0 +1,91 @@
+"""Which pairs are shown and in which order: row numbers of the pair table, found fast enough for every key."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.analysis.expressions import rows_that_hold
+from embedlab.tui.pairs.data import PairData
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownSlice:
+    """Some pairs under a title."""
+
+    title: str
+    rows: Rows
+
+
+@dataclass
+class PairView:
+    """A selection of the pairs of DATA; a change of selection never sorts again, a change of order never filters again."""
+
+    data: PairData
+    dataset: str | None = None  # absent = all
+    sort: str | None = None  # absent = the table's own order
+    is_descending: bool = False
+    only_marked: bool = False
+    within: "ShownSlice | None" = None  # the pairs behind a cell of the comparison
+    marks: frozenset[int] = frozenset()  # rows
+    _matching: NDArray[np.bool_] | None = None  # by the filter
+    _orders: dict[tuple[str, bool], Rows] = field(default_factory=dict)
+
+    def refine(self, terms: Sequence[pl.Expr]) -> None:
+        """Keep the pairs of which all TERMS of a filter hold."""
+        self._matching = rows_that_hold(terms, self.data.table) if terms else None
+
+    def rows(self) -> Rows:
+        """The row numbers of the view."""
+        kept = self._kept()
+        order = self._order()
+        if kept is None:
+            return order
+        return order[kept[order]]
+
+    @property
+    def marked_keys(self) -> list[int]:
+        """The pair keys of the marked rows."""
+        keys = self.data.table["pair_key"]
+        return [keys[row] for row in sorted(self.marks)]
+
+    def mark_keys(self, keys: Iterable[int]) -> None:
+        """Mark the rows of these pair keys."""
+        wanted = pl.Series(list(keys), dtype=pl.UInt64)
+        self.marks = frozenset(self.data.table.select(pl.arg_where(pl.col("pair_key").is_in(wanted.implode()))).to_series().to_list())
+
+    def toggle_mark(self, row: int) -> None:
+        """Mark a row, or take its mark away."""
+        self.marks = self.marks ^ {row}
+
+    def _kept(self) -> NDArray[np.bool_] | None:
+        parts = []
+        if self.dataset is not None:
+            parts.append((self.data.table["dataset"] == self.dataset).to_numpy())
+        if self._matching is not None:
+            parts.append(self._matching)
+        if self.within is not None:
+            parts.append(self._only(self.within.rows))
+        if self.only_marked:
+            parts.append(self._only(np.array(sorted(self.marks), dtype=np.intp)))
+        return np.logical_and.reduce(parts) if parts else None
+
+    def _only(self, rows: Rows) -> NDArray[np.bool_]:
+        kept = np.zeros(self.data.table.height, dtype=bool)
+        kept[rows] = True
+        return kept
+
+    def _order(self) -> Rows:
+        if self.sort is None or self.sort not in self.data.table.columns:
+            rows = np.arange(self.data.table.height)
+            return rows[::-1] if self.is_descending else rows
+        key = (self.sort, self.is_descending)
+        if key not in self._orders:
+            column = self.data.table[self.sort]
+            order = column.arg_sort(descending=self.is_descending, nulls_last=True)
+            self._orders[key] = order.to_numpy().astype(np.intp)
+        return self._orders[key]

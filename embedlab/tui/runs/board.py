@@ -1,0 +1,189 @@
+"""The state of every run, read again and again at the price of what changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import time
+
+import polars as pl
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.schema import read_toml
+from embedlab.runs.status import Status, status
+from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
+from embedlab.tui.widgets.bars import thin_bar
+from embedlab.tui.widgets.frame_lines import FrameColumn
+
+SIGNS = {
+    "starting": "·",
+    "running": "▶",
+    "silent": "…",
+    "finished": "✓",
+    "failed": "✗",
+    "crashed": "!",
+    "interrupted": "‖",
+    "cancelled": "‖",
+    "unreadable": "?",
+}
+_ENDED = {"finished", "failed", "crashed", "interrupted", "cancelled"}
+
+_WIDEST_NAME = 42
+_COLUMNS = (
+    FrameColumn(key="state", title="state", width=13),
+    FrameColumn(key="progress", title="progress", width=20),
+    FrameColumn(key="loss", title="loss", width=8, digits=4),
+    FrameColumn(key="dev", title="dev", width=6, digits=2),
+    FrameColumn(key="rows_per_s", title="rows/s", width=7, digits=0),
+    FrameColumn(key="eta", title="left", width=7, align_right=True),
+    FrameColumn(key="memory_mib", title="MiB", width=7, digits=0),
+    FrameColumn(key="last", title="last event", width=10, align_right=True),
+)
+_NOTE = FrameColumn(key="note", title="note", width=10, grows=True)
+_OBJECTIVE = FrameColumn(key="objective", title="objective", width=24)
+_SCHEMA = {"run": pl.String} | {
+    column.key: pl.Float64 if column.digits is not None else pl.String for column in (*_COLUMNS, _NOTE, _OBJECTIVE)
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRun:
+    """One run and what it is doing."""
+
+    run: RunFolder
+    status: Status
+    objective: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """All runs at one moment."""
+
+    runs: tuple[BoardRun, ...] = ()
+    unreadable: tuple[tuple[Path, str], ...] = ()
+    trouble: EmbedlabError | None = None
+    time_s: float = 0.0
+
+    @property
+    def troubles(self) -> list[EmbedlabError]:
+        """What could not be read, to be told once."""
+        told = [self.trouble] if self.trouble is not None else []
+        hint = "check its files and permissions"
+        told += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
+        damaged = [found for found in self.runs if found.status.state == "unreadable"]
+        return [*told, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
+
+    def by_id(self) -> Mapping[str, BoardRun]:
+        """The runs by what a user types for them."""
+        return {found.run.id: found for found in self.runs}
+
+    def frame(self) -> pl.DataFrame:
+        """One row a run, as COLUMNS show it."""
+        rows = [_row(found, self.time_s) for found in self.runs]
+        rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def columns(self) -> list[FrameColumn]:
+        """How the frame is shown; the names of a grid's cells are long, and differ in their middle. Notes take room where there are any."""
+        longest = max((len(found.run.id) for found in self.runs), default=0)
+        has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
+        last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
+        return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
+
+
+class RunWatcher:
+    """Reads the runs folder; what has ended and did not change is not read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ended: dict[Path, tuple[object, Status]] = {}
+        self._objectives: dict[Path, tuple[object, str]] = {}
+
+    def look(self) -> Board:
+        """All runs now; never an exception, whatever the folder holds."""
+        now = time()
+        try:
+            runs = tuple(self._read(run, now) for run in find_runs(self._folder))
+            return Board(runs=runs, unreadable=tuple(unreadable_folders(self._folder)), time_s=now)
+        except EmbedlabError as error:
+            return Board(trouble=error, time_s=now)
+        except OSError as error:
+            trouble = MissingError(f"cannot read {str(self._folder)!r}: {error.strerror}", hint="choose another with --runs")
+            return Board(trouble=trouble, time_s=now)
+
+    def _read(self, run: RunFolder, now: float) -> BoardRun:
+        stamp = _stamp(run)
+        known = self._ended.get(run.path)
+        if known is not None and known[0] == stamp:
+            found = known[1]
+        else:
+            found = status(run, now)
+            if found.state in _ENDED:
+                self._ended[run.path] = (stamp, found)
+        return BoardRun(run=run, status=found, objective=self._objective(run))
+
+    def _objective(self, run: RunFolder) -> str:
+        stamp = _stamp_of(run.recipe_file)
+        known = self._objectives.get(run.path)
+        if known is None or known[0] != stamp:
+            try:
+                stages = read_toml(run.recipe_file)["stage"]
+                known = stamp, " → ".join(stage["objective"]["name"] for stage in stages)
+            except (EmbedlabError, ValueError, KeyError, TypeError):  # it may be there later
+                return ""
+            self._objectives[run.path] = known
+        return known[1]
+
+
+def _stamp(run: RunFolder) -> object:
+    """Changes when the run does: every start rewrites the pid file, every event lengthens its file."""
+    return tuple(_stamp_of(path) for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file))
+
+
+def _stamp_of(path: Path) -> object:
+    try:
+        fact = path.stat()
+    except OSError as error:
+        return error.errno
+    return fact.st_size, fact.st_mtime_ns
+
+
+def _row(found: BoardRun, now: float) -> dict[str, object]:
+    status, step = found.status, found.status.step
+    is_alive = status.state in {"running", "silent"}
+    return {
+        "run": found.run.id,
+        "state": f"{SIGNS[status.state]} {status.state}",
+        "progress": _progress(step.step, step.steps) if step else "",
+        "loss": step.loss if step else None,
+        "dev": status.dev.score if status.dev else None,
+        "rows_per_s": step.rows_per_s if step else None,
+        "eta": duration(step.eta_s) if step and is_alive else "",
+        "memory_mib": step.memory_mib if step else None,
+        "last": f"{duration(now - status.last_s)} ago" if status.last_s else "",
+        "objective": found.objective,
+        "note": status.message,
+    }
+
+
+def _progress(step: int, steps: int) -> str:
+    return f"{thin_bar(step, 0, steps, 8):<8} {step}/{steps}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest unit and the one below: "42s", "3m10s", "2h05m", "3d04h"."""
+    if seconds != seconds:
+        return ""
+    whole = max(0, round(seconds))
+    for size, unit, smaller, below in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            return f"{whole // size}{unit}{whole % size // smaller:02d}{below}"
+    return f"{whole}s"
+
+
+def states(board: Board) -> str:
+    """How many runs are in which state, for the line above the table."""
+    counts: dict[str, int] = {}
+    for found in board.runs:
+        counts[found.status.state] = counts.get(found.status.state, 0) + 1
+    order: Sequence[str] = tuple(SIGNS)
+    return "  ".join(f"{SIGNS[state]} {counts[state]} {state}" for state in order if state in counts)

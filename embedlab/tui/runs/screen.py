@@ -1,0 +1,351 @@
+"""The Runs screen: every run as it is now, the curves of the marked ones, and what can be done with them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.runs import launch
+from embedlab.runs.store import RunFolder, remove_runs, rename_runs
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.command_line import shared_flags
+from embedlab.tui.commands import Place, bindings
+from embedlab.tui.dialogs import AskText, Confirm
+from embedlab.tui.runs.board import Board, BoardRun, RunWatcher, states
+from embedlab.tui.runs.curves import Curve, Curves, log_tail
+from embedlab.tui.widgets.curve_plot import CurvePlot, Line
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.log_tail import LogTail
+from embedlab.tui.widgets.plain import plain
+
+LOOK_EVERY_S = 1.0
+CURVES_SHOWN = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What one look at the disk gave."""
+
+    board: Board
+    curves: dict[str, Curve]
+    log: tuple[str, Sequence[str]]  # run, lines
+
+
+class RunTable(FrameTable, inherit_bindings=False):
+    """The table of runs, in which `l` is the log and not a step to the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"l"})
+
+
+class RunsScreen(DashboardScreen):
+    """Follow runs; they are processes of their own."""
+
+    PLACE: ClassVar[Place] = "runs"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("runs")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = Board()
+        self.marked: set[str] = set()
+        self._watcher: RunWatcher | None = None
+        self._curves = Curves()
+        self._shows_log = False
+        self._is_frozen = False
+        self._is_looking = False
+        self._looks_again = False  # something changed while a look was under way
+        self._followed: str | None = None  # the run whose curves and log are shown
+        self._order: tuple[str, bool] | None = None
+        self._taken_away: set[str] = set()  # deleted or renamed from here
+        self._goes_to: str | None = None  # the run that the cursor is to stand on once it is there
+
+    def compose_body(self) -> ComposeResult:
+        yield Static("reading runs", id="runs-status", classes="status", markup=False)
+        yield RunTable(id="runs-table")
+        yield Static("", id="run-note", markup=False)
+        with Horizontal(id="run-panes"):
+            yield CurvePlot("loss", id="loss-curves")
+            yield CurvePlot("dev score", id="dev-curves")
+            yield LogTail(id="run-log", classes="pane")
+        yield Static("", id="no-runs", classes="empty", markup=False)
+
+    def on_mount(self) -> None:
+        self._watcher = RunWatcher(self.dashboard.settings.runs_folder)
+        self.query_one("#no-runs").display = False
+        self.query_one("#run-log").display = False
+        self.set_focus(self.query_one(FrameTable))
+        self.look()
+        self.set_interval(LOOK_EVERY_S, self._look_again)
+
+    # looking
+
+    def _look_again(self) -> None:
+        if not self._is_frozen and self.is_current:
+            self.look()
+
+    def on_screen_resume(self) -> None:
+        """What happened meanwhile is shown at once."""
+        if self._watcher is not None:
+            self.look()
+
+    def look(self) -> None:
+        """Read the runs folder, outside the event loop; a look that is under way is enough."""
+        self._looks_again = self._is_looking
+        if not self._is_looking:
+            self._is_looking = True
+            self._look([found.run for found in self._chosen()][:CURVES_SHOWN])
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look(self, runs: list[RunFolder]) -> None:
+        assert self._watcher is not None
+        board = self._watcher.look()
+        runs = runs or [found.run for found in board.runs[:1]]
+        log = (runs[0].id, log_tail(runs[0])) if runs and self._shows_log else ("", [])
+        found = Look(board=board, curves=self._curves.read(runs), log=log)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._show, found)
+
+    def _show(self, found: Look) -> None:
+        self._is_looking = False
+        table, here = self.query_one(FrameTable), self._run_under_cursor()
+        self.dashboard.tell_once([*found.board.troubles, *self._gone(found.board)])
+        self.board = found.board
+        frame = found.board.frame()
+        ids = frame["run"].to_list()
+        rows = np.arange(frame.height)
+        if self._order is not None:
+            rows = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
+        by, is_descending = self._order or (None, False)
+        table.marks = frozenset(row for row, name in enumerate(ids) if name in self.marked)
+        wanted = [name for name in (self._goes_to, here.run.id if here is not None else None) if name in ids]
+        stay_on = ids.index(wanted[0]) if wanted else None
+        if self._goes_to in ids:
+            self._goes_to = None
+        table.show(frame, rows, found.board.columns(), sorted_by=by, is_descending=is_descending, stay_on=stay_on)
+        table.take_height(self.size.height // 2)
+        self._show_emptiness(is_empty=frame.is_empty())
+        frozen = "   frozen: f goes on" if self._is_frozen else ""
+        self.query_one("#runs-status", Static).update(f"{self.dashboard.settings.runs_folder}   {states(found.board)}{frozen}")
+        self._show_note()
+        self._show_panes(found)
+        if self._looks_again:
+            self.look()
+
+    def _gone(self, board: Board) -> list[EmbedlabError]:
+        """The chosen runs that somebody else took away."""
+        gone = {chosen.run.id for chosen in self._chosen()} - set(board.by_id()) - self._taken_away
+        hint = "its folder was deleted or renamed outside the dashboard"
+        return [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(gone)] if board.trouble is None else []
+
+    def _show_emptiness(self, *, is_empty: bool) -> None:
+        empty = self.query_one("#no-runs", Static)
+        empty.display = is_empty
+        for part in ("#runs-table", "#run-panes"):
+            self.query_one(part).display = not is_empty
+        self.settle_focus(self.query_one(FrameTable))
+        empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
+
+    def _show_panes(self, found: Look) -> None:
+        if self._shows_log:
+            self.query_one(LogTail).show(*found.log)
+            return
+        curves = found.curves.items()
+        self.query_one("#loss-curves", CurvePlot).show([_line(name, curve.steps, curve.losses) for name, curve in curves])
+        self.query_one("#dev-curves", CurvePlot).show([_line(name, curve.dev_steps, curve.dev_scores) for name, curve in curves])
+
+    def _show_note(self) -> None:
+        """Why the run under the cursor failed, in full: its column shows the beginning."""
+        here, note = self._run_under_cursor(), self.query_one("#run-note", Static)
+        told = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
+        note.display = bool(told)
+        note.update(plain(told))
+
+    def go_to(self, run: RunFolder) -> None:
+        """Put the cursor on RUN as soon as it stands in the table."""
+        self._goes_to = run.id
+        if self._watcher is not None:
+            self.look()
+
+    # which runs are meant
+
+    def _run_under_cursor(self) -> BoardRun | None:
+        table = self.query_one(FrameTable)
+        row = table.current_row
+        return self.board.by_id().get(table.frame["run"][row]) if row is not None and row < table.frame.height else None
+
+    def _chosen(self) -> list[BoardRun]:
+        """The marked runs, or the one under the cursor."""
+        marked = [found for name, found in self.board.by_id().items() if name in self.marked]
+        here = self._run_under_cursor()
+        return marked or ([here] if here else [])
+
+    def _one(self) -> BoardRun | None:
+        """The run under the cursor; without one the user is told."""
+        found = self._run_under_cursor()
+        if found is None:
+            self.dashboard.tell(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
+        return found
+
+    # what the table tells
+
+    def on_frame_table_row_reached(self) -> None:
+        """The panes follow the cursor where nothing is marked."""
+        here = self._run_under_cursor()
+        self._show_note()
+        if not self.marked and here is not None and here.run.id != self._followed:
+            self._followed = here.run.id
+            self.look()
+
+    def on_frame_table_mark_asked(self, event: FrameTable.MarkAsked) -> None:
+        """Mark a run for the plot and the difference."""
+        self.marked ^= {event.table.frame["run"][event.row]}
+        event.table.show_marks(event.table.marks ^ {event.row})
+        self.look()
+
+    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+        """Sort by a column, the other way round, not at all."""
+        old = self._order
+        if event.key is None:
+            self._order = (old[0], not old[1]) if old else None
+        else:
+            self._order = (event.key, False) if old is None or old[0] != event.key else None if old[1] else (event.key, True)
+        self.look()
+
+    def on_frame_table_row_opened(self) -> None:
+        """The run's log."""
+        self.action_log()
+
+    # keys
+
+    def action_reload(self) -> None:
+        """Read the runs folder now."""
+        self.look()
+
+    def action_log(self) -> None:
+        """The log, or the curves again."""
+        self._shows_log = not self._shows_log
+        self.query_one("#run-log").display = self._shows_log
+        for plot in self.query(CurvePlot):
+            plot.display = not self._shows_log
+        self.look()
+
+    def action_back(self) -> None:
+        """From the log to the curves, then the marks away."""
+        if self.maximized is not None:
+            self.minimize()
+        elif self._shows_log:
+            self.action_log()
+        elif self.marked:
+            self.marked.clear()
+            self.look()
+
+    def action_freeze(self) -> None:
+        """Stop or continue live updates."""
+        self._is_frozen = not self._is_frozen
+        self.look()
+
+    def action_difference(self) -> None:
+        """What differs between two runs."""
+        from embedlab.tui.runs.difference import DifferenceScreen
+
+        here = self._run_under_cursor()
+        chosen = [found.run for found in self._chosen()]
+        if len(chosen) == 1 and here is not None and here.run not in chosen:
+            chosen.append(here.run)
+        if len(chosen) == 2:
+            self.app.push_screen(DifferenceScreen(*chosen))
+        else:
+            error = UsageError(f"{len(chosen)} runs are chosen, not two", hint="mark two with space, then press d")
+            self.dashboard.tell(error, severity="warning")
+
+    @work
+    async def action_cancel(self) -> None:
+        """Ask the run to save a checkpoint and stop."""
+        found = self._one()
+        if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
+            self._do(lambda: launch.cancel(found.run), f"told {found.run.id} to stop")
+
+    @work
+    async def action_resume(self) -> None:
+        """Go on with an unfinished run in a process of its own."""
+        found = self._one()
+        if found is None:
+            return
+        if not found.status.is_unfinished:
+            self.dashboard.tell(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
+        elif not found.run.recipe_file.exists():
+            hint = "press l to read why, 4 to start it again, D to delete it"
+            self.dashboard.tell(UsageError(f"run {found.run.id!r} ended before it began: nothing to resume", hint=hint), severity="warning")
+        elif await self.app.push_screen_wait(Confirm(f"Go on with {found.run.id}?")):
+            arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
+            self._do(lambda: launch.start_run(arguments, found.run), f"{found.run.id} goes on")
+
+    @work
+    async def action_rename(self) -> None:
+        """Give the run with all its seeds another name."""
+        found = self._one()
+        if found is None:
+            return
+        folder, old = self.dashboard.settings.runs_folder, found.run.name
+        question = AskText(f"New name of {old}, with all its seeds?", value=old, check=lambda name: RunFolder.of(folder, name, 0))
+        if (name := await self.app.push_screen_wait(question)) and name != old:
+            self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
+            if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
+                self.dashboard.rename_model(old, name)
+
+    @work
+    async def action_delete(self) -> None:
+        """Delete the marked runs, or the one under the cursor."""
+        runs = [found.run for found in self._chosen()]
+        if not runs:
+            self._one()
+            return
+        names = ", ".join(run.id for run in runs)
+        if await self.app.push_screen_wait(Confirm(f"Delete {names} with checkpoints, model and scores? This cannot be undone.")):
+            self.marked.clear()
+            self._taken_away |= {run.id for run in runs}
+            self._delete(runs, names)
+
+    @work(thread=True, group="delete", exit_on_error=False)
+    def _delete(self, runs: list[RunFolder], names: str) -> None:
+        try:
+            remove_runs(runs)
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.tell, error)
+        except OSError as error:
+            trouble = EmbedlabError(f"could not delete {names}: {error}", hint="look at the folder's permissions")
+            self.app.call_from_thread(self.dashboard.tell, trouble)
+        else:
+            self.notify(f"deleted {names}", markup=False)
+        self.app.call_from_thread(self.look)
+
+    def action_evaluate(self) -> None:
+        """Score the run's model on the STS datasets."""
+        if (found := self._one()) is not None:
+            self.dashboard.score_model(found.run.name)
+
+    def _do(self, work: Callable[[], object], done: str) -> bool:
+        """Do something quick to a run and say so, or say why not; gives whether it was done."""
+        is_done = False
+        try:
+            work()
+        except EmbedlabError as error:
+            self.dashboard.tell(error)
+        except OSError as error:
+            self.dashboard.tell(EmbedlabError(f"that did not work: {error}", hint="press r to see how the runs are now"))
+        else:
+            self.notify(done, markup=False)
+            is_done = True
+        self.look()
+        return is_done
+
+
+def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> Line:
+    return Line(title=name, x=np.array(steps, dtype=np.float64), y=np.array(values[: len(steps)], dtype=np.float64))

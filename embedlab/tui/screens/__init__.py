@@ -1,1 +1,0 @@
-"""The screens of the dashboard: each composes widgets and reacts to their messages."""

@@ -1,0 +1,41 @@
+import json
+
+import pytest
+
+from embedlab.core.printable import ERRORS, ascii_json, one_line, visible, without_formula
+
+OBEYED = ["\x00", "\x07", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\x9f", "\u2028", "\u202e", "\u2066", "\ud800", "\uffff"]
+
+
+@pytest.mark.parametrize("character", OBEYED)
+def test_a_character_that_a_terminal_obeys_is_shown_as_its_escape(character: str) -> None:
+    assert visible(f"a{character}b") == f"a\\u{ord(character):04x}b"
+
+
+def test_what_people_write_stays_as_it_is() -> None:
+    text = "Ünïcode – “quotes” 日本語 🏴󠁧󠁢󠁥󠁮󠁧󠁿 a\u200db שלום\u200f\ttab\nline"
+    assert visible(text) == text
+    assert one_line("a\tb\r\nc\nd\re") == "a b c d e"
+
+
+def test_escaped_json_is_read_as_the_same_values() -> None:
+    values = {"sentence": "".join(OBEYED) + 'é 🎸 "\\'}
+    text = json.dumps(values, ensure_ascii=False)
+    assert json.loads(visible(text)) == values
+    assert ascii_json(text).isascii()
+    assert json.loads(ascii_json(text)) == values
+
+
+def test_an_encoding_that_lacks_a_character_gets_its_escape_or_a_plain_sign() -> None:
+    assert "a – ± é 🎸".encode("ascii", ERRORS) == b"a - +- \\u00e9 \\ud83c\\udfb8"
+    assert "é\udcff".encode("utf-8", ERRORS) == b"\xc3\xa9\\udcff"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-negated", "@SUM(A1)", "\tx", "\rx", "-1+2", "--"])
+def test_a_formula_gets_an_apostrophe(text: str) -> None:
+    assert without_formula(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-0.5", "+2e-5", "-1.", "-.5", "a=b", "", "'=1"])
+def test_a_number_and_other_text_get_none(text: str) -> None:
+    assert without_formula(text) == text

@@ -1,0 +1,216 @@
+"""Recipes: strict reading, overrides, the resolved file and the hash."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import recipe_names
+from embedlab.core.recipe import MixSection, differences, from_table, load_recipe, to_table, to_toml
+from embedlab.core.schema import read_toml
+
+
+def with_line(tmp_path: Path, old: str, new: str) -> str:
+    """A copy of snli-supcl with one line changed."""
+    text = (Path(__file__).parents[2] / "recipes" / "snli-supcl.toml").read_text()
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_reads_back_from_its_resolved_file(name: str, tmp_path: Path) -> None:
+    recipe = load_recipe(name)
+    resolved = tmp_path / "recipe.toml"
+    resolved.write_text(to_toml(recipe))
+    again = from_table(read_toml(resolved), name=name, where="resolved")
+    assert again == recipe
+    assert again.hash == recipe.hash
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_says_in_one_line_what_it_is(name: str) -> None:
+    summary = load_recipe(name).summary
+    assert 10 < len(summary) <= 100
+    assert "\n" not in summary
+
+
+def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
+    recipe = load_recipe("snli-supcl", ["optim.lr=1e-5", "objective.positives=3", "encoder.pooling=cls", "stage.0.optim.epochs=2"])
+    assert recipe.stages[0].optim.lr == 1e-5
+    assert recipe.stages[0].objective.options.positives == 3
+    assert recipe.encoder.pooling == "cls"
+    assert recipe.stages[0].optim.epochs == 2
+
+
+def test_the_hash_changes_with_the_training_and_not_with_its_description() -> None:
+    plain = load_recipe("snli-supcl")
+    assert load_recipe("snli-supcl", ["optim.lr=1e-5"]).hash != plain.hash
+    assert load_recipe("snli-supcl", ["summary=other words"]).hash == plain.hash
+    assert load_recipe("snli-supcl", ['evaluate.tasks=["sts"]']).hash == plain.hash
+
+
+def test_a_recipe_without_a_dev_score_stays_so_in_its_resolved_file(tmp_path: Path) -> None:
+    recipe = load_recipe("snli-ce", ["evaluate.dev=none"])
+    resolved = tmp_path / "recipe.toml"
+    resolved.write_text(to_toml(recipe))
+    assert from_table(read_toml(resolved), name="snli-ce", where="resolved").evaluate.dev == "none"
+
+
+def test_differences_name_key_old_and_new_value() -> None:
+    old, new = load_recipe("snli-supcl"), load_recipe("snli-supcl", ["objective.weight=0.1"])
+    assert differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]
+    assert differences(old, old) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "message", "hint"),
+    [
+        ("optim.lrr=1e-5", "unknown key 'stage.0.optim.lrr'", "'lr'"),
+        ("objective.wieght=0.1", "unknown key 'stage.0.objective.wieght'", "'weight'"),
+        ("encodr.pooling=cls", "unknown key 'encodr'", "'encoder'"),
+        ("optim.lr=fast", "'stage.0.optim.lr' is 'fast'", ""),
+        ("optim.lr=0", "'stage.0.optim.lr' is 0", ""),
+        ("optim.batch_size=6.5", "'stage.0.optim.batch_size' is 6.5", ""),
+        ("objective.weight=1.5", "'stage.0.objective.weight' is 1.5", ""),
+        ("encoder.pooling=middle", "'encoder.pooling' is 'middle'", ""),
+        ("objective.name=supervised-contrastive", "no objective named 'supervised-contrastive'", "'supervised_contrastive'"),
+        ("stage.1.optim.lr=1", "there is no stage '1'", "0"),
+        ("optim.lr", "--set takes KEY=VALUE", "--set"),
+        ("data=snli", "'stage.0.data' is missing", ""),
+        ('evaluate.tasks=["sts-benchmark"]', "no task named 'sts-benchmark'", "sts"),
+    ],
+)
+def test_a_wrong_override_is_refused_with_key_value_and_hint(override: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-supcl", [override])
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_a_wrong_key_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = with_line(tmp_path, "warmup = 0.1", "warm_up = 0.1")
+    with pytest.raises(UsageError) as caught:
+        load_recipe(path)
+    assert path in caught.value.message
+    assert "stage.0.optim.warm_up" in caught.value.message
+    assert "warmup" in caught.value.hint
+
+
+def test_broken_toml_names_the_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"mine\.toml: not valid TOML.*line"):
+        load_recipe(with_line(tmp_path, "warmup = 0.1", "warmup = = 0.1"))
+
+
+def test_an_unknown_recipe_suggests_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-supc")
+    assert "'snli-supcl'" in caught.value.hint
+
+
+def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="cannot read"):
+        read_toml(tmp_path)
+
+
+def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
+    table = to_table(load_recipe("snli-ce"))
+    table["stage"] = [table["stage"][0], table["stage"][0]]
+    from embedlab.core.recipe import set_value
+
+    with pytest.raises(UsageError, match="several stages") as caught:
+        set_value(table, "optim.lr=1e-5")
+    assert "stage.0.optim.lr" in caught.value.hint
+    set_value(table, "stage.1.optim.lr=1e-5")
+    assert from_table(table, name="two", where="two").stages[1].optim.lr == 1e-5
+
+
+def test_stages_sets_a_key_of_every_stage() -> None:
+    recipe = load_recipe("sbert-defsent-multi", ["stages.optim.lr=3e-5", "stages.data.rows=7"])
+    assert [(stage.optim.lr, stage.data.rows) for stage in recipe.stages] == [(3e-5, 7)] * 2
+    with pytest.raises(UsageError, match="several stages") as error:
+        load_recipe("sbert-defsent-multi", ["optim.lr=3e-5"])
+    assert "stages.optim.lr" in error.value.hint
+
+
+def test_a_task_may_set_what_belongs_to_no_stage() -> None:
+    recipe = load_recipe("multitask-single", ["data.task=paraphrase"])
+    assert recipe.evaluate.dev == "paraphrases"
+    assert recipe.stages[0].objective.name == "paraphrase_head"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("stage.1.optim.lr=2e-5", r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all"),
+        ("stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
+        ("mix.combine=together", r"'mix.combine' is 'together'"),
+        ("mix.untill=first", r"unknown key 'mix.untill'"),
+    ],
+)
+def test_a_mix_that_cannot_be_is_refused(change: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_recipe("multitask", [change])
+
+
+def test_a_mix_of_one_stage_is_refused() -> None:
+    with pytest.raises(UsageError, match="'mix' asks for two or more stages with a turn"):
+        load_recipe("sbert", ["mix.combine=average"])
+
+
+def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
+    recipe = load_recipe("multitask", ["mix.combine=surgery"])
+    assert recipe.mix == MixSection(combine="surgery", until="smallest")
+    assert from_table(to_table(recipe), name="multitask", where="test") == recipe
+    assert recipe.hash != load_recipe("multitask").hash
+    assert "mix" not in to_table(load_recipe("sbert-defsent-multi"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("a-b=3", "unknown key 'a-b'"),
+        ("optim.l-r=1", "unknown key 'stage.0.optim.l-r'"),
+        ("optim..lr=1", "--set takes KEY=VALUE"),
+        (".lr=1", "--set takes KEY=VALUE"),
+        ("data.datasets=[]", "'stage.0.data.datasets' is []: list should have at least 1 item"),
+        ("optim.epochs=inf", "'stage.0.optim.epochs' is inf"),
+        ("optim.epochs=nan", "'stage.0.optim.epochs' is nan"),
+        ("optim.epochs=1e308", "'stage.0.optim.epochs' is 1e+308: input should be less than or equal to 10000"),
+        ("optim.lr=1e9", "'stage.0.optim.lr' is"),
+        ("optim.batch_size=1e12", "'stage.0.optim.batch_size' is"),
+        (f"optim.batch_size={'9' * 5000}", "--set optim.batch_size: an integer of 5000 digits"),
+        (f"optim.batch_size=0x{'f' * 5000}", "'stage.0.optim.batch_size' is an integer of 20000 bits"),
+        ("optim.lr=1\noptim.epochs=2", "'stage.0.optim.lr' is '1\\noptim.epochs=2'"),
+        ('data.split="a\\u0000"', "'stage.0.data.split' holds a NUL character"),
+        ("data.split=\udcff", "'stage.0.data.split' is not valid text"),
+        (f"encoder.pooling={'a' * 100_000}", "'encoder.pooling' is 'aaaa"),
+        (f"{'a.' * 5000}b=1", "a key of 5001 parts"),
+        ("stage=3", "'stage' must be one or more"),
+        ("stage=[3]", "'stage' must be one or more"),
+        ("stage.0=3", "'stage' is not a table"),
+        ("summary=3", "'summary' is 3: not text"),
+        ("encoder=3", "'encoder' is 3: not a table"),
+        ("objective.name=3", "'stage.0.objective.name' is 3: not a name"),
+        ("objective.name=[]", "'stage.0.objective.name' is []: not a name"),
+        ("stage.٣.optim.lr=1", "there is no stage"),
+    ],
+)
+def test_no_typed_value_is_more_than_a_line_that_names_its_key(override: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_recipe("snli-ce", [override])
+    assert message in caught.value.message
+    assert len(caught.value.message) < 600
+
+
+@pytest.mark.parametrize("tasks", ["3", "{ a = 3 }"])
+def test_tasks_that_are_no_tables_are_refused(tasks: str, tmp_path: Path) -> None:
+    path = with_line(tmp_path, "summary = ", f"tasks = {tasks}\nsummary = ")
+    with pytest.raises(UsageError, match="'tasks' are not tables"):
+        load_recipe(path, ["data.task=a"])
+
+
+def test_a_starting_encoder_does_not_replace_a_section_of_another_type(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'encoder' is 3: not a table"):
+        load_recipe("snli-ce", ["encoder=3"], encoder="x")

@@ -1,0 +1,141 @@
+"""Settings: which source wins, where a value came from, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.paths import user_config_file
+from embedlab.core.settings import Settings, load_settings, process_rank
+
+
+def origins(flags: dict[str, object], environment: dict[str, str], folder: Path) -> dict[str, tuple[object, str]]:
+    return {origin.key: (origin.value, origin.source) for origin in load_settings(flags, environment=environment, folder=folder)[1]}
+
+
+def test_a_flag_beats_the_environment_beats_the_project_file_beats_the_user_file(tmp_path: Path) -> None:
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text('threads = 1\ndevice = "cpu"\nprecision = "bf16"\nformat = "csv"')
+    (tmp_path / "embedlab.toml").write_text('threads = 2\ndevice = "cuda"\nprecision = "float32"')
+    environment = {"EMBEDLAB_THREADS": "3", "EMBEDLAB_DEVICE": "mps"}
+    found = origins({"threads": 4}, environment, tmp_path)
+    assert found["threads"] == (4, "flag")
+    assert found["device"] == ("mps", "EMBEDLAB_DEVICE")
+    assert found["precision"] == ("float32", str(tmp_path / "embedlab.toml"))
+    assert found["format"] == ("csv", str(user_config_file()))
+    assert found["offline"] == (False, "default")
+
+
+def test_settings_are_read_from_pyproject_when_there_is_no_embedlab_toml(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.embedlab]\nthreads = 3\n")
+    assert load_settings({}, environment={}, folder=tmp_path)[0].threads == 3
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("no", False), ("TRUE", True)])
+def test_a_yes_or_no_variable_is_understood(text: str, value: bool, tmp_path: Path) -> None:
+    assert load_settings({}, environment={"EMBEDLAB_OFFLINE": text}, folder=tmp_path)[0].offline is value
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [("EMBEDLAB_OFFLINE", "perhaps", "not a yes or no"), ("EMBEDLAB_THREADS", "two", "not a number"), ("EMBEDLAB_THREADS", "0", "threads")],
+)
+def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expected: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=expected):
+        load_settings({}, environment={variable: text}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("EMBEDLAB_CACHE_DIR", "did you mean EMBEDLAB_CACHE?"),
+        ("EMBEDLAB_DATE", "did you mean EMBEDLAB_DATA?"),
+        ("EMBEDLAB_XYZZY", "unset it"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest_one(variable: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{variable} is no setting") as caught:
+        load_settings({}, environment={variable: "x"}, folder=tmp_path)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_variables_of_others_and_empty_ones_are_left_alone(tmp_path: Path) -> None:
+    environment = {"_EMBEDLAB_COMPLETE": "complete_bash", "EMBEDLAB_DATE": "", "MY_EMBEDLAB_DATE": "x"}
+    assert load_settings({}, environment=environment, folder=tmp_path)[0] == Settings()
+
+
+def test_an_unknown_key_in_a_file_names_the_file_and_the_nearest_key(tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text('presicion = "bf16"')
+    with pytest.raises(UsageError, match=r"embedlab\.toml: unknown key 'presicion'") as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert "precision" in caught.value.hint
+
+
+def test_sample_runs_live_beside_the_real_ones() -> None:
+    assert Settings(runs=Path("a/runs"), sample=True).runs_folder == Path("a/runs-sample")
+    assert Settings(runs=Path("a/runs")).runs_folder == Path("a/runs")
+
+
+def test_the_cache_folder_is_where_it_is_asked_for_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    settings, origins = load_settings({}, environment={}, folder=tmp_path)
+    assert settings.cache.is_relative_to(tmp_path / "elsewhere")
+    assert {origin.key: origin.value for origin in origins}["cache"] == settings.cache
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("allow-partial = true", "unknown key 'allow-partial'"),
+        ('data = "a\\u0000b"', "'data' holds a NUL character"),
+        ("cache_gib = inf", "'cache_gib' is inf"),
+        (f"threads = {'9' * 5000}", "an integer of too many digits"),
+        ("threads = 1000000", "'threads' is 1000000"),
+        (f"data = {'[' * 5000}", "nested too deep"),
+    ],
+)
+def test_a_project_file_is_refused_in_one_line_that_names_it(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text(text)
+    with pytest.raises(UsageError, match=r"embedlab\.toml") as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert message in caught.value.message
+
+
+def test_a_key_with_a_hyphen_suggests_the_one_with_an_underscore(tmp_path: Path) -> None:
+    (tmp_path / "embedlab.toml").write_text("allow-partial = true")
+    with pytest.raises(UsageError) as caught:
+        load_settings({}, environment={}, folder=tmp_path)
+    assert caught.value.hint == "did you mean 'allow_partial'?"
+
+
+def test_a_section_of_pyproject_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nembedlab = 3\n")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: 3: not a table"):
+        load_settings({}, environment={}, folder=tmp_path)
+    (tmp_path / "pyproject.toml").write_text("tool = 3\n")
+    assert load_settings({}, environment={}, folder=tmp_path)[0] == Settings()
+
+
+def test_a_number_of_thousands_of_digits_in_a_variable_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="EMBEDLAB_THREADS is '999"):
+        load_settings({}, environment={"EMBEDLAB_THREADS": "9" * 5000}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"RANK": "3"},
+        {"RANK": "x"},
+        {"RANK": "1", "WORLD_SIZE": "2"},
+        {"RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "a", "MASTER_PORT": "1"},
+    ],
+)
+def test_a_rank_alone_changes_nothing(environment: dict[str, str]) -> None:
+    assert process_rank(environment) == 0
+
+
+def test_a_process_of_a_team_knows_its_rank() -> None:
+    team = {"WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+    assert process_rank({**team, "RANK": "3"}) == 3
+    assert process_rank({**team, "RANK": "4"}) == 0
+    assert process_rank({**team, "RANK": "0", "WORLD_SIZE": "1"}) == 0

@@ -1,0 +1,91 @@
+"""Dropout by random bits: the rate, the mean and the gradient of torch's own."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from embedlab.cpu.dropout import BitDropout, drop, use_bits
+from embedlab.cpu.packing import ARCHITECTURES
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.random_encoder import build_random_encoder
+from tests.training.small_runs import MACHINE
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.9])
+def test_the_rate_is_dropped_and_the_mean_stays_in_each_place_of_a_word_of_bits(rate: float) -> None:
+    torch.manual_seed(1)
+    dropped = drop(torch.ones(400_000, 4), rate)
+    torch.testing.assert_close((dropped == 0).float().mean(dim=0), torch.full((4,), rate), rtol=0, atol=4e-3)
+    torch.testing.assert_close(dropped.mean(), torch.tensor(1.0), rtol=0, atol=1e-2)
+    assert len(dropped.unique()) == 2
+
+
+def test_neighbours_are_dropped_independently() -> None:
+    torch.manual_seed(1)
+    kept = (drop(torch.ones(1_000_000), 0.5) > 0).float()
+    for apart in (1, 2, 3, 4, 8):
+        assert abs(float((kept[:-apart] * kept[apart:]).mean()) - 0.25) < 3e-3
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_the_gradient_passes_where_states_passed(kind: torch.dtype) -> None:
+    states = torch.full((7, 3), 2.0, dtype=kind, requires_grad=True)  # 21 elements: not a whole number of words
+    dropped = drop(states, 0.4)
+    dropped.sum().backward()
+    assert states.grad is not None
+    assert dropped.dtype == states.grad.dtype == kind
+    assert 0 < int((dropped == 0).sum()) < 21
+    torch.testing.assert_close(states.grad * 2, dropped.detach())
+
+
+def test_the_gradient_is_that_of_a_fixed_mask() -> None:
+    states = torch.randn(5, 6, dtype=torch.float64, requires_grad=True)
+
+    def with_one_mask(given: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(3)
+        return drop(given, 0.3)
+
+    assert torch.autograd.gradcheck(with_one_mask, (states,))
+
+
+def test_the_seed_decides_the_mask() -> None:
+    states = torch.ones(64, 64)
+    torch.manual_seed(5)
+    first, second = drop(states, 0.1), drop(states, 0.1)
+    torch.manual_seed(5)
+    assert torch.equal(first, drop(states, 0.1))
+    assert not torch.equal(first, second)
+
+
+def test_nothing_all_and_evaluation_are_as_in_torch() -> None:
+    states = torch.randn(8, 8)
+    assert torch.equal(drop(states, 0.0), states)
+    assert torch.equal(drop(states, 1.0), torch.zeros(8, 8))
+    assert torch.equal(BitDropout(0.5).eval()(states), states)
+
+
+def test_only_dropout_modules_are_replaced_and_no_weight_is_renamed() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.2), nn.Sequential(nn.Dropout(0.3).eval(), nn.LayerNorm(3)))
+    names = list(model.state_dict())
+    use_bits(model)
+    assert [(module.p, module.training) for module in model.modules() if isinstance(module, BitDropout)] == [(0.2, True), (0.3, False)]
+    assert list(model.state_dict()) == names
+
+
+@pytest.mark.parametrize("is_packing", [True, False])
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(architecture: str, is_packing: bool, tmp_path: Path) -> None:
+    build_random_encoder(tmp_path, seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
+    encoder = load_transformer(str(tmp_path), MACHINE, pooling="mean", max_tokens=32)
+    encoder.is_packing = is_packing
+    ids, mask = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    encoder.backbone.eval()
+    expected = encoder.forward_tokens(ids, mask)
+    encoder.backbone.train()
+    for module in encoder.backbone.modules():
+        if isinstance(module, nn.Dropout):
+            assert isinstance(module, BitDropout)
+            module.p = 1e-6  # rounds to nothing, but is asked for
+    torch.testing.assert_close(encoder.forward_tokens(ids, mask), expected, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,36 @@
+"""int8: near float32, told as such, under a fingerprint of its own, and never trained."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.cpu.quantisation import NOTE
+from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine, machine
+from tests.training.small_runs import MACHINE
+
+INT8 = Machine(device=torch.device("cpu"), precision="int8", threads=1)
+SENTENCES = ["a man sleeps", "a dog runs in the park", "two children play"]
+
+
+def test_int8_vectors_are_near_and_are_told_apart(tiny_encoder: Path) -> None:
+    exact, short = (load_transformer(str(tiny_encoder), here, pooling="mean", max_tokens=32) for here in (MACHINE, INT8))
+    one, other = exact.encode(SENTENCES), short.encode(SENTENCES)
+    error = np.linalg.norm(one - other, axis=1) / np.linalg.norm(one, axis=1)
+    assert 0 < error.max() < 0.05
+    assert short.fingerprint != exact.fingerprint
+    assert short.facts.precision == "int8"
+    assert NOTE in short.facts.notes
+
+
+def test_int8_is_refused_where_it_makes_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine(Settings(device="cpu", precision="int8")).precision == "int8"
+    with pytest.raises(UsageError, match="not for training"):
+        machine(Settings(device="cpu", precision="int8"), training=True)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    with pytest.raises(UsageError, match="not for device 'mps'"):
+        machine(Settings(device="mps", precision="int8"))

@@ -1,0 +1,99 @@
+"""Threads that compute alone: all pieces are done, errors come out, and torch keeps its number of threads."""
+
+from collections.abc import Iterator
+from threading import Barrier, get_ident
+
+import pytest
+import torch
+
+from embedlab.cpu.thread_pool import run_side_by_side
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_every_piece_is_done_with_one_thread_and_told() -> None:
+    seen: list[tuple[int, int]] = []
+    told: list[int] = []
+
+    def work(piece: int) -> Iterator[int]:
+        seen.append((piece, torch.get_num_threads()))
+        yield from range(piece)
+
+    run_side_by_side(work, range(5), told.append)
+    assert sorted(seen) == [(piece, 1) for piece in range(5)]
+    assert sum(told) == 0 + 1 + 3 + 6
+    assert torch.get_num_threads() == 2
+
+
+def test_two_pieces_are_under_way_at_once_and_told_where_they_were_asked_for() -> None:
+    both = Barrier(2, timeout=60)
+    workers: set[int] = set()
+    tellers: set[int] = set()
+
+    def work(piece: int) -> Iterator[int]:
+        workers.add(get_ident())
+        both.wait()
+        yield piece
+
+    run_side_by_side(work, range(2), lambda _: tellers.add(get_ident()))
+    assert len(workers) == 2
+    assert tellers == {get_ident()}
+
+
+@pytest.mark.parametrize("is_callers", [True, False], ids=["the-callers", "a-helpers"])
+def test_an_error_in_one_piece_stops_the_others(is_callers: bool) -> None:
+    both = Barrier(2, timeout=60)
+    caller = get_ident()
+
+    def work(piece: int) -> Iterator[int]:
+        both.wait()
+        if (get_ident() == caller) == is_callers:
+            raise ValueError("broken")
+        while True:
+            yield piece
+
+    with pytest.raises(ValueError, match="broken"):
+        run_side_by_side(work, range(2), lambda _: None)
+    assert torch.get_num_threads() == 2
+
+
+def test_who_is_told_can_stop_all_pieces() -> None:
+    started: list[int] = []
+
+    def work(piece: int) -> Iterator[int]:
+        started.append(piece)
+        while True:
+            yield piece
+
+    def tell(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_side_by_side(work, range(9), tell)
+    assert len(started) <= 2
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(("threads", "most", "at_once", "each"), [(1, None, 1, 1), (2, 1, 1, 2), (5, 2, 2, 2), (3, None, 3, 1)])
+def test_the_threads_are_divided_among_the_pieces_at_once(threads: int, most: int | None, at_once: int, each: int) -> None:
+    torch.set_num_threads(threads)
+    together = Barrier(at_once, timeout=60)
+    seen: list[tuple[int, int]] = []
+
+    def work(piece: int) -> Iterator[int]:
+        together.wait()
+        seen.append((get_ident(), torch.get_num_threads()))
+        yield piece
+
+    told: list[int] = []
+    run_side_by_side(work, range(2 * at_once), told.append, most=most)
+    assert sorted(told) == list(range(2 * at_once))
+    assert len({worker for worker, _ in seen}) == at_once
+    assert {own for _, own in seen} == {each}
+    assert torch.get_num_threads() == threads

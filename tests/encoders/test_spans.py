@@ -1,8 +1,0 @@
-"""Where the sentences of spans lie, one span after the other."""
-
-from embedlab.encoders.spans import Span, parts
-
-
-def test_parts_follow_each_other() -> None:
-    spans = (Span(2, 1, 3), Span(1, 1, 5))
-    assert [(asking, tokens) for _, asking, tokens in parts(spans)] == [(slice(0, 2), slice(0, 6)), (slice(2, 3), slice(6, 11))]

@@ -1,0 +1,146 @@
+"""What heads predict: thresholds against every cut, sharing and saving of layers, averages of runs."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.encoders.device import Machine
+from embedlab.encoders.sealed_tensors import write_sealed_tensors
+from embedlab.evaluation.dev_score import dev_score
+from embedlab.evaluation.predictions import HEADS, best_threshold, load_trained, predict
+from embedlab.models.catalog import resolve
+from embedlab.objectives.objective import build_objectives
+from embedlab.runs.store import RunFolder
+from embedlab.tasks.multitask import judge
+from embedlab.training.stages import train_run
+
+MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+SAMPLE = Source(sample=True)
+SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_threshold_makes_fewer_errors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-5, 6, 40).astype(np.float32) / 5  # with ties
+    labels = (values + rng.normal(0, 0.5, 40) > 0).astype(np.int64)
+    errors = [((values > cut) != labels).sum() for cut in np.linspace(-1.1, 1.1, 221)]
+    assert ((values > best_threshold(values, labels)) != labels).sum() == min(errors)
+
+
+@pytest.mark.parametrize(("sharing", "layers"), [("separate", 4), ("first-layer", 3), ("whole", 2)])
+def test_shared_layers_are_one(sharing: str, layers: int) -> None:
+    objectives = build_objectives(load_recipe("multitask", [f"stage.2.objective.sharing={sharing}"]), 8)
+    pair_heads = torch.nn.ModuleList(objectives[1:])
+    weights = [name for name, parameter in pair_heads.named_parameters() if "layers" in name and parameter.ndim == 2]
+    assert len(weights) == layers
+
+
+def test_sharing_without_a_paraphrase_head_is_refused() -> None:
+    recipe = load_recipe("multitask-single", ["data.task=sts", "objective.sharing=whole"])
+    with pytest.raises(UsageError, match="shares 'whole' with a paraphrase_head"):
+        build_objectives(recipe, 8)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    """A run with three heads and one with a sentiment head alone."""
+    folder = tmp_path_factory.mktemp("multitask") / "runs"
+    for name in ("multitask", "multitask-baseline"):
+        changes = ["stages.data.rows=64", "stages.optim.epochs=1", "stages.optim.lr=2e-3", "encoder.max_tokens=32"]
+        recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
+        train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder, name, 1), 1, dev_score=dev_score(SAMPLE, "sentiment"))
+    return folder
+
+
+def scores(name: str, runs: Path) -> dict[str, float]:
+    (spec,) = resolve(name, runs).members
+    judged = judge(spec, SETTINGS, lambda _: lambda done, total: None)
+    assert judged.evaluation.marks == ("sample",)
+    assert {score.split for score in judged.evaluation.scores} == {"dev"}
+    found = {score.slice: score.value for score in judged.evaluation.scores}
+    for kept in judged.outcomes:
+        assert (kept.items["gold"] == kept.items["predicted"]).mean() == pytest.approx(found[kept.dataset])
+    return found
+
+
+def test_heads_come_back_from_the_run(runs: Path) -> None:
+    saved = load_file(runs / "multitask" / "seed-1" / "heads.safetensors")
+    assert "1.layers.first.weight" in saved
+    assert "2.layers.first.weight" not in saved  # shared: saved once
+    (spec,) = resolve("multitask", runs).members
+    trained = load_trained(spec, SETTINGS)
+    assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
+    frame = SAMPLE.open("sts-course", "dev").frame.head(5)
+    assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
+
+
+Tensors = dict[str, torch.Tensor]
+HEAD = "1.layers.first.weight"  # shared by two stages, saved once
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda heads: heads.pop(HEAD), f"lacks tensor '{HEAD}'"),
+        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.nan), f"not finite in tensor '{HEAD}'"),
+        (lambda heads: heads[HEAD].view(-1)[5:6].fill_(torch.inf), f"not finite in tensor '{HEAD}'"),
+        (lambda heads: heads.update({HEAD: heads[HEAD][1:]}), rf"tensor '{HEAD}' in the shape \[63, 64\], but .* \[64, 64\]"),
+        (lambda heads: heads.update({HEAD: heads[HEAD].int()}), f"tensor '{HEAD}' without floating point numbers"),
+        (lambda heads: heads.clear(), "lacks tensor '0"),
+    ],
+)
+@pytest.mark.parametrize("write", [save_file, lambda tensors, path: write_sealed_tensors(path, tensors)], ids=["unsealed", "sealed"])
+def test_heads_that_are_not_whole_and_finite_are_refused_by_name(
+    runs: Path, tmp_path: Path, change: Callable[[Tensors], object], message: str, write: Callable[[Tensors, Path], None]
+) -> None:
+    run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
+    heads = load_file(run / "heads.safetensors")
+    change(heads)
+    write(heads, run / "heads.safetensors")
+    (spec,) = resolve("multitask", tmp_path).members
+    with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
+        load_trained(spec, SETTINGS)
+
+
+def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(runs / "multitask", tmp_path / "multitask")) / "seed-1"
+    heads = load_file(run / "heads.safetensors")
+    save_file({**heads, "7.projection.weight": torch.full((2,), torch.nan)}, run / "heads.safetensors")
+    (spec,) = resolve("multitask", tmp_path).members
+    trained = load_trained(spec, SETTINGS)
+    assert torch.equal(trained.objectives[2].layers.first.weight, heads[HEAD])  # type: ignore[union-attr, arg-type]
+
+
+def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
+    found = scores("multitask", runs)
+    assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
+    assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEADS]))
+
+
+def test_what_has_no_head_is_judged_by_cosines(runs: Path) -> None:
+    assert scores("multitask-baseline", runs)["paraphrases"] >= 0.5
+    assert list(scores("multitask-baseline", runs)) == ["sentiment", "paraphrases", "sts-course", "mean"]
+
+
+def test_an_ensemble_averages_those_who_have_a_head(runs: Path) -> None:
+    ensemble, alone = scores("ensemble:multitask,multitask-baseline", runs), scores("multitask", runs)
+    assert ensemble["paraphrases"] == alone["paraphrases"]  # the baseline has no say
+    assert "mean" in ensemble
+
+
+def test_an_ensemble_has_no_vectors(runs: Path) -> None:
+    from embedlab.encoders.loading import load_scorer
+
+    (spec,) = resolve("ensemble:multitask,multitask-baseline", runs).members
+    with pytest.raises(UsageError, match="has no vectors"):
+        load_scorer(spec, MACHINE)

@@ -1,0 +1,95 @@
+"""One pass over the sentences of several tasks, and evaluations that are kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.encoders.encoder import Watch
+from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.evaluation.prefetch import encode_once, kept_evaluation
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.tasks import transfer
+from embedlab.tasks.classification import Opened, task_features
+from embedlab.tasks.transfer import evaluate_transfer, open_transfer
+from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    for write in (write_mr, write_sst2, write_mrpc):
+        write(tmp_path, 12)
+    return Source(folder=tmp_path, offline=True, allow_partial=True)
+
+
+def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
+    source: Source, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    embed = TransformerEncoder.embed
+
+    def counted(self: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> tuple[np.ndarray, np.ndarray]:
+        asked.extend(sentences)
+        return embed(self, sentences, watch)
+
+    monkeypatch.setattr(TransformerEncoder, "embed", counted)
+    (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
+    settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
+    texts = [transfer.texts(source, ["mr", "sst2"]), transfer.texts(source, ["mrpc", "sst2"])]
+    told: list[tuple[int, int]] = []
+    encode_once(spec, texts, settings, lambda _: lambda done, total: told.append((done, total)))
+    everything = {sentence for one in texts for column in one.columns for sentence in column}
+    assert sorted(asked) == sorted(everything)
+    assert [len(sentence) for sentence in asked] == sorted(map(len, asked), reverse=True)
+    assert told[-1] == (len(everything), len(everything))
+    encode_once(spec, texts, settings, lambda _: lambda done, total: None)
+    assert len(asked) == len(everything)
+
+    from embedlab.encoders.device import machine
+
+    cached = load_encoder(spec, machine(settings), cache=settings.cache)
+    plain = load_encoder(spec, machine(settings))
+    for task in open_transfer(source, ["mr", "mrpc"]).tasks:
+        np.testing.assert_allclose(task_features(cached, task), task_features(plain, task), atol=1e-5)
+
+
+def test_without_a_cache_there_is_no_pass(source: Source, tiny_encoder: Path, tmp_path: Path) -> None:
+    (spec,) = resolve(str(tiny_encoder), tmp_path).members
+    settings = Settings(cache=tmp_path / "cache", cache_gib=0)
+    encode_once(spec, [transfer.texts(source, ["mr"])], settings, lambda _: lambda done, total: None)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source: Source, tmp_path: Path) -> None:
+    opened = open_transfer(source, ["mr", "mrpc"])
+    made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
+    everything = opened
+
+    def kept(name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: Opened = opened) -> bool:
+        spec = ModelSpec(name=model, kind="folder", location="")
+        place = ScorePlace(
+            spec=spec, fingerprint=fingerprint, precision="float32", scores_file=tmp_path / "scores.parquet", evaluations=tmp_path
+        )
+        found = kept_evaluation(place, name, opened.texts, source)
+        assert found is None or found.scores == made.scores
+        # What its task reads may also be known from the evaluation alone.
+        assert opened is not everything or kept_evaluation(place, name, None, source) == found
+        return found is not None
+
+    made.save(tmp_path)
+    assert kept()
+    assert not kept("transfer")
+    assert not kept(fingerprint="other")
+    assert not kept(opened=open_transfer(source, ["mr"]))
+    assert not kept(model="a copy of it")
+    replace(made, embedlab="0.0.1").save(tmp_path)
+    assert not kept()
+    made.save(tmp_path)
+    write_mr(source.folder or tmp_path, 13)
+    everything = open_transfer(source, ["mr", "mrpc"])
+    assert not kept(opened=everything)

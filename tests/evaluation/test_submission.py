@@ -1,0 +1,72 @@
+"""Predictions in GLUE's submission format."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
+from embedlab.evaluation.submission import predictions_text, write_submission
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.runs.store import RunFolder
+from embedlab.training.stages import train_run
+from tests.processes import Ended, at_once
+from tests.training.small_runs import MACHINE, SAMPLE
+
+
+def settings_of(folder: Path, *, sample: bool) -> Settings:
+    return Settings(data=folder, runs=folder / "runs", cache=folder / "cache", sample=sample, offline=True, device="cpu", threads=1)
+
+
+def finished(folder: Path, encoder: Path, task: str, name: str = "") -> ModelSpec:
+    changes = [f"data.task={task}", "data.rows=32", "encoder.max_tokens=32", "optim.epochs=1"]
+    name = name or f"small-{task}"
+    recipe = load_recipe("glue-finetune", changes, encoder=str(encoder))
+    train_run(recipe, SAMPLE, MACHINE, RunFolder.of(folder / "runs", name, 1), 1)
+    return resolve(f"{name}@1", folder / "runs").members[0]
+
+
+def test_labels_are_glues_names_and_scores_stay_within_their_scale() -> None:
+    assert predictions_text(np.array([1, 0]), ("entailment", "not_entailment")) == "index\tprediction\n0\tnot_entailment\n1\tentailment\n"
+    assert predictions_text(np.array([-0.2, 3.14159, 5.5]), ()) == "index\tprediction\n0\t0.000\n1\t3.142\n2\t5.000\n"
+
+
+def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_encoder: Path) -> None:
+    specs = [finished(tmp_path, tiny_encoder, task) for task in ("mnli", "stsb")]
+    written = write_submission(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+    assert {path.name: author for path, author in written.items()} == {
+        "MNLI-m.tsv": "small-mnli@1",
+        "MNLI-mm.tsv": "small-mnli@1",
+        "STS-B.tsv": "small-stsb@1",
+    }
+    header, *lines = (tmp_path / "out" / "MNLI-m.tsv").read_text().splitlines()
+    assert header == "index\tprediction"
+    assert [line.split("\t")[0] for line in lines] == [str(index) for index in range(300)]
+    assert {line.split("\t")[1] for line in lines} <= {"entailment", "neutral", "contradiction"}
+
+
+def submit(folder: str, out: str, spec: ModelSpec) -> None:
+    write_submission(Path(out), [spec], settings_of(Path(folder), sample=True))
+
+
+def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = [finished(tmp_path, tiny_encoder, "rte", name) for name in ("one", "two")]
+    with pytest.raises(UsageError, match=r"'one@1' and 'two@1' both predict RTE\.tsv"):
+        write_submission(tmp_path / "out", specs, settings_of(tmp_path, sample=True))
+    with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
+        write_submission(tmp_path / "out", specs[:1], settings_of(tmp_path, sample=False))
+    assert not (tmp_path / "out").exists()
+
+    # Into one folder at once, the predictions are those of one.
+    monkeypatch.chdir(tmp_path)
+    ended = at_once([(submit, (str(tmp_path), "out", spec)) for spec in specs])
+    assert ended == [Ended(code=0, err="")] * 2
+    for spec in specs:
+        submit(str(tmp_path), f"out-{spec.name}", spec)
+    alone = [Path(f"out-{spec.name}/RTE.tsv").read_text() for spec in specs]
+    assert Path("out/RTE.tsv").read_text() in alone
+    assert [path.name for path in Path("out").iterdir()] == ["RTE.tsv"]

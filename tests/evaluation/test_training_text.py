@@ -1,0 +1,209 @@
+"""What a run has seen of the test sets: counted from its own rows, kept with it, followed to where it started, told beside scores."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from huggingface_hub.utils import filter_repo_objects
+
+from embedlab.core.checksums import KEY
+from embedlab.core.recipe import Recipe, from_table
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import Part, State
+from embedlab.data.overlaps import KnownText
+from embedlab.data.shared_text import Overlap
+from embedlab.data.source import Source
+from embedlab.evaluation.member import Judged, marked
+from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training_marks, training_notes
+from embedlab.evaluation.training_text import TRAINING, keep_lineage, learnt, lineage
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.hub import WANTED
+from embedlab.runs.environment import environment
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.store import RunFolder, remove_runs
+from embedlab.training.stage_data import open_stages
+
+
+def recipe(dataset: str, objective: str = "in_batch_contrastive", *, encoder: str = "tiny", **data: Any) -> Recipe:
+    stage = {"data": {"datasets": [dataset], **data}, "objective": {"name": objective}, "optim": {"lr": 1e-5, "batch_size": 8}}
+    return from_table({"summary": "A test.", "encoder": {"model": encoder, "pooling": "mean"}, "stage": [stage]}, name="r", where="test")
+
+
+def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolder:
+    """A run that has learnt from its data, without a model that would say anything."""
+    run = RunFolder.of(runs, name, 1)
+    states = [vars(state) for data in open_stages(made_by, source, 1) for state in data.states]
+    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
+    run.write_once(made_by, environment(seed=1, device="cpu", precision="float32", threads=1, data=plain))
+    run.model.mkdir(parents=True)
+    return run
+
+
+def member(run: RunFolder) -> ModelSpec:
+    return resolve(run.id, run.path.parents[1]).members[0]
+
+
+SAMPLE = Source(sample=True)
+SETTINGS = Settings(sample=True)
+
+
+def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
+    train = SAMPLE.open("snli", "train").frame
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    found = learnt(member(run), SETTINGS).text
+    assert found is not None
+    test = pl.DataFrame({"sentence1": [*train["hypothesis"][:3], "of no corpus"], "sentence2": [*train["premise"][:3], "nor this one"]})
+    known = {text for column in ("premise", "hypothesis") for text in train[column]}
+    distinct = {text for column in ("sentence1", "sentence2") for text in test[column]}
+    assert found.overlap(test) == Overlap(sentences=len(distinct), shared_sentences=len(distinct & known), pairs=4, shared_pairs=3)
+
+
+def test_only_the_rows_that_a_run_drew_count_and_they_are_kept_with_it(tmp_path: Path) -> None:
+    few = recipe("snli", "nli_softmax", rows=20)
+    run = finished(tmp_path, "few", few, SAMPLE)
+    found = learnt(member(run), SETTINGS).text
+    (data,) = open_stages(few, SAMPLE, 1)
+    assert found is not None
+    assert found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs == len(data.rows) >= 20
+    assert found.overlap(SAMPLE.open("snli", "train").frame).shared_pairs < 60
+    assert (KnownText.read(run.learnt_file).pairs == found.pairs).all()
+    # From then on neither recipe nor data is asked again.
+    run.recipe_file.write_text(run.recipe_file.read_text().replace("snli", "multinli"))
+    again = learnt(member(run), Settings()).text
+    assert again is not None
+    assert (again.sentences == found.sentences).all()
+
+
+def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) -> None:
+    first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
+    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    assert [run.id for run in lineage(member(second))] == ["second@1", "first@1"]
+    found = learnt(member(second), SETTINGS).text
+    assert found is not None
+    for name in ("snli", "multinli"):
+        frame = SAMPLE.open(name, "train").frame
+        assert found.overlap(frame).shared_pairs == len(frame)
+    assert training_marks(replace(member(second), kind="folder", location=str(second.model))) == ("sample",)
+
+
+def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> None:
+    first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
+    second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
+    before = learnt(member(second), SETTINGS).text
+    keep_lineage(member(second), tmp_path / "out", SETTINGS)
+    for run in (first, second):
+        remove_runs([run])
+    exported = ModelSpec(name="out", kind="folder", location=str(tmp_path / "out"))
+    assert [run.id for run in lineage(exported)] == ["second@1", "first@1"]
+    assert training_marks(exported) == ("sample",)
+    after = learnt(exported, Settings()).text
+    assert before is not None
+    assert after is not None
+    assert (after.pairs == before.pairs).all()
+    assert [run.environment().host for run in lineage(exported)] == ["", ""]
+
+
+def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: Path) -> None:
+    run = finished(tmp_path, "mine", recipe("snli", "nli_softmax"), SAMPLE)
+    before = learnt(member(run), SETTINGS).text
+    exported, fetched = tmp_path / "out", tmp_path / "snapshot"
+    keep_lineage(member(run), exported, SETTINGS)
+    (exported / TRAINING / "notebook.parquet").write_text("a stranger's")
+    files = [file.relative_to(exported).as_posix() for file in exported.rglob("*") if file.is_file()]
+    for file in filter_repo_objects(files, allow_patterns=list(WANTED)):
+        (fetched / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(exported / file, fetched / file)
+    (fetched / TRAINING / "theirs" / "own" / "seed-7").mkdir(parents=True)
+    of_hub = ModelSpec(name="me/mine", kind="hub", location=str(fetched))
+    assert training_marks(of_hub) == ("sample",)
+    after = learnt(of_hub, Settings()).text
+    assert before is not None
+    assert after is not None
+    assert (after.sentences == before.sentences).all()
+    assert not (fetched / TRAINING / "notebook.parquet").exists()
+
+
+def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    environment_file = run.environment_file.read_text()
+    run.environment_file.write_text(environment_file.replace('"sample": true', '"sample": false'))
+    found = learnt(member(run), Settings(offline=True))
+    assert found.text is None
+    assert "what a@1 shares with test sets is not counted" in found.notes[0]
+    assert not run.learnt_file.exists()
+
+
+def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
+    other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
+    state = State(name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder")
+    parts = (Part(frame=train[:3], state=state), Part(frame=other, state=replace(state, split="dev-mismatched")))
+    evaluation = Evaluation(
+        task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
+        data=(), marks=(), scores=(),
+    )  # fmt: skip
+    found = marked(Judged(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
+    assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
+    assert "overlap" in found.marks
+
+
+def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
+    assert learnt(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
+
+
+def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
+    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
+    run = RunFolder.of(tmp_path, "few", 1)
+    made_on = environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
+    run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
+    run.model.mkdir(parents=True)
+    assert training_notes(member(run)) == (
+        "trained on 20 rows of partial snli train: 90 of 900 rows",
+        "trained on partial snli train: 90 of 900 rows",
+        "its starting encoder's training text is unknown",
+    )
+
+
+def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
+    pairs = Overlap(sentences=9, shared_sentences=4, pairs=5, shared_pairs=2)
+    sentences = Overlap(sentences=8, shared_sentences=3, pairs=4, shared_pairs=0)
+    assert [overlap_mark(one) for one in (pairs, sentences, None, pairs + sentences)] == ["†", "‡", "", "†"]
+    assert overlap_notes({"sts12": pairs, "mr": sentences}) == (
+        "† test pairs that are in its training data: sts12 2 of 5",
+        "‡ test sentences that are in its training data: mr 3 of 8",
+    )
+
+
+def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:
+    run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
+    whole = learnt(member(run), SETTINGS).text
+    content = bytearray(run.learnt_file.read_bytes())
+    content[len(content) // 3] ^= 1
+    run.learnt_file.write_bytes(content)
+    again = learnt(member(run), SETTINGS)
+    assert again.notes == ()
+    assert whole is not None
+    assert again.text is not None
+    assert (again.text.sentences == whole.sentences).all()
+    run.learnt_file.write_bytes(b"PAR1")
+    values = json.loads(run.environment_file.read_text(encoding="utf-8"))
+    values["data"][0]["rows"] += 1  # the data as it is now is not what the run read
+    run.environment_file.write_text(json.dumps({key: value for key, value in values.items() if key != KEY}))
+    assert "learnt.parquet" in learnt(member(run), SETTINGS).notes[0]
+
+
+def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(shared_data: Path, tmp_path: Path) -> None:
+    source = Source(folder=shared_data, offline=True)
+    sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe("sts-benchmark", "similarity_head")
+    run = finished(tmp_path, "b", sts, source)
+    text = learnt(member(run), Settings(data=shared_data, offline=True)).text
+    assert text is not None
+    years = [text.overlap(source.open(f"sts{year}").frame).shared_pairs for year in range(12, 17)]
+    assert sum(years) == 4760
+    assert text.overlap(source.open("sts-benchmark", "train").frame).shared_pairs == 5749

@@ -1,0 +1,87 @@
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.paths import file_hash
+from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_scorer
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.fingerprint import folder_fingerprint, spec_fingerprint
+
+USE = {"pooling": "mean", "max_tokens": 64, "precision": "float32", "is_normalised": False}
+OTHERS = ({"pooling": "cls"}, {"max_tokens": 65}, {"precision": "bf16"}, {"is_normalised": True})
+
+
+def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(small_bert, tmp_path / "changed")
+    weights = bytearray((changed / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (changed / "model.safetensors").write_bytes(weights)
+    found = [
+        folder_fingerprint(small_bert, **USE),
+        folder_fingerprint(changed, **USE),
+        *(folder_fingerprint(small_bert, **USE | other) for other in OTHERS),
+    ]
+    assert all(a != b for a, b in itertools.combinations(found, 2))
+    assert folder_fingerprint(shutil.copytree(small_bert, tmp_path / "copy"), **USE) == found[0]
+
+
+def test_another_tokenizer_changes_it(small_bert: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(small_bert, tmp_path / "changed")
+    (changed / "tokenizer.json").write_text((changed / "tokenizer.json").read_text() + " ")
+    assert folder_fingerprint(changed, **USE) != folder_fingerprint(small_bert, **USE)
+
+
+def test_what_a_tokenizer_does_with_capitals_changes_it(small_bert: Path, tmp_path: Path) -> None:
+    usage = {"pooling": "mean", "max_tokens": 64, "precision": "float32"}
+    copy = tmp_path / "copy"
+    shutil.copytree(small_bert, copy)
+    (copy / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    before = folder_fingerprint(copy, **usage)  # type: ignore[arg-type]
+    (copy / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert folder_fingerprint(copy, **usage) != before  # type: ignore[arg-type]
+
+
+def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("one")
+    before = file_hash(file)
+    file.write_text("two")
+    os.utime(file, ns=(1, 1))
+    assert file_hash(file) != before
+
+
+def test_the_light_fingerprint_is_that_of_the_loaded_scorer(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    normalising = load_transformer(str(small_bert), cpu)
+    normalising.is_normalised = True
+    save_model(tmp_path / "normalising", normalising, card="")
+    words = tmp_path / "words.txt"
+    words.write_text("a 1 2\n")
+    for name in (
+        str(small_bert),
+        f"{small_bert}?pooling=cls",
+        str(tmp_path / "normalising"),
+        "dice",
+        f"word-vectors:{words}",
+        f"concat:{small_bert},word-vectors:{words}",
+    ):
+        (spec,) = resolve(name, tmp_path).members
+        assert spec_fingerprint(spec, precision="float32") == load_scorer(spec, cpu).fingerprint
+
+
+def test_order_and_kind_of_a_combination_count(small_bert: Path) -> None:
+    one, two = (ModelSpec(name=pooling, kind="folder", location=str(small_bert), pooling=pooling) for pooling in ("mean", "cls"))
+    kinds = [("average", (one, two)), ("concat", (one, two)), ("concat", (two, one))]
+    assert len({spec_fingerprint(ModelSpec(name="", kind=kind, parts=parts), precision="float32") for kind, parts in kinds}) == 3
+
+
+@pytest.mark.parametrize("module", ["encoder", "catalog", "fingerprint"])
+def test_light_files_load_without_torch(module: str) -> None:
+    code = f"import sys, embedlab.encoders.{module}; assert not {{'torch', 'transformers', 'scipy', 'huggingface_hub'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,79 @@
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.recipe import Pooling
+from embedlab.models.grammar import Combined, Single, parse_model
+
+
+def shape(parsed: Single | Combined) -> str:
+    if isinstance(parsed, Single):
+        return parsed.name + (f"?{parsed.pooling}" if parsed.pooling else "") + (f"#{parsed.revision}" if parsed.revision else "")
+    return f"{parsed.kind}[{' '.join(map(shape, parsed.parts))}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sbert", "sbert"),
+        ("sbert@3", "sbert@3"),
+        ("org/model?pooling=mean-without-cls", "org/model?mean-without-cls"),
+        ("org/model?pooling=cls?revision=refs/pr/1", "org/model?cls#refs/pr/1"),
+        ("word-vectors:some/file.txt", "word-vectors:some/file.txt"),
+        ("average:a,b", "average[a b]"),
+        ("average(a,b)", "average[a b]"),
+        ("average(a, b)", "average[a b]"),
+        ("ensemble:a,b@2", "ensemble[a b@2]"),
+        ("normalized-average:a,b?pooling=max,c", "normalized-average[a b?max c]"),
+        ("concat:a@0,a@1", "concat[a@0 a@1]"),
+        ("average:a,concat(b,c)", "average[a concat[b c]]"),
+        ("average:concat(b,c),a", "average[concat[b c] a]"),
+        ("average:a,concat:b,c", "average[a concat[b c]]"),
+        ("average(a,concat:b,c)", "average[a concat[b c]]"),
+        ("concat:average(a,normalized-average(b,c)),d", "concat[average[a normalized-average[b c]] d]"),
+        ("averages", "averages"),
+    ],
+)
+def test_the_grammar_reads(text: str, expected: str) -> None:
+    assert shape(parse_model(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "?pooling=mean", "average:", "average:a", "average:a,", "average(a,b", "average(a,b))", "average:a,b)", "average(a,b),c",
+     "a?pooling", "a?pooling=", "a?pooling=median", "a?pool=mean", "average:a,?pooling=mean", "concat(average:a,b)"],
+)  # fmt: skip
+def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_model(text)
+
+
+def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("plain", "what?", "a?pooling=cls", "concat:a,b"):
+        Path(name).mkdir()
+    Path("words?.txt").touch()
+    read = {
+        "plain?pooling=max": ("plain", "max"),
+        "what?": ("what?", None),
+        "what??pooling=max": ("what?", "max"),
+        "a?pooling=cls": ("a?pooling=cls", None),
+        "a?pooling=cls?pooling=max": ("a?pooling=cls", "max"),
+        "./a?pooling=cls": ("./a?pooling=cls", None),
+        "b?pooling=cls": ("b", "cls"),
+        "concat:a,b": ("concat:a,b", None),
+        "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
+    }
+    for text, (name, pooling) in read.items():
+        assert parse_model(text) == Single(name=name, pooling=cast("Pooling | None", pooling), revision=None, text=text)
+    assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
+    with pytest.raises(UsageError, match="no option"):
+        parse_model("\0?" + "long" * 2_000)
+
+
+def test_the_nearest_pooling_is_offered() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_model("a?pooling=mena")
+    assert "mean" in caught.value.hint

@@ -1,0 +1,47 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.models import hub
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.hub import hub_folder, model_folder, pinned
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A downloaded repository in the hub's cache layout: pickled weights on main, converted ones in a pull request."""
+    folder = tmp_path / "models--org--old"
+    for revision, commit, weights in (("main", "aaa", "pytorch_model.bin"), ("refs/pr/3", "bbb", "model.safetensors")):
+        (folder / "snapshots" / commit).mkdir(parents=True)
+        (folder / "snapshots" / commit / weights).touch()
+        (folder / "refs" / revision).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "refs" / revision).write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub._snapshot_download.constants.HF_HUB_CACHE", str(tmp_path))
+    return folder
+
+
+def test_converted_weights_are_taken_where_main_has_only_pickled_ones(repository: Path) -> None:
+    assert hub_folder("org/old", offline=True) == repository / "snapshots" / "bbb"
+
+
+def test_a_stated_revision_is_kept_to(repository: Path) -> None:
+    assert hub_folder("org/old", "main", offline=True) == repository / "snapshots" / "aaa"
+
+
+def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(hub, "_snapshot", lambda name, revision, offline: asked.append(revision) or repository / "snapshots" / "aaa")
+    monkeypatch.setattr(hub, "_offered_conversion", lambda name: "refs/pr/3")
+    hub_folder("org/old")
+    assert asked == ["main", "refs/pr/3"]
+
+
+def test_a_local_folder_is_not_the_published_model_of_its_name(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("org/old").mkdir(parents=True)
+    spec = ModelSpec(name="old", kind="hub", location="org/old", revision="main")
+    assert model_folder(spec, offline=True) == repository / "snapshots" / "aaa"
+    assert model_folder(pinned(spec, offline=True), offline=True) == repository / "snapshots" / "aaa"
+    assert model_folder(replace(spec, kind="folder"), offline=True) == Path("org/old")

@@ -1,0 +1,142 @@
+"""Paper files: every printed table is covered, every name in them exists, and what is wrong is said by its place."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.papers import file as paper_file
+from embedlab.papers.file import load_paper, paper_names, select_tables
+from embedlab.papers.plan import expected_recipe, trainings
+from embedlab.papers.printed import PAPERS, published_scores, published_table, published_tables
+from embedlab.papers.table import Making, PaperTable
+
+TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]
+SCORED = [table for table in TABLES if table.printed]
+
+
+def named(table: PaperTable) -> str:
+    return f"{table.paper}-{table.name}"
+
+
+def test_every_paper_has_a_file() -> None:
+    assert paper_names() == sorted(PAPERS)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_printed_table_is_covered(paper: str) -> None:
+    assert set(published_tables(paper)) <= set(load_paper(paper))
+
+
+@pytest.mark.parametrize("table", SCORED, ids=named)
+def test_every_printed_number_has_one_that_stands_for_it(table: PaperTable) -> None:
+    points = {(point.row, point.column) for point in table.points}
+    lacking = {row for row, making in table.makings.items() if making.lacks}
+    numbers = {(row, column) for row, own in table.printed.items() for column, value in own.items() if value is not None}
+    assert numbers - points == set()
+    assert lacking < set(table.makings)
+    assert table.judge
+
+
+@pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.makings], ids=named)
+def test_a_figure_prints_no_numbers(table: PaperTable) -> None:
+    assert table.name not in published_tables(table.paper)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=named)
+def test_every_recipe_takes_what_a_row_sets(table: PaperTable) -> None:
+    for _, making in trainings(table).values():
+        assert expected_recipe(making).stages
+
+
+def test_rows_with_one_training_share_its_cell_over_tables() -> None:
+    tables = load_paper("liao")
+    in_six = {key for key, (row, _) in trainings(tables["table6_lambda_sts"]).items() if row == "0.5"}
+    recipes = {row: expected_recipe(making).hash for _, (row, making) in trainings(tables["table7_tau_sts"]).items()}
+    assert recipes["1.0"] == expected_recipe(trainings(tables["table6_lambda_sts"])[in_six.pop()][1]).hash
+
+
+def test_a_table_is_found_by_its_number() -> None:
+    assert [table.name for table in select_tables("liao", "table7")] == ["table7_tau_sts"]
+    assert [table.name for table in select_tables("tsukagoshi", "table2")] == ["table2_example_pairs", "table2_mean_cosines"]
+    assert len(select_tables("chen", None)) >= 10
+    assert [table.name for table in select_tables("chen", "table1")] == ["table1_unsupervised"]
+
+
+def test_a_wrong_name_suggests_the_nearest() -> None:
+    with pytest.raises(UsageError) as paper:
+        select_tables("laio", None)
+    assert "'liao'" in paper.value.hint
+    with pytest.raises(UsageError) as table:
+        select_tables("liao", "tabel7")
+    assert "'table7'" in table.value.hint
+
+
+ROW = 'rows = { "0.1" = { recipe = "snli-supcl" } }'
+HEAD = 'summary = "s"\n[tables.table6_lambda_sts]\nsummary = "t"\nkey = ["lambda"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        (f'{HEAD}columns = {{ STS12 = "sts12" }}\njuge = ["STS12"]\n{ROW}', "juge", "judge"),
+        (f'{HEAD}columns = {{ STS12 = "sts12" }}\njudge = ["STS21"]\n{ROW}', "no column 'STS21'", "STS1"),
+        (f'{HEAD}columns = {{ STS21 = "sts12" }}\n{ROW}', "no printed column 'STS21'", "STS1"),
+        (f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.2" = {{ recipe = "snli-ce" }} }}', "no printed row '0.2'", "0."),
+        (f'{HEAD}task = "stss"\ncolumns = {{ STS12 = "sts12" }}\n{ROW}', "no task 'stss'", "sts"),
+        (f'{HEAD}columns = {{ STS12 = "sts12" }}\nrows = {{ "0.1" = {{ }} }}', "not exactly one of", "recipe"),
+        (f'{HEAD}columns = {{ STS12 = {{ metric = "pearson" }} }}\n{ROW}', "names no slice", "sts12"),
+        (f'{HEAD}rows = "table7"', "takes the rows of 'table7'", ""),
+        (HEAD, "neither rows nor shown_by", "command"),
+        (f'{HEAD}claims = [{{ better = "0.1", worse = "0.9", text = "x" }}]\n{ROW}', "no row '0.9'", "0.1"),
+    ],
+)
+def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(
+    text: str, said: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "liao.toml").write_text(text)
+    monkeypatch.setattr(paper_file, "recipes_folder", lambda: tmp_path)
+    with pytest.raises(UsageError) as error:
+        load_paper("liao")
+    assert said in error.value.message
+    assert "liao.toml" in error.value.message
+    assert hint in error.value.hint
+
+
+def _cola_of_table_4(makings: list[Making]) -> list[Making]:
+    """The three views of table 4, where table 2 reports five."""
+    return [replace(making, set={"data.task": "cola"}) for making in makings if making.set["data.task"] == "cola-five-views"]
+
+
+def test_the_settings_that_sedghamiz_prints_are_those_of_the_recipe() -> None:
+    table = load_paper("sedghamiz")["table2_glue"]
+    makings = [making for _, making in trainings(table).values() if making.recipe == "supcl-seq"]
+    recipes = {making.set["data.task"]: expected_recipe(making) for making in [*makings, *_cola_of_table_4(makings)]}
+    for row in published_table("sedghamiz", "table4_training_details").iter_rows(named=True):
+        stage = recipes[row["task"].lower().replace("-", "")].stages[0]
+        printed = (row["learning_rate"], row["batch_size"], json.loads(row["dropout"]), row["epochs"], row["temperature"])
+        options = stage.objective.options
+        assert (stage.optim.lr, stage.optim.batch_size, list(options.dropout), stage.optim.epochs, options.temperature) == printed
+
+
+def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> None:
+    """Its tables vary the rate of pre-training alone; the tasks are trained at the default."""
+    heads = {"sentiment_head", "paraphrase_head", "similarity_head"}
+    pretraining: dict[str, set[float]] = {}
+    for table in load_paper("chen").values():
+        for _, (row, making) in trainings(table).items():
+            stages = expected_recipe(making).stages
+            assert {stage.optim.lr for stage in stages if stage.objective.name in heads} == {1e-5}, (table.name, row)
+            if table.name == "table10_learning_rate":
+                pretraining[row] = {stage.optim.lr for stage in stages if stage.objective.name not in heads}
+    assert pretraining == {"1e-5": {1e-5}, "2e-5": {2e-5}, "3e-5": {3e-5}}
+
+
+@pytest.mark.parametrize(("key", "message"), [(("modle",), "no column of liao"), (("Avg.",), "must name each column of words")])
+def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(key: tuple[str, ...], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        published_scores("liao", "table2_sts", key)
+    assert message in f"{caught.value.message} {caught.value.hint}"

@@ -1,0 +1,40 @@
+"""The rows behind classifiers' metrics, of all members that predicted the same items."""
+
+import numpy as np
+
+from embedlab.papers.items import item_rows
+from embedlab.papers.table import Measure
+from embedlab.runs.outcomes import Outcomes, items_frame
+
+RTE = Measure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None)
+
+
+def outcomes(wrong: float, *, split: str = "dev", items: int = 200, seed: int = 0) -> Outcomes:
+    rng = np.random.default_rng(seed)
+    gold = np.array(["yes", "no"])[np.arange(items) % 2]
+    predicted = np.where(rng.random(items) < wrong, np.where(gold == "yes", "no", "yes"), gold)
+    frame = items_frame(np.arange(items), gold, predicted)
+    return Outcomes(
+        task="glue", dataset="glue-rte", split=split, model="m", fingerprint="f", data=(), marks=(), classes=("no", "yes"), items=frame
+    )
+
+
+def test_a_members_contributions_are_its_share_of_right_items() -> None:
+    stored = {("good", "glue"): [outcomes(0.1)], ("poor", "glue"): [outcomes(0.3, seed=1)]}
+    found = item_rows({RTE: ["good", "poor"]}, stored)
+    right = {name: (own[0].items["gold"] == own[0].items["predicted"]).to_numpy() for (name, _), own in stored.items()}
+    for name, correct in right.items():
+        np.testing.assert_allclose(found[name, RTE].contributions, [(correct - correct.mean()) / 200])
+
+
+def test_members_without_items_or_with_others_are_absent_and_so_are_measures_of_no_items() -> None:
+    stored = {("a", "glue"): [outcomes(0.1)], ("b", "glue"): [outcomes(0.1, items=100)], ("c", "glue"): []}
+    assert set(item_rows({RTE: ["a", "b", "c", "d"]}, stored)) == {("a", RTE)}
+    pearson = Measure(**{**vars(RTE), "metric": "pearson"})
+    assert item_rows({pearson: ["a"]}, stored) == {}
+
+
+def test_the_split_that_is_named_is_used() -> None:
+    stored = {("a", "glue"): [outcomes(0.5, split="dev-mismatched"), outcomes(0.0, split="dev-matched")]}
+    matched = Measure(**{**vars(RTE), "split": "dev-matched"})
+    assert not item_rows({matched: ["a"]}, stored)["a", matched].contributions.any()

@@ -1,0 +1,148 @@
+"""Our numbers beside print: units, spreads, which pairs are judged, and how probable their order is."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+import pytest
+
+from embedlab.papers.file import select_tables
+from embedlab.papers.matching_runs import Member
+from embedlab.papers.order import Items, find_score, judge, numbers_of
+from embedlab.papers.table import Measure, PaperTable
+from embedlab.runs.evaluations import Evaluation, Score
+
+YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
+
+NOTHING = Items(pairs=None, answers={})
+
+
+def evaluation(task: str, *scores: Score) -> Evaluation:
+    return Evaluation(
+        task=task,
+        model="m",
+        fingerprint="f",
+        precision="float32",
+        pooling="mean",
+        max_tokens=8,
+        truncated=0,
+        data=(),
+        marks=(),
+        scores=scores,
+    )
+
+
+def score(
+    slice_: str, value: float, *, metric: str = "spearman", setting: str = "wmean", split: str | None = None, items: int = 100
+) -> Score:
+    return Score(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
+
+
+@pytest.fixture
+def table() -> PaperTable:
+    return select_tables("liao", "table6")[0]
+
+
+@pytest.fixture
+def members(table: PaperTable) -> dict[tuple[str, str], tuple[Member, ...]]:
+    """Two seeds of each row that is there."""
+    rows = {row: tuple(Member(name=f"{row}@{seed}", seed=seed) for seed in (1, 2)) for row in NOISE}
+    return {(row, column): rows[row] for row in NOISE for column in ("", *table.columns)}
+
+
+@pytest.fixture
+def pairs() -> pl.DataFrame:
+    """Thirty pairs of each year, and what each member says of them."""
+    rng = np.random.default_rng(0)
+    gold = rng.uniform(0, 5, 150)
+    said = {f"{row}@{seed}": gold + rng.normal(0, noise, 150) for row, noise in NOISE.items() for seed in (1, 2)}
+    years = [year for year in YEARS for _ in range(30)]
+    text = {f"sentence{side}": [f"{side} {row}" for row in range(150)] for side in (1, 2)}
+    return pl.DataFrame({"dataset": years, "source": ["a"] * 150, **text, "gold": gold, **said})
+
+
+@pytest.fixture
+def evaluations() -> Mapping[tuple[str, str], Evaluation]:
+    values = {"0.1": (0.40, 0.42), "0.3": (0.60, 0.62), "0.5": (0.50, 0.54)}
+    return {
+        (f"{row}@{seed}", "sts"): evaluation("sts", *(score(year, own[seed - 1]) for year in YEARS))
+        for row, own in values.items()
+        for seed in (1, 2)
+    }
+
+
+def test_numbers_stand_in_the_papers_units_beside_print(
+    table: PaperTable, members: dict[tuple[str, str], tuple[Member, ...]], evaluations: Mapping[tuple[str, str], Evaluation]
+) -> None:
+    numbers = numbers_of(table, members, evaluations)
+    found = numbers["0.5", "STS12"]
+    assert (found.printed, found.mean, found.sd) == pytest.approx((64.89, 52.0, 4 / np.sqrt(2)))
+    assert found.difference == pytest.approx(52.0 - 64.89)
+    absent = numbers["0.9", "STS12"]
+    assert (absent.printed, absent.mean, absent.sd, absent.difference) == (64.47, None, None, None)
+
+
+def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
+    table: PaperTable,
+    members: dict[tuple[str, str], tuple[Member, ...]],
+    evaluations: Mapping[tuple[str, str], Evaluation],
+    pairs: pl.DataFrame,
+) -> None:
+    found = judge(table, members, evaluations, Items(pairs=pairs, answers={}))
+    # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
+    assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5"), ("0.5", "0.1"), ("0.3", "0.1")]
+    assert [bool(pair.claim) for pair in found.pairs] == [False, False, True]
+    assert found.pairs[0].printed == pytest.approx(
+        np.mean([65.21, 69.48, 69.73, 76.14, 71.63]) - np.mean([64.89, 69.42, 69.29, 75.69, 70.98])
+    )
+    assert found.pairs[0].ours.difference == pytest.approx(9.0)
+    # Of two seeds each, all spreads are far smaller than the differences.
+    assert all(pair.ours.probability > 0.8 for pair in found.pairs)
+    widest = max(found.pairs, key=lambda pair: pair.ours.high - pair.ours.low)
+    assert "0.1" in {widest.better, widest.worse}  # the noisiest row
+    (ranking,) = found.rankings
+    assert (ranking.rows, ranking.kendall.tau) == (3, 1.0)
+
+
+def test_a_row_that_lacks_a_judged_column_is_not_put_in_order(
+    table: PaperTable,
+    members: dict[tuple[str, str], tuple[Member, ...]],
+    evaluations: Mapping[tuple[str, str], Evaluation],
+    pairs: pl.DataFrame,
+) -> None:
+    one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
+    assert [(pair.better, pair.worse) for pair in judge(table, members, one_year, Items(pairs=pairs, answers={})).pairs] == [("0.3", "0.5")]
+
+
+def test_groups_are_ranked_apart() -> None:
+    (table,) = select_tables("sedghamiz", "table1")
+    values = {row: {"CoLA": ("glue-cola", "matthews"), "RTE": ("glue-rte", "accuracy")}[table.group(row)] for row in table.makings}
+    rows = {row: (Member(name=f"{row}@1", seed=1),) for row in table.makings}
+    evaluations = {
+        (rows[row][0].name, "glue"): evaluation("glue", score(name, 0.01 * at, metric=metric, setting="validation", split="dev"))
+        for at, (row, (name, metric)) in enumerate(values.items())
+    }
+    found = judge(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, NOTHING)
+    assert {table.group(pair.better) == table.group(pair.worse) for pair in found.pairs} == {True}
+    assert [ranking.group for ranking in found.rankings] == ["CoLA", "RTE"]
+    by_group = {table.group(pair.better): pair.ours for pair in found.pairs}
+    assert np.isnan(by_group["CoLA"].probability)  # Matthews correlations of one seed: nothing is redrawn
+    assert 0 < by_group["RTE"].probability < 1  # accuracies are, by their number of items
+
+
+def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named() -> None:
+    both = evaluation(
+        "transfer",
+        score("trec", 0.8, metric="accuracy", setting="literature", split="dev"),
+        score("trec", 0.9, metric="accuracy", setting="literature", split="test"),
+    )
+    measure = Measure(task="transfer", slice="trec", metric="accuracy", setting="literature", split=None)
+    found = find_score(both, measure)
+    assert found is not None
+    assert found.value == 0.9
+    assert find_score(both, Measure(**{**vars(measure), "slice": "mr"})) is None
+    only_dev = evaluation("glue", score("glue-rte", 0.7, metric="accuracy", setting="validation", split="dev"))
+    on_dev = find_score(only_dev, Measure(task="glue", slice="glue-rte", metric="accuracy", setting="validation", split=None))
+    assert on_dev is not None
+    assert on_dev.value == 0.7
