@@ -12,14 +12,13 @@ from math import isnan, nan
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.correlations import Aggregate
-from embedlab.analysis.evidence import Evidence, PairTest, Test, pair_evidence
+from embedlab.analysis.evidence import Evidence, PairTest, pair_evidence
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.slices import By
 from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, correlation_interval, share_interval
 from embedlab.analysis.weighing import Component, Weighed
+from embedlab.choices import Aggregate, By, Test
 from embedlab.core.errors import UsageError
 from embedlab.core.names import unknown
 

@@ -1,13 +1,10 @@
 """Rank and linear correlation with the gold score, and the three ways papers aggregate it over a dataset's sources."""
 
-from typing import Literal
-
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-Aggregate = Literal["all", "mean", "wmean"]
-Method = Literal["spearman", "pearson"]
+from embedlab.choices import Aggregate, Correlation
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -34,7 +31,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
     return pearson(average_ranks(a), average_ranks(b))
 
 
-def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Method = "spearman") -> float:
+def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:
     """Correlation of COLUMN with the gold score over the pairs of one slice.
 
     nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.

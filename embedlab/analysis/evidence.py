@@ -10,19 +10,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import Aggregate, combine, correlated_groups, spearman
+from embedlab.analysis.correlations import combine, correlated_groups, spearman
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.influence import Floats, Labels, Metric, metric_influence, metric_value, spearman_influence
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import By, Slice, slices
+from embedlab.analysis.slices import Slice, slices
+from embedlab.choices import Aggregate, By
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
 PairTest = Literal["dyadic", "williams", "steiger"]
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
-Test = Literal["dyadic", "mcnemar", "williams", "steiger"]
 
 TextIds = NDArray[np.uint64]
 

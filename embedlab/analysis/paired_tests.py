@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from embedlab.analysis.correlations import Method, pearson, spearman
+from embedlab.analysis.correlations import pearson, spearman
 from embedlab.analysis.influence import Floats
+from embedlab.choices import Correlation
 
 CorrelationTest = Literal["williams", "steiger"]
 
@@ -87,7 +88,7 @@ def steiger(first_gold: float, second_gold: float, between: float, pairs: int) -
 TESTS: Mapping[CorrelationTest, Callable[[float, float, float, int], float]] = MappingProxyType({"williams": williams, "steiger": steiger})
 
 
-def dependent_correlations(gold: ArrayLike, scores: ArrayLike, test: CorrelationTest, method: Method = "spearman") -> Floats:
+def dependent_correlations(gold: ArrayLike, scores: ArrayLike, test: CorrelationTest, method: Correlation = "spearman") -> Floats:
     """The p of each two rows of SCORES (columns, pairs) as predictors of GOLD; (columns, columns), symmetric, nan on the diagonal."""
     correlation = spearman if method == "spearman" else pearson
     rows = np.asarray(scores, dtype=np.float64)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-By = Literal["dataset", "source", "dice"]
+from embedlab.choices import By
+
 FIFTHS = 5
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-SettingName = Literal["literature", "prototyping", "exact"]
+from embedlab.choices import SettingName
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ import polars as pl
 
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
+from embedlab.choices import By
 from embedlab.cli.commands.compare import comparison_table
-from embedlab.cli.commands.evaluate import By, chosen_datasets, score
+from embedlab.cli.commands.evaluate import chosen_datasets, score
 from embedlab.cli.models import title_of
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.terminal import Terminal

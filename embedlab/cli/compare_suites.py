@@ -20,9 +20,9 @@ from embedlab.core.names import has_own_units
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
-    from embedlab.analysis.evidence import Evidence, Test
+    from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.classifiers.settings import SettingName
+    from embedlab.choices import SettingName, Test
     from embedlab.core.settings import Settings
     from embedlab.data.shared_text import Overlap
     from embedlab.encoders.encoder import Watch

@@ -7,7 +7,7 @@ from embedlab.cli.models import title_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, Score
-    from embedlab.analysis.slices import By
+    from embedlab.choices import By
     from embedlab.data.shared_text import Overlap
     from embedlab.reports.tables import Cell, Column, Value
     from embedlab.tasks.sts import ScoredPairs

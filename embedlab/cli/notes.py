@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from embedlab.data.published import remarks
 
 if TYPE_CHECKING:
-    from embedlab.analysis.correlations import Aggregate
     from embedlab.analysis.scores import ModelColumns
-    from embedlab.analysis.slices import By
+    from embedlab.choices import Aggregate, By
     from embedlab.data.dataset import State
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.models.catalog import Model, ModelSpec

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from embedlab.cli.commands.evaluate import By, chosen_datasets, evaluate_members, keep
+from embedlab.choices import By
+from embedlab.cli.commands.evaluate import chosen_datasets, evaluate_members, keep
 from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.models import resolve_model
 from embedlab.cli.suites import check_device

@@ -15,7 +15,7 @@ from embedlab.core.names import has_own_units
 from embedlab.data.published import remarks
 
 if TYPE_CHECKING:
-    from embedlab.classifiers.settings import SettingName
+    from embedlab.choices import SettingName
     from embedlab.data.shared_text import Overlap
     from embedlab.encoders.encoder import Watch
     from embedlab.evaluation.prefetch import Texts

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedlab.classifiers.settings import SettingName
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part, State

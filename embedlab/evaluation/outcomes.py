@@ -10,7 +10,7 @@ import polars as pl
 
 from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
 from embedlab.analysis.influence import Metric
-from embedlab.classifiers.settings import SettingName
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from embedlab.classifiers.settings import SettingName
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings

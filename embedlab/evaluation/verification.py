@@ -10,9 +10,8 @@ from typing import cast
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, compare, compare_evidence
-from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
-from embedlab.analysis.slices import By
+from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units
 from embedlab.core.settings import Settings

@@ -9,9 +9,9 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
 from embedlab.analysis.ordering import Agreement, Estimate, Order, Standing
+from embedlab.choices import Aggregate
 from embedlab.papers.items import Stored, item_rows
 from embedlab.papers.matching_runs import Member, Spot
 from embedlab.papers.table import Measure, PaperTable, Point

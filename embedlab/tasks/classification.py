@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Rows
-from embedlab.classifiers.settings import SETTINGS, Setting, SettingName
+from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.overlaps import text_keys

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
-from embedlab.classifiers.settings import SettingName
 from embedlab.core.names import unknown
 from embedlab.core.settings import Settings
 from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import polars as pl
 
-from embedlab.analysis.correlations import Aggregate, Method, correlate, spearman
+from embedlab.analysis.correlations import correlate, spearman
 from embedlab.analysis.evidence import AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
-from embedlab.analysis.slices import By, Slice, slices
+from embedlab.analysis.slices import Slice, slices
+from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
@@ -35,7 +36,7 @@ DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-
 FIFTHS_OF = "sts-benchmark"  # tsukagoshi cuts all its pairs, train, dev and test, into fifths of Dice
 _OTHER_SPLITS = ("train", "dev")
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-METHODS: tuple[Method, ...] = ("spearman", "pearson")
+METHODS: tuple[Correlation, ...] = ("spearman", "pearson")
 BYS: tuple[By, ...] = ("dataset", "source", "dice")
 
 
@@ -173,14 +174,14 @@ def described(scored: ScoredPairs, member: str) -> Evaluation:
 
 
 def signature_of(
-    scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Method, rows: int
+    scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
 ) -> Signature:
     """The signature of a model's numbers in a table that shows them BY slices of all ROWS."""
     signature = merged([described(scored, member).signature for member in model.members])
     return narrowed(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
 
 
-def narrowed(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Method, rows: int) -> Signature:
+def narrowed(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
     """The part of a SIGNATURE that decides the numbers BY slices of all ROWS: other splits than test are behind the fifths alone."""
     others = tuple(f"{FIFTHS_OF}/{split}@" for split in _OTHER_SPLITS)
     data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))
@@ -294,5 +295,5 @@ def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
                 yield _score(by, part.key, method, "all", correlate(part.pairs, member, "all", method), part.pairs.height)
 
 
-def _score(by: str, key: str, method: Method, aggregate: Aggregate, value: float, items: int) -> Score:
+def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int) -> Score:
     return Score(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
+from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
-from embedlab.classifiers.settings import SettingName
 from embedlab.core.errors import UsageError
 from embedlab.core.names import unknown
 from embedlab.core.settings import Settings

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from embedlab.choices import Tracker
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import State
@@ -46,7 +47,7 @@ from embedlab.training.signals import stop_requests
 from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
-from embedlab.training.tracking import Tracker, accelerator, require_tracker
+from embedlab.training.tracking import accelerator, require_tracker
 
 Tell = Callable[[events.Event], None]
 

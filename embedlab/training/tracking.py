@@ -2,16 +2,15 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
+from embedlab.choices import Tracker
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import Recipe, flatten, to_table
 from embedlab.encoders.device import Machine
-
-Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
 
 
 def require_tracker(track: Tracker | None) -> None:

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from embedlab.analysis.correlations import Aggregate
-from embedlab.analysis.slices import By
+from embedlab.choices import Aggregate, By
 from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder, write_atomic

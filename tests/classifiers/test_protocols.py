@@ -10,10 +10,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from embedlab.choices import SettingName
 from embedlab.classifiers.fits import Problem
 from embedlab.classifiers.folds import HELD_BACK
 from embedlab.classifiers.protocols import Protocol
-from embedlab.classifiers.settings import SETTINGS, Schedule, Setting, SettingName
+from embedlab.classifiers.settings import SETTINGS, Schedule, Setting
 from tests.tasks import slow_protocol
 from tests.tasks.slow_protocol import SlowProtocol
 

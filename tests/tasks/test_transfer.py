@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.classifiers.settings import SettingName
+from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from embedlab.choices import Aggregate, By, SettingName, Test
 from embedlab.cli import completion
-from embedlab.cli.commands.evaluate import Aggregate, By, Setting, TaskNames, chosen_datasets, score
+from embedlab.cli.commands.evaluate import TaskNames, chosen_datasets, score
 from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.models import ModelNames
 from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from embedlab.reports.tables import Table
     from embedlab.tasks.sts import ScoredPairs
 
-Test = Literal["dyadic", "mcnemar", "williams", "steiger"]
 
 EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
@@ -56,7 +56,7 @@ def compare(
         float | None,
         typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),
     ] = None,
-    setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
+    setting: Annotated[SettingName, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     published: Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")] = False,
     html: HtmlFile = None,
     signature: Signed = False,

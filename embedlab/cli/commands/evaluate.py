@@ -5,10 +5,11 @@ from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.cli import completion
 from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames, one_member, resolve_model, title_of
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from embedlab.runs.evaluations import Evaluation
     from embedlab.tasks.sts import ScoredPairs
 
-By = Literal["dataset", "source", "dice"]
-Aggregate = Literal["all", "mean", "wmean"]
-Metric = Literal["spearman", "pearson"]
-Setting = Literal["literature", "prototyping", "exact"]
 TaskNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -61,8 +58,8 @@ def evaluate(
     task: TaskNames = None,
     by: Annotated[By, typer.Option("--by", help="What a number stands for.")] = "dataset",
     aggregate: Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")] = None,
-    metric: Annotated[Metric, typer.Option("--metric", help="The correlation to show.")] = "spearman",
-    setting: Annotated[Setting, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
+    metric: Annotated[Correlation, typer.Option("--metric", help="The correlation to show.")] = "spearman",
+    setting: Annotated[SettingName, typer.Option("--setting", help="How transfer and probing train their classifiers.")] = "literature",
     again: Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")] = False,
     signature: Signed = False,
     mteb: Annotated[
@@ -229,7 +226,7 @@ def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Termina
     _evaluate_others(names, Work(asked=[Asked(task=task) for task in tasks]), None, terminal)
 
 
-def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Metric) -> "Table":
+def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> "Table":
     """One row a model and aggregation, one column a dataset and average."""
     from embedlab.reports.tables import Column, Table
 
@@ -246,7 +243,7 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
     )
 
 
-def _signatures(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate], metric: Metric) -> dict[str, str]:
+def _signatures(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate], metric: Correlation) -> dict[str, str]:
     from embedlab.tasks.sts import signature_of, suite_slices
 
     rows = sum(part.pairs.height for part in suite_slices(scored.table, by))
@@ -256,7 +253,7 @@ def _signatures(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate], 
 
 
 def _dataset_row(
-    evaluations: Evaluations, model: "ModelColumns", keys: Sequence[str], metric: Metric, aggregate: Aggregate
+    evaluations: Evaluations, model: "ModelColumns", keys: Sequence[str], metric: Correlation, aggregate: Aggregate
 ) -> "dict[str, Value | Cell]":
     from embedlab.reports.tables import Cell
 
@@ -271,7 +268,7 @@ def _dataset_row(
     return row
 
 
-def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric: Metric) -> "Table":
+def _slice_table(scored: "ScoredPairs", evaluations: Evaluations, by: By, metric: Correlation) -> "Table":
     """One row a source or Dice fifth, one column a model."""
     from embedlab.reports.tables import Cell, Column, Table
     from embedlab.tasks.sts import suite_slices
@@ -298,7 +295,7 @@ def _slices(evaluations: Evaluations, by: str) -> list[str]:
 
 
 def _values(
-    evaluations: Evaluations, model: "ModelColumns", by: Sequence[str], key: str, metric: Metric, aggregate: Aggregate
+    evaluations: Evaluations, model: "ModelColumns", by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
 ) -> list[float]:
     """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
     return [
@@ -324,7 +321,7 @@ def _sd(values: Sequence[float]) -> float:
     return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
 
 
-def _title(scored: "ScoredPairs", metric: Metric) -> str:
+def _title(scored: "ScoredPairs", metric: Correlation) -> str:
     return marked(f"{metric.title()} x 100", scored.marks)
 
 

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from embedlab.choices import Tracker
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.run_log import logged
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from embedlab.runs.events import Event
     from embedlab.runs.store import RunFolder
 
-Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]
 
 EXAMPLES = examples(
     "embedlab train snli-supcl --data DIR --seeds 3",

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
-from embedlab.analysis.correlations import Aggregate
 from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.slices import By, slices
+from embedlab.analysis.slices import slices
+from embedlab.choices import Aggregate, By
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.view import Rows

@@ -15,8 +15,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from embedlab.analysis.comparison import ComparedSlice
-from embedlab.analysis.correlations import Aggregate
-from embedlab.analysis.slices import By
+from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.tui.base_screen import DashboardScreen
