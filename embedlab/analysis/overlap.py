@@ -1,17 +1,11 @@
-"""Word overlap of sentence pairs: the Dice coefficient, and the key under which two sentences count as the same."""
+"""Word overlap of sentence pairs: the Dice coefficient."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-_WORD = re.compile(r"\w+")
-
-
-def words(sentence: str) -> frozenset[str]:
-    r"""The distinct words of a sentence: lower-cased runs of `\w`."""
-    return frozenset(_WORD.findall(sentence.lower()))
+from embedlab.data.words import words
 
 
 def dice(first: str, second: str) -> float:
@@ -24,11 +18,6 @@ def dice_column(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float
     known = {sentence: words(sentence) for sentence in {*first, *second}}
     pairs = zip(first, second, strict=True)
     return np.fromiter((_dice(known[a], known[b]) for a, b in pairs), dtype=np.float64, count=len(first))
-
-
-def normalise(sentence: str) -> str:
-    """The key under which two sentences count as the same text: case-folded words joined by one blank."""
-    return " ".join(_WORD.findall(sentence.casefold()))
 
 
 def _dice(first: frozenset[str], second: frozenset[str]) -> float:

@@ -9,8 +9,8 @@ import polars as pl
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import By
-from embedlab.cli.commands.compare import comparison_table
 from embedlab.cli.commands.evaluate import chosen_datasets, score
+from embedlab.cli.comparison_table import comparison_table
 from embedlab.cli.models import title_of
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.terminal import Terminal

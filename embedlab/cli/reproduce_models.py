@@ -7,8 +7,8 @@ from typing import Any
 
 from embedlab.choices import By
 from embedlab.cli.commands.evaluate import chosen_datasets, evaluate_members, keep
-from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.models import resolve_model
+from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.suites import check_device
 from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
@@ -50,7 +50,7 @@ class Evaluated:
         return {spot: tuple(member for member in own if member.name not in self.absent) for spot, own in members.items()}
 
 
-def evaluate_models(table: PaperTable, members: Members, asked: Asked, terminal: Terminal) -> Evaluated:
+def evaluate_models(table: PaperTable, members: Members, asked: ReproductionOptions, terminal: Terminal) -> Evaluated:
     """The evaluations of every model on the tasks of its columns; what no cell of a grid has evaluated is evaluated now.
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
@@ -88,7 +88,7 @@ def again(settings: Settings, *, encoder: str | None = None) -> str:
 
 
 def absent_rows(
-    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], asked: Asked, terminal: Terminal
+    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], asked: ReproductionOptions, terminal: Terminal
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
@@ -135,7 +135,7 @@ def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
         yield from _run_folders(spec.parts, runs)
 
 
-def _evaluation_file(name: str, task: str, asked: Asked, terminal: Terminal, told: set[str]) -> Path:
+def _evaluation_file(name: str, task: str, asked: ReproductionOptions, terminal: Terminal, told: set[str]) -> Path:
     """Where the evaluation of a model on a task is, or would be where it could not be made; TOLD are errors that were reported."""
     (spec,) = resolve(name, terminal.settings.runs_folder).members
     folder = ScorePlace.of(spec, terminal.settings).evaluations

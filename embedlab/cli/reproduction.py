@@ -6,12 +6,12 @@ from typing import Any
 
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
-from embedlab.cli.commands.compare import comparison_table
 from embedlab.cli.commands.grid import run_plan
-from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.commands.train import starting_encoder
+from embedlab.cli.comparison_table import comparison_table
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, learnt_from
 from embedlab.cli.reproduce_tables import deviations_table, numbers_table, orders_table
+from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import to_table
 from embedlab.core.settings import Settings
@@ -59,7 +59,7 @@ class _Trained:
     apart: tuple[str, ...] = ()  # what is said of runs that differ from each other in more than the table's rows do
 
 
-def reproduce_table(table: PaperTable, asked: Asked, terminal: Terminal) -> Reproduction:
+def reproduce_table(table: PaperTable, asked: ReproductionOptions, terminal: Terminal) -> Reproduction:
     """Train or find the models of TABLE, evaluate what is missing, and judge it."""
     encoder = starting_encoder(asked.encoder, terminal.settings)
     kept, left_out = for_encoder(table, encoder)
@@ -101,14 +101,14 @@ def _signatures(members: Mapping[Spot, Sequence[Member]], evaluations: Mapping[t
     return {row: str(merged(own)) for row, own in found.items() if own}
 
 
-def planned(tables: Sequence[PaperTable], asked: Asked, settings: Settings) -> list[Plan]:
+def planned(tables: Sequence[PaperTable], asked: ReproductionOptions, settings: Settings) -> list[Plan]:
     """What would be trained for TABLES."""
     encoder = starting_encoder(asked.encoder, settings)
     plans = (_cells(for_encoder(table, encoder)[0], asked, encoder, settings).plan for table in tables)
     return [plan for plan in plans if plan is not None]
 
 
-def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Terminal) -> _Trained:
+def _train(table: PaperTable, asked: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
     """Run the cells that are not done."""
     settings = terminal.settings
     cells = _cells(table, asked, encoder, settings)
@@ -130,7 +130,7 @@ def _train(table: PaperTable, asked: Asked, encoder: str | None, terminal: Termi
     return _Trained(models=models, recipes=recipes, failed=bool(reasons), failures=failures)
 
 
-def _cells(table: PaperTable, asked: Asked, encoder: str | None, settings: Settings) -> Cells:
+def _cells(table: PaperTable, asked: ReproductionOptions, encoder: str | None, settings: Settings) -> Cells:
     overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *asked.overrides]
     return plan_cells(table, Place.of(settings), seeds=_seeds(table, asked), threads=settings.threads or 1, overrides=overrides)
 
@@ -142,11 +142,11 @@ def _seeds_behind(table: PaperTable, members: Mapping[Spot, Sequence[Member]]) -
     return {row: count for row, count in counts.items() if row in seeded and not table.makings[row].is_control}
 
 
-def _seeds(table: PaperTable, asked: Asked) -> range:
+def _seeds(table: PaperTable, asked: ReproductionOptions) -> range:
     return range(1, (asked.seeds or table.seeds) + 1)
 
 
-def _find(table: PaperTable, asked: Asked, encoder: str | None, terminal: Terminal) -> _Trained:
+def _find(table: PaperTable, asked: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
     """Take the finished runs that fit the rows best."""
     runs = terminal.settings.runs_folder
     run_of = find_runs_of(table, runs, asked.overrides, encoder)

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.overlap import normalise
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import write_atomic
 from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
+from embedlab.data.words import normalise
 
 Keys = NDArray[np.uint64]  # sorted, each once
 

@@ -17,13 +17,13 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Watch, cosines
 from embedlab.evaluation.member import Watches, load_member
 from embedlab.models.catalog import ModelSpec
+from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.objective import Objective, Trained
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 from embedlab.objectives.trained_heads import load_objectives
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.multitask import THRESHOLD_DATA, no_heads
 
 Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)

@@ -1,8 +1,17 @@
-"""Words that the options of chen's three heads share."""
+"""What chen's three heads share without being trained: words of their options, and the data of a threshold."""
 
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Lt
 
+from embedlab.core.errors import UsageError
+from embedlab.models.catalog import ModelSpec
+
 Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
 HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of what enters each linear layer
+THRESHOLD_DATA = ("paraphrases", "train")  # what the threshold of a model without a paraphrase head is chosen on
+
+
+def no_heads(spec: ModelSpec) -> UsageError:
+    """Return the error for an ensemble of which no member can predict."""
+    return UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")

@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
-from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -27,6 +26,7 @@ from embedlab.evaluation.prefetch import Texts
 from embedlab.evaluation.provenance import evaluation_marks
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
@@ -40,7 +40,6 @@ SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
 DATASETS = tuple(METRICS)
-THRESHOLD_DATA = ("paraphrases", "train")  # what the threshold of a model without a paraphrase head is chosen on
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
@@ -65,11 +64,6 @@ def check_recipe(recipe: Recipe, source: Source) -> None:
     """Refuse training pairs that cannot be read where a threshold is chosen on them for the model that RECIPE would train."""
     if "paraphrase_head" not in _heads_of(recipe):
         source.open(*THRESHOLD_DATA)
-
-
-def no_heads(spec: ModelSpec) -> UsageError:
-    """The error for an ensemble of which no member can predict."""
-    return UsageError(f"no member of {spec.name!r} has a head to predict with", hint="train one: embedlab train multitask")
 
 
 def _heads(spec: ModelSpec) -> set[str]:

@@ -21,7 +21,6 @@ from textual.worker import get_current_worker
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import collector
-from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.pairs.data import PairData, no_pairs, unscored, with_models
@@ -86,9 +85,10 @@ class Dashboard(App[None]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """What the palette offers: Textual's own, and everything this screen's keys do."""
         yield from super().get_system_commands(screen)
-        if isinstance(screen, DashboardScreen):
+        place = getattr(screen, "PLACE", None)  # a dialog has none
+        if place is not None:
             # What is everywhere is done by the app, or says that it is the screen's.
-            for target, commands in ((screen, COMMANDS[screen.PLACE]), (self, COMMANDS["everywhere"])):
+            for target, commands in ((screen, COMMANDS[place]), (self, COMMANDS["everywhere"])):
                 for command in commands:
                     if command.label not in {"Quit", "Theme"}:  # Textual has these
                         yield SystemCommand(command.label, command.tooltip, partial(target.run_action, command.action))

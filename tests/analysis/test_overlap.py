@@ -2,8 +2,9 @@ import csv
 
 import pytest
 
-from embedlab.analysis.overlap import dice, dice_column, normalise, words
+from embedlab.analysis.overlap import dice, dice_column
 from embedlab.core.paths import PACKAGE
+from embedlab.data.words import normalise, words
 
 
 def test_words_are_a_lower_cased_set() -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedlab.analysis.ordering import Agreement
-from embedlab.cli.commands.reproduce import Asked
 from embedlab.cli.reproduce_models import Evaluated, absent_rows
 from embedlab.cli.reproduce_tables import orders_table
+from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
@@ -171,7 +171,7 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_s
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
     (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
-    asked = Asked(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
+    asked = ReproductionOptions(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
     known = Evaluated(evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"})
     members = {
         ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.overlap import normalise
 from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText, overlap, overlaps
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
+from embedlab.data.words import normalise
 
 
 def part(name: str, **columns: list[str]) -> Part:

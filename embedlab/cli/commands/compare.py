@@ -1,6 +1,6 @@
 """`embedlab compare`: models side by side, and whether they differ."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,19 +9,16 @@ import typer
 from embedlab.choices import Aggregate, By, SettingName, Test
 from embedlab.cli import completion
 from embedlab.cli.commands.evaluate import TaskNames, chosen_datasets, score
-from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.models import ModelNames
-from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Comparison
+    from embedlab.analysis.comparison import Comparison
     from embedlab.analysis.evidence import PairTest
     from embedlab.papers.printed import PublishedRow
-    from embedlab.reports.tables import Table
     from embedlab.tasks.sts import ScoredPairs
 
 
@@ -87,6 +84,8 @@ def compare(
         return compare_suites(models, asked, test, margin, setting, terminal, is_signed=signature)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
+    from embedlab.cli.comparison_table import comparison_table
+
     check_page(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
     comparison = _compared(scored, by, aggregate, test, margin, terminal)
@@ -142,58 +141,3 @@ def _check_models(models: list[str], terminal: Terminal) -> None:
         raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
     if len(models) == 1:
         terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
-
-
-def comparison_table(comparison: "Comparison", scored: "ScoredPairs", printed: "list[PublishedRow]") -> "Table":
-    """One row a slice; a column a model, then one a difference, then one a published row."""
-    from embedlab.reports.tables import Column, Table
-
-    shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
-    undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
-    footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
-    rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
-    title = marked(f"Spearman x 100, {comparison.aggregate}", scored.marks)
-    tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
-    printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
-    return Table(
-        title=title,
-        columns=[
-            Column(key="slice", title=comparison.by),
-            Column(key="pairs", title="pairs"),
-            *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
-            *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
-        ],
-        rows=rows,
-        notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
-        signatures=_signatures(comparison, scored),
-    )
-
-
-def _signatures(comparison: "Comparison", scored: "ScoredPairs") -> dict[str, str]:
-    """The signature of each model's numbers and of its differences from the reference."""
-    from embedlab.analysis.uncertainty import METHOD
-    from embedlab.tasks.sts import signature_of
-
-    rows = sum(one.pairs for one in comparison.slices if not one.average_of)
-    margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
-    found = {
-        model.name: signature_of(scored, model, by=comparison.by, aggregation=(comparison.aggregate,), metric="spearman", rows=rows)
-        for model in scored.models
-    }
-    return {name: str(replace(one, interval=(METHOD,), test=(comparison.test,), margin=margin)) for name, one in found.items()}
-
-
-def _printed(row: "PublishedRow", one: "ComparedSlice") -> float | None:
-    """What a paper prints for a dataset, or for the average over all the datasets that it prints."""
-    return row.average if one.average_of and set(one.average_of) == set(row.scores) else row.scores.get(one.key)
-
-
-def _printed_note(row: "PublishedRow", aggregate: Aggregate) -> str:
-    other = "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
-    return f"{row.model}, {row.paper}: {row.table}, {row.encoder}, aggregated by {row.aggregate!r}{other}"
-
-
-def _slice_notes(comparison: "Comparison") -> Iterator[str]:
-    yield from comparison.notes
-    for one in comparison.slices:
-        yield from (f"{one.key}: {note}" for note in one.notes)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from embedlab.cli.commands.compare import comparison_table
 from embedlab.cli.commands.evaluate import dataset_table, evaluate_members, keep, score
 from embedlab.cli.commands.train import is_finished, starting_encoder, train_runs
 from embedlab.cli.options import common, examples
@@ -40,6 +39,7 @@ def demo(*, terminal: Terminal) -> None:
     scored, _ = score([*RECIPES, "dice"], terminal)
 
     from embedlab.analysis.comparison import compare
+    from embedlab.cli.comparison_table import comparison_table
 
     evaluations = evaluate_members(scored)
     keep(scored, evaluations)

@@ -1,7 +1,6 @@
 """`embedlab reproduce`: a paper's tables run here, beside what it prints."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +10,7 @@ from embedlab.cli import completion
 from embedlab.cli.commands.grid import DryRun
 from embedlab.cli.options import common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page
+from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode, UsageError
 
@@ -22,17 +22,6 @@ EXAMPLES = examples(
     "embedlab reproduce tsukagoshi --published-only",
     "embedlab reproduce tsukagoshi table3 --from runs --data DIR --html table3.html",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the command line says of the models behind a table."""
-
-    overrides: tuple[str, ...]  # KEY=VALUE for every recipe
-    encoder: str | None
-    seeds: int | None
-    workers: int | None
-    trains: bool  # otherwise only runs that are there are used
 
 
 def _complete_papers(incomplete: str) -> list[str]:
@@ -92,11 +81,11 @@ def reproduce(
         return terminal.show(*(tables.printed_table(one) for one in chosen))
     if table is None and from_ is None:
         return terminal.show(tables.contents_table(paper, chosen))
-    asked = Asked(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
+    asked = ReproductionOptions(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
     return _show_trainings(chosen, asked, terminal) if dry_run else _reproduce(chosen, asked, html, terminal)
 
 
-def _show_trainings(chosen: "Sequence[PaperTable]", asked: Asked, terminal: Terminal) -> None:
+def _show_trainings(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, terminal: Terminal) -> None:
     """Show what would be trained."""
     from embedlab.cli.commands.grid import show_cells
     from embedlab.cli.reproduction import planned
@@ -107,7 +96,7 @@ def _show_trainings(chosen: "Sequence[PaperTable]", asked: Asked, terminal: Term
     show_cells(planned(chosen, asked, terminal.settings), asked.workers, None, terminal)
 
 
-def _reproduce(chosen: "Sequence[PaperTable]", asked: Asked, html: Path | None, terminal: Terminal) -> None:
+def _reproduce(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, html: Path | None, terminal: Terminal) -> None:
     """Show every chosen table beside ours; a table that holds no scores is shown as it is printed."""
     from embedlab.cli import reproduce_tables as tables
     from embedlab.cli.reproduction import reproduce_table

@@ -12,8 +12,9 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from embedlab.analysis.overlap import dice, words
+from embedlab.analysis.overlap import dice
 from embedlab.core.errors import EmbedlabError
+from embedlab.data.words import words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.scorer import Answer, PairScorer
 from embedlab.tui.widgets.bars import bar

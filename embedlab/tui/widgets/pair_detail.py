@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from embedlab.analysis.overlap import words
+from embedlab.data.words import words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.widgets.bars import bar

@@ -1,0 +1,45 @@
+"""What imports what, with every import counted: deferred ones and those for types alone too."""
+
+import ast
+from collections.abc import Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+
+from embedlab.core.paths import PACKAGE
+
+
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    """The modules of the package that each of them imports."""
+    files = {".".join(("embedlab", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in PACKAGE.rglob("*.py")}
+    modules = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    found: dict[str, frozenset[str]] = {}
+    for name, path in modules.items():
+        nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)]
+        wanted = {(str(node.module), one.name) for node in nodes for one in node.names}
+        full = {f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own in wanted}
+        found[name] = frozenset((full & modules.keys()) - {name})
+    return found
+
+
+def circle(graph: Mapping[str, frozenset[str]]) -> list[str]:
+    """One circle of a graph; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_the_graph_is_that_of_the_package() -> None:
+    assert len(imports()) > 300
+    assert "embedlab.core.errors" in imports()["embedlab.core.paths"]
+    assert circle({"a": frozenset("b"), "b": frozenset("a")})
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    assert circle(imports()) == []
+
+
+def test_nothing_inside_imports_the_package_itself() -> None:
+    assert [name for name, found in imports().items() if "embedlab" in found] == []
