@@ -27,7 +27,7 @@ def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
     seeds = len(plan.seeds)
     ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
     best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: these numbers are not the better the higher"
-    notes = [best, *_seeds_notes(found)]
+    notes = [best, *_seeds_notes(plan, found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
@@ -44,11 +44,14 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | Cell]:
     return {key: Cell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
 
 
-def _seeds_notes(found: Pivot) -> Iterator[str]:
-    """How many seeds are behind the deviations."""
+def _seeds_notes(plan: Plan, found: Pivot) -> Iterator[str]:
+    """How many seeds are behind the deviations, and whether these hold the choice of rows."""
     counts = sorted({len(spread.values) for spread in found.spreads.values()})
     if counts[-1] > 1:
         yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
+        data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
+        if any("rows" in one and one.get("sample") is None and not one.get("shares") for one in data):
+            yield "every seed was trained on the same sample of rows: the deviations do not hold the choice of rows"
 
 
 def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:

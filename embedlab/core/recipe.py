@@ -57,7 +57,8 @@ class DataSection:
 
     datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
     split: str = "train"
-    rows: Count | None = None  # a sample of this many rows of each dataset, the same for every seed; absent = all
+    rows: Count | None = None  # a sample of this many rows of each dataset; absent = all
+    sample: Literal["seed"] | None = None  # how rows are drawn: by the run's seed; absent = the same rows for every seed
     order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
     shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the part of it that each epoch draws anew
 
@@ -201,8 +202,12 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
 
 
 def _check_reading(stages: Sequence[Stage], where: str) -> None:
-    """Refuse shares of datasets that are not read, and stages in step that do not walk alike."""
+    """Refuse shares of datasets that are not read, samples of all rows, and stages in step that do not walk alike."""
     for index, stage in enumerate(stages):
+        if stage.data.sample is not None and stage.data.rows is None:
+            raise UsageError(
+                f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows", hint=f"--set stage.{index}.data.rows=N"
+            )
         for name in stage.data.shares or {}:
             if name not in stage.data.datasets:
                 raise UsageError(

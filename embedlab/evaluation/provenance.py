@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # whoever shows kept numbers needs neither polars nor what op
     from embedlab.data.dataset import State
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
+    from embedlab.runs.store import RunFolder
 
 PARTIAL, SAMPLE, OVERLAP, SHORTENED = "partial", "sample", "overlap", "shortened"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
@@ -37,26 +38,40 @@ def training_precision(spec: "ModelSpec") -> str | None:
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     """What the marks mean: to how many steps training was shortened, which of its data was incomplete, and by how much.
 
-    Where a run drew fewer rows than there were, how many; and what is known of the text that no run records.
+    Where a run drew fewer rows than there were, how many, and whether each seed drew its own; and what is known of the text that no
+    run records.
     """
     from embedlab.evaluation.stated_text import origin_notes
 
-    known = _environments(spec)
+    runs = _runs(spec)
+    known = [run.environment() for run in runs]
     shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
-    parts = [part for one in known for part in one.data if part.get("partial")]
-    return tuple(dict.fromkeys([*shortened, *(_incomplete(part) for part in parts), *origin_notes(spec)]))
+    parts = [(part, run) for run, one in zip(runs, known, strict=True) for part in one.data if part.get("partial") or "used" in part]
+    return tuple(dict.fromkeys([*shortened, *(_read(part, run) for part, run in parts), *origin_notes(spec)]))
 
 
-def _incomplete(part: Mapping[str, Any]) -> str:
-    drawn = f"{part['used']} rows of " if "used" in part else ""
-    return f"trained on {drawn}partial {part['name']} {part.get('split')}: {part.get('rows')} of {part.get('expected_rows')} rows"
+def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
+    """What a run read of a PART of which it did not read all."""
+    name, rows = f"{part['name']} {part.get('split')}", part.get("rows")
+    there = f"partial {name}: {rows} of {part.get('expected_rows')} rows" if part.get("partial") else f"the {rows} rows of {name}"
+    if "used" not in part:
+        return f"trained on {there}"
+    reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.datasets]
+    is_own = any(data.sample == "seed" or data.shares for data in reading)
+    drawn = "drawn anew by each seed" if is_own else "the same for every seed"
+    return f"trained on {part['used']} rows, {drawn}, of {there}"
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":
     """How the runs in a model, and those behind it, were made."""
+    return [run.environment() for run in _runs(spec)]
+
+
+def _runs(spec: "ModelSpec") -> "list[RunFolder]":
+    """The runs in a model, and those behind it."""
     from embedlab.evaluation.training_text import lineage
 
-    return [run.environment() for run in lineage(spec)]
+    return list(lineage(spec))
 
 
 def overlap_mark(shared: Overlap | None) -> str:

@@ -26,6 +26,8 @@ from embedlab.training.order import (
     stepwise_order,
 )
 
+_SAME_ROWS = 0  # seeds the draw of rows that are the same for every run
+
 
 @dataclass(frozen=True, kw_only=True)
 class StageData:
@@ -91,7 +93,7 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
     """One stage of a recipe with its data, as if it were alone; a stage without a row is a MissingError."""
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
-    frames, states = _read(stage, source, needs)
+    frames, states = _read(stage, source, needs, seed)
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
         raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
@@ -261,26 +263,26 @@ def _unit(stage: Stage, name: str) -> int:
     return 1 if stage.data.rows is not None or is_pair_file(name) else dataset(name).unit
 
 
-def _read(stage: Stage, source: Source, needs: Needs) -> tuple[list[pl.DataFrame], tuple[State, ...]]:
+def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[pl.DataFrame], tuple[State, ...]]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
     key = needs.together or needs.columns[0]
     wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
-    frames = [_drawn(part.frame.select(needs.columns).filter(*wanted), stage.data.rows, key) for part in parts]
+    chance = seed if stage.data.sample == "seed" else _SAME_ROWS
+    frames = [_drawn(part.frame.select(needs.columns).filter(*wanted), stage.data.rows, key, chance) for part in parts]
     return frames, tuple(part.state for part in parts)
 
 
-def _drawn(frame: pl.DataFrame, rows: int | None, key: str) -> pl.DataFrame:
+def _drawn(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:
     """So many ROWS of a dataset, in its order: rows of an equal KEY together, the keys drawn by chance.
 
     The first rows of a file are no sample of it: dictionaries are sorted by word, corpora by genre or difficulty.
-    The draw is the same for every seed of a run, so that seeds differ by training alone.
     """
     if rows is None or rows >= len(frame):
         return frame
     keys = frame[key].rank("dense").to_numpy() - 1
-    chance = np.random.default_rng(0).permutation(keys.max() + 1)
+    chance = np.random.default_rng(seed).permutation(keys.max() + 1)
     return frame[np.sort(np.argsort(chance[keys], kind="stable")[:rows])]
 
 

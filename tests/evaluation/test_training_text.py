@@ -164,10 +164,22 @@ def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path:
     run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
     run.model.mkdir(parents=True)
     assert training_notes(member(run)) == (
-        "trained on 20 rows of partial snli train: 90 of 900 rows",
+        "trained on 20 rows, the same for every seed, of partial snli train: 90 of 900 rows",
         "trained on partial snli train: 90 of 900 rows",
         "its starting encoder's training text is unknown",
     )
+
+
+@pytest.mark.parametrize(("sample", "drawn"), [(None, "the same for every seed"), ("seed", "drawn anew by each seed")])
+def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sample: str | None, drawn: str) -> None:
+    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 90, "partial": False, "used": 20}
+    run = RunFolder.of(tmp_path, "few", 1)
+    more = {} if sample is None else {"sample": sample}
+    run.write_once(
+        recipe("snli", "nli_softmax", rows=20, **more), environment(seed=1, device="cpu", precision="float32", threads=1, data=[part])
+    )
+    run.model.mkdir(parents=True)
+    assert training_notes(member(run))[0] == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"
 
 
 def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:

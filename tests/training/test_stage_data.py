@@ -20,6 +20,19 @@ def test_a_sample_of_rows_has_the_size_that_was_asked_for_and_is_the_same_for_ev
     assert first.equals(second)
 
 
+def test_a_sample_by_seed_is_another_one_for_each_seed_and_the_same_again() -> None:
+    recipe = load_recipe("defsent", ["stage.0.data.rows=50", "stage.0.data.sample=seed"])
+    first, again, second = (open_stage(recipe, SAMPLE, seed, 0).rows.frame for seed in (1, 1, 2))
+    assert len(second) == 50
+    assert first.equals(again)
+    assert not first.equals(second)
+
+
+def test_a_sample_by_seed_needs_a_number_of_rows() -> None:
+    with pytest.raises(UsageError, match=r"'stage.0.data.sample' is set, but the stage reads all rows"):
+        load_recipe("defsent", ["stage.0.data.sample=seed"])
+
+
 def test_a_sample_comes_from_the_whole_file_and_keeps_its_order() -> None:
     whole, some = SAMPLE.open("snli").frame, opened("snli-supcl", 100).rows.frame
     places = {row: index for index, row in enumerate(whole.select(some.columns).iter_rows())}
