@@ -12,7 +12,7 @@ from embedlab.core.paths import PACKAGE
 from embedlab.data.source import Source
 from embedlab.runs.store import RunFolder, find_runs
 
-DOOR = PACKAGE / "frame_files.py"
+DOOR = PACKAGE / "core" / "frame_files.py"
 READERS = {f"{verb}_{kind}" for verb in ("read", "scan") for kind in ("csv", "parquet", "ndjson", "ipc", "json", "avro", "excel")}
 FROM_MEMORY = {"BytesIO", "StringIO", "encode", "read_bytes"}  # the last call of what is read without a path
 

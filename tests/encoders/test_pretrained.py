@@ -155,7 +155,9 @@ def test_types_with_names_of_their_own_need_no_confirmation(tmp_path: Path) -> N
 def encoder_tensors(model_type: str) -> set[str]:
     sizes = {"hidden_size": 16, "embedding_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     with torch.device("meta"):
-        model = AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=50, max_position_embeddings=32, **sizes))
+        model = AutoModel.from_config(
+            AutoConfig.for_model(model_type, vocab_size=50, max_position_embeddings=32, **sizes), trust_remote_code=False
+        )
     return {name for name in model.state_dict() if not re.search(r"pooler|position_ids", name)}
 
 
