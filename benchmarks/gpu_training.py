@@ -1,14 +1,13 @@
 """Training at the papers' sizes on whatever GPU there is, with random weights and pairs whose lengths and repetitions are their corpora's.
 
     python benchmarks/gpu_training.py [--seconds 150]                            snli-supcl (BERT 8x512) and sbert (BERT-base) on a GPU
-    python benchmarks/gpu_training.py --capture                                  the same with passes as CUDA graphs
     python benchmarks/gpu_training.py --device cpu --shapes sbert --seconds 100  the share of the best matrix product on a CPU
     python benchmarks/gpu_training.py --device cpu --precision float32 …         the same in float32 on a processor that has bf16
     python benchmarks/gpu_training.py --device cpu --batch 256 …                 the same where a step has more to multiply
 
 Each shape trains one epoch of its pairs in batches of 64 unless told, or as much of it as fits into --seconds; what was not trained is
-extrapolated and said so. It is the training loop of a run that does so, timed from its start: captures and the loss that is read every
-ten steps are in; tokenising, evaluation and checkpoints, which take 3% of a long run at most but may take half a short one, are not.
+extrapolated and said so. It is the training loop of a run that does so, timed from its start: the loss that is read every ten
+steps is in; tokenising, evaluation and checkpoints, which take 3% of a long run at most but may take half a short one, are not.
 The loop then goes on for a few steps that are taken apart by phase and by kind of operation. Speed does not depend on the weights'
 values, so that nothing has to be downloaded.
 """
@@ -49,7 +48,6 @@ from embedlab.objectives.rows import index_rows
 from embedlab.runs import events
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import blocks
-from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.loop import Session, train_block
@@ -191,7 +189,6 @@ def train(
             evaluate=recipe.evaluate,
             dev_score=None,
             steps=block.end,
-            captured=CapturedPasses(encoder) if here.is_capturing else None,
         )
         watching = watch(session, found, steps, seconds, product)
         next(watching)
@@ -321,9 +318,8 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=BATCH, help="pairs in each")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--precision", default="auto", choices=("auto", "float32", "bf16"))
-    parser.add_argument("--capture", action="store_true", help="run passes as CUDA graphs")
     arguments = parser.parse_args()
-    settings = Settings(device=arguments.device, threads=arguments.threads, precision=arguments.precision, capture=arguments.capture)
+    settings = Settings(device=arguments.device, threads=arguments.threads, precision=arguments.precision)
     here = machine(settings, training=True)
     product = Product(here)
     best = product.tflops(10 if arguments.device == "cpu" else 50)
@@ -348,7 +344,6 @@ def main() -> None:
     file = f"training-{name.lower().replace(' ', '-')}"
     file += "-bf16" if arguments.device == "cpu" and here.precision == "bf16" else ""
     file += f"-batch-{arguments.batch}" if arguments.batch != BATCH else ""
-    file += "-captured" if here.is_capturing else ""
     write(file, "Training at the papers' sizes", measured, packages=("embedlab", "torch", "transformers"), notes=notes)
 
 

@@ -61,8 +61,8 @@ def detectable(
     return found
 
 
-def smallest_difference(uncertainty: Uncertainty, power: float = POWER) -> float:
-    """The true difference that a two-sided test at 5% finds with this POWER.
+def smallest_difference(uncertainty: Uncertainty) -> float:
+    """The true difference that a two-sided test at 5% finds with the probability POWER.
 
     Each part of the variance counts with the sum of its two quantiles of Student's t, as a half-width counts it with one.
     """
@@ -71,7 +71,7 @@ def smallest_difference(uncertainty: Uncertainty, power: float = POWER) -> float
     if isnan(uncertainty.rows):
         return nan
     parts = ((uncertainty.rows, uncertainty.rows_freedom), (uncertainty.seeds, uncertainty.seeds_freedom))
-    return sqrt(sum(variance * (stdtrit(freedom, 0.975) + stdtrit(freedom, power)) ** 2 for variance, freedom in parts if variance > 0))
+    return sqrt(sum(variance * (stdtrit(freedom, 0.975) + stdtrit(freedom, POWER)) ** 2 for variance, freedom in parts if variance > 0))
 
 
 def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> Uncertainty:

@@ -34,11 +34,6 @@ class Uncertainty:
         """How many times as large the variance over rows is as that of independent rows, at least 1; nan where it is unknown."""
         return self.rows / self.independent if self.independent != 0 else 1.0
 
-    @property
-    def standard_error(self) -> float:
-        """The square root of the whole variance."""
-        return sqrt(self.rows + self.seeds)
-
     def half_width(self, level: float = LEVEL) -> float:
         """Half of the interval of this LEVEL."""
         return self._reach((1 - level) / 2)

@@ -19,13 +19,13 @@ class Fold:
     dev: Rows
 
 
-def stratified_folds(labels: NDArray[np.integer], folds: int, seed: int = FOLD_SEED) -> list[Fold]:
+def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
     """Folds that hold equal shares of each class, the rows of each in ascending order.
 
-    They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=seed): classes count in the order in which
+    They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=FOLD_SEED): classes count in the order in which
     they appear, and the rows of a class are dealt so that the sizes of all folds differ by one at most.
     """
-    rng = np.random.RandomState(seed)  # scikit-learn's generator, so that folds can be compared with those of others
+    rng = np.random.RandomState(FOLD_SEED)  # scikit-learn's generator, so that folds can be compared with those of others
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     appearance = np.argsort(np.argsort(first))[inverse]  # each row's class, numbered by first appearance
     ordered = np.sort(appearance)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from embedlab.cli.terminal import Terminal, Visible
+from embedlab.core.durations import duration
 from embedlab.core.printable import one_line
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def render(progress: "GridProgress") -> "RenderableType":
 
 
 def summary(progress: "GridProgress") -> str:
-    """The states in one line: "12 done, 3 running, 3 waiting, about 4 min left"."""
+    """The states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
     states: tuple[State, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
     parts = [f"{progress.counts[state]} {state}" for state in states if progress.counts.get(state)]
     left = f", about {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
@@ -82,14 +83,6 @@ def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
     means = [sum(finite[start:end]) / (end - start) for start, end in itertools.pairwise(cuts)]
     low, high = min(means), max(means)
     return "".join(BARS[int((mean - low) / (high - low) * (len(BARS) - 1)) if high > low else 0] for mean in means)
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: "40 s", "12 min", "3.5 h", "2.1 days"."""
-    for size, unit in ((86_400, "days"), (3_600, "h")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:

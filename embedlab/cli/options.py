@@ -61,9 +61,12 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         @functools.wraps(command)
         def with_settings(**arguments: Any) -> None:
             typed = _typed(arguments, added)
-            settings = load_settings(typed)[0]
+            notes: list[str] = []
+            settings = load_settings(typed, note=notes.append)[0]
             # Of several processes that train together the first one talks.
             terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
+            for text in notes:
+                terminal.note(text)
             try:
                 command(**arguments, terminal=terminal)
             except EmbedlabError as error:

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -19,6 +19,9 @@ from embedlab.core.schema import build, parse_value, read_toml, table
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
 Format = Literal["table", "json", "csv", "markdown"]
+
+# Settings that are gone, and what each did: where one is still set, it is reported and nothing else happens.
+REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
 # What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
 _OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
@@ -38,7 +41,6 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
-    capture: bool = False  # run the passes of training as CUDA graphs
     format: Format = "table"
     quiet: bool = False
     debug: bool = False
@@ -60,17 +62,23 @@ class Origin:
 
 
 def load_settings(
-    flags: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+    flags: Mapping[str, Any],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    note: Callable[[str], None] = lambda _text: None,
 ) -> tuple[Settings, list[Origin]]:
     """The settings in force and the origin of each; FLAGS holds only what was typed.
 
     A key or an EMBEDLAB_* variable that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
+    NOTE receives a line for each that is set and was removed.
     """
     environment = os.environ if environment is None else environment
     folder = folder or Path()
     defaults = Settings()
     origins = {one.name: Origin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
-    for source, table_ in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
+    for source, given in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
+        table_ = _without_removed(given, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)
             for key in table_:
@@ -105,6 +113,15 @@ def _is_in_team(environment: Mapping[str, str]) -> bool:
     return is_whole and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 
+def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> Any:
+    """What was GIVEN without settings that are gone, each of which NOTE receives a line about; what is not a table stays as it is."""
+    gone = [key for key in given if key in REMOVED] if isinstance(given, dict) else []
+    for key in gone:
+        place = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
+        note(f"{place} has no effect any more: the setting, which {REMOVED[key]}, was removed; delete it there")
+    return {key: value for key, value in given.items() if key not in gone} if gone else given
+
+
 def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     found = []
     if (user := user_config_file()).is_file():
@@ -124,6 +141,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for variable, text in environment.items():
         if not variable.startswith("EMBEDLAB_") or not text:
+            continue
+        if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
+            values[key] = text
             continue
         if variable not in known:
             raise UsageError(f"{variable} is no setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")

@@ -46,8 +46,11 @@ class Scene:
         return self.action in _ENCOUNTERS
 
 
-def random_scene(rng: Random, *, details: float = 0.6) -> Scene:
-    """A scene in the narrowest words, each of quality, place and time said with the probability DETAILS."""
+_DETAIL_RATE = 0.6  # how probable quality and place are; time is half as probable
+
+
+def random_scene(rng: Random) -> Scene:
+    """A scene in the narrowest words, each of quality, place and time said with a fixed probability."""
     agent = rng.choice(_AGENTS)
     kind = rng.random()
     target = None
@@ -63,9 +66,9 @@ def random_scene(rng: Random, *, details: float = 0.6) -> Scene:
         agent=agent,
         action=action,
         target=target,
-        quality=rng.choice(_QUALITIES) if rng.random() < details else None,
-        place=rng.choice(_PLACES) if rng.random() < details else None,
-        time=rng.choice(_TIMES) if rng.random() < details / 2 else None,
+        quality=rng.choice(_QUALITIES) if rng.random() < _DETAIL_RATE else None,
+        place=rng.choice(_PLACES) if rng.random() < _DETAIL_RATE else None,
+        time=rng.choice(_TIMES) if rng.random() < _DETAIL_RATE / 2 else None,
         two=rng.random() < 0.2,
     )
 

@@ -22,7 +22,6 @@ class Machine:
     device: torch.device
     precision: Literal["float32", "bf16", "int8"]
     threads: int
-    is_capturing: bool = False  # training runs its passes as CUDA graphs
 
     def autocast(self) -> torch.autocast:
         """The context in which forward passes run: bf16 matrix products, or nothing changed."""
@@ -53,10 +52,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"
-    if training and settings.capture and device.type != "cuda":
-        raise UsageError(f"the setting `capture` is for GPUs, not for device {device.type!r}", hint="unset it, or take --device cuda")
-    is_capturing = training and settings.capture
-    return Machine(device=device, precision=precision, threads=torch.get_num_threads(), is_capturing=is_capturing)
+    return Machine(device=device, precision=precision, threads=torch.get_num_threads())
 
 
 def process_state(device: torch.device) -> PartialState:

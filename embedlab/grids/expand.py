@@ -126,8 +126,8 @@ class _Base:
             for index in range(len(self.recipe.stages))
         ]
         state = [section.text for section in sections.values() if section.table is not None]
-        # Threads and precision are chosen and change every number. The device, and the setting `capture` with it, are those of
-        # the machine that happens to do a cell: they draw other dropout of the same rate, for which no finished cell is trained again.
+        # Threads and precision are chosen and change every number. The device is that of the machine that
+        # happens to do a cell: it draws other dropout of the same rate, for which no finished cell is trained again.
         identity = hashlib.sha256("\n".join([*state, str(self.grid.threads), self.place.precision]).encode()).hexdigest()[:8]
         return Variant(
             run=run_name(self.grid.name, labels, identity),

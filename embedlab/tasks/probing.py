@@ -50,12 +50,11 @@ def evaluate_probing(
     setting: SettingName = "literature",
     *,
     name: str = SENTEVAL,
-    seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
     watches: Watches | None = None,
 ) -> Evaluated:
     """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
-    results = tuple(classify(encoder, opened.tasks, setting, seed=seed, device=device, watches=watches))
+    results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, watches=watches))
     asked = [*(task.name for task in opened.tasks), *opened.missing]
     title = f"average of {len(asked)} ({'SentEval probing' if name == SENTEVAL else name})"
     scores = [score for result in results for score in accuracies(result, setting)]

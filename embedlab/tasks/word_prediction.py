@@ -72,9 +72,9 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
     return ranks
 
 
-def mean_reciprocal_rank(ranks: Ranks, cut: int = CUT) -> float:
+def mean_reciprocal_rank(ranks: Ranks) -> float:
     """Mean of 1/rank, 0 for ranks beyond CUT."""
-    return float(np.where(ranks <= cut, 1 / ranks, 0.0).mean())
+    return float(np.where(ranks <= CUT, 1 / ranks, 0.0).mean())
 
 
 def check(spec: ModelSpec, settings: Settings) -> None:

@@ -10,7 +10,6 @@ from embedlab.core.recipe import Combine
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import Objective, View
 from embedlab.training.batching import Batch, Chunk
-from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_places, dropout_rate
 from embedlab.training.freezing import frozen
@@ -26,14 +25,12 @@ class Learner(nn.Module):
         encoder: TransformerEncoder,
         objectives: Mapping[int, Objective],
         team: Team | None = None,
-        captured: CapturedPasses | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder.backbone
         self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
         self._embed = encoder.forward_tokens
         self._team = team or Team()
-        self._captured = captured
         self._dropouts = dropout_places(encoder.backbone)
 
     def objective(self, batch: Batch) -> Objective:
@@ -63,10 +60,7 @@ class Learner(nn.Module):
         """Encode the batch's distinct sentences, unless they are, then ask the objective."""
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
-        passes = list(self.passes(batch))
-        if self._captured is not None and len(passes) == 1:  # a batch of very different lengths is cut into several
-            return self.loss(self._captured.encode(*passes[0]), batch)
-        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in passes]), batch)
+        return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
 
 
 def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:

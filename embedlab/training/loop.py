@@ -20,7 +20,6 @@ from embedlab.objectives.objective import Objective, Trained, trained_parameters
 from embedlab.runs import events
 from embedlab.training.batching import Batch, Collation
 from embedlab.training.blocks import Block, Turn
-from embedlab.training.capture import CapturedPasses
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot, optimizer_tensors, random_tensors, restore_optimizer
 from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, Unreported
@@ -52,7 +51,6 @@ class Session:
     steps: int  # of all stages
     team: Team = field(default_factory=Team)
     cache: Path | None = None  # where what other runs need too is kept
-    captured: CapturedPasses | None = None  # of the encoder, where its passes are to be captured
     step: int = 0  # done, over all stages
     best: Best | None = None  # of the block at hand
     unreported: Unreported | None = None  # losses that the checkpoint at hand carries
@@ -121,10 +119,7 @@ class _Stepper:
     def __init__(self, session: Session, block: Block) -> None:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
-        captured = session.captured if _is_one_pass(block, objectives.values()) else None
-        if session.captured is not None and captured is None:
-            session.tell(events.Note(text="passes are not captured: a step takes several, or leaves a part of the encoder as it is"))
-        learner = Learner(session.encoder, objectives, session.team, captured)
+        learner = Learner(session.encoder, objectives, session.team)
         # Not prepared by accelerate: it would average the gradients of several processes, which add them up themselves, and a
         # forward pass that it wraps holds its model, which would outlive the run.
         self._learner = learner.to(session.encoder.machine.device).train()
@@ -133,7 +128,7 @@ class _Stepper:
         self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
-        is_apart = session.encoder.machine.device.type == "cpu" and captured is None and self._teaches_whole(objectives.values())
+        is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(objectives.values())
         self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) else None
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
@@ -161,12 +156,6 @@ class _Stepper:
         self.optimizer.step()
         self.optimizer.zero_grad()
         return losses
-
-
-def _is_one_pass(block: Block, objectives: Iterable[Objective]) -> bool:
-    """Whether each step is one pass through the whole encoder: gradients of a captured one are overwritten by the next."""
-    is_whole = all(len(objective.views) == 1 and objective.frozen == "nothing" for objective in objectives)
-    return is_whole and len(block.stages) == 1 and block.stages[0].stage.optim.micro_batch is None
 
 
 def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:

@@ -37,7 +37,6 @@ from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
-from embedlab.training.capture import CapturedPasses
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random
 from embedlab.training.freezing import stands_still
@@ -104,7 +103,6 @@ def train_run(
                 dev_score=dev_score,
                 team=team,
                 cache=cache,
-                captured=CapturedPasses(encoder) if machine.is_capturing else None,
                 steps=plan[-1].end,
             )
             with _told_endings(session):
@@ -244,7 +242,7 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:
     data = [_part(state, used) for stage in stages for state, used in zip(stage.states, stage.used, strict=True)]
-    device = f"{machine.device}{', captured passes' if machine.is_capturing else ''}"
+    device = str(machine.device)
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None
     return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened)

@@ -111,6 +111,18 @@ def test_recipes_lists_all_and_prints_one_that_can_be_read_back(embedlab: Embedl
     assert embedlab("recipes", "snli-supcl", "--json").json["encoder"]["pooling"] == "mean-without-cls"
 
 
+def test_a_removed_setting_is_one_line_and_nothing_else(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("embedlab.toml").write_text("capture = true")
+    answer = embedlab("config", "--format", "csv")
+    assert answer.code == 0
+    assert "capture" not in answer.out
+    assert answer.err.splitlines()[0].startswith("embedlab.toml: 'capture' has no effect any more")
+    assert "capture" not in embedlab("config", "--format", "csv", "--quiet").err
+    Path("embedlab.toml").unlink()
+    monkeypatch.setenv("EMBEDLAB_CAPTURE", "1")
+    assert embedlab("recipes", "--format", "csv").err.splitlines()[0].startswith("EMBEDLAB_CAPTURE has no effect any more")
+
+
 def test_config_says_where_each_setting_comes_from(embedlab: Embedlab, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("embedlab.toml").write_text("threads = 3")
     monkeypatch.setenv("EMBEDLAB_DEVICE", "cpu")

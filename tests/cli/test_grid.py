@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from embedlab.cli.app import app, main
-from embedlab.cli.grid_board import duration, sparkline
+from embedlab.cli.grid_board import sparkline
 from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
@@ -303,11 +303,6 @@ def test_a_sparkline_goes_from_low_to_high() -> None:
     assert sparkline([float("nan"), 5.0]) == "▁"
     assert sparkline([]) == ""
     assert len(sparkline(list(range(1000)), width=24)) == 24
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(40, "40 s"), (720, "12 min"), (12_600, "3.5 h"), (200_000, "2.3 days")])
-def test_a_duration_is_told_as_people_say_it(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 @pytest.mark.slow

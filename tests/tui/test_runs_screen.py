@@ -15,7 +15,7 @@ from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import AskText, Confirm
-from embedlab.tui.runs.board import RunWatcher, duration
+from embedlab.tui.runs.board import RunWatcher
 from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -284,11 +284,6 @@ def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings
     board = RunWatcher(settings.runs_folder).look()
     assert [(path.name, reason) for path, reason in board.unreadable] == [("gone", "Permission denied")]
     assert board.frame()["run"].to_list() == ["done@1", "failed@1", "gone"]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(5, "5s"), (190, "3m10s"), (7500, "2h05m"), (273_600, "3d04h"), (float("nan"), "")])
-def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Settings) -> None:

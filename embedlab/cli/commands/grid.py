@@ -10,6 +10,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -255,7 +256,6 @@ def _tell_cost(
     """Say what is to be done, where, how long it may take and how much disk it needs."""
     import shutil
 
-    from embedlab.cli.grid_board import duration
     from embedlab.grids.estimate import remaining_cost
 
     cost, runs = remaining_cost(plan, entries, at_once), plan.place.runs_folder

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from embedlab.core.durations import duration
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.core.paths import write_atomic
@@ -165,8 +166,6 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
 
 def cost_text(cost: Cost) -> str:
     """The estimate in words."""
-    from embedlab.tui.runs.board import duration
-
     time = f"about {duration(cost.seconds)}, measured on {cost.measured}" if cost.seconds is not None else f"time unknown: {cost.measured}"
     return f"{time}, {_size(cost.disk_bytes)} of disk" if cost.disk_bytes else time
 

@@ -7,6 +7,7 @@ from time import time
 
 import polars as pl
 
+from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_toml
 from embedlab.runs.status import Status, status
@@ -167,17 +168,6 @@ def _row(found: BoardRun, now: float) -> dict[str, object]:
 
 def _progress(step: int, steps: int) -> str:
     return f"{thin_bar(step, 0, steps, 8):<8} {step}/{steps}"
-
-
-def duration(seconds: float) -> str:
-    """A length of time in its largest unit and the one below: "42s", "3m10s", "2h05m", "3d04h"."""
-    if seconds != seconds:
-        return ""
-    whole = max(0, round(seconds))
-    for size, unit, smaller, below in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
-        if whole >= size:
-            return f"{whole // size}{unit}{whole % size // smaller:02d}{below}"
-    return f"{whole}s"
 
 
 def states(board: Board) -> str:
