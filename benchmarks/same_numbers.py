@@ -58,8 +58,8 @@ def reported_step(folder: Path) -> int:
 def work(checkout: Path, folder: Path, model: Path | None, data: Path | None) -> None:
     """Everything that is compared, by one checkout."""
     run(checkout, folder, "demo", "--runs", "runs")
-    train = ("train", "snli-supcl", "--sample", "--name", "cut", "--set", "optim.epochs=2")
-    run(checkout, folder, *train, step=40)
+    train = ("train", "snli-supcl", "--sample", "--name", "cut", "--set", "optim.epochs=8")
+    run(checkout, folder, *train, step=20)
     run(checkout, folder, *train, "--resume")
     (folder / "rates.toml").write_text(GRID)
     run(checkout, folder, "grid", "run", "rates.toml", "--sample", "--workers", "2")

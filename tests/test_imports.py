@@ -41,5 +41,13 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
     assert circle(imports()) == []
 
 
+def test_no_package_imports_itself_by_way_of_others() -> None:
+    packages: dict[str, set[str]] = {}
+    for name, found in imports().items():
+        own = ".".join(name.split(".")[:2])
+        packages.setdefault(own, set()).update({".".join(one.split(".")[:2]) for one in found} - {own})
+    assert circle({name: frozenset(found) for name, found in packages.items()}) == []
+
+
 def test_nothing_inside_imports_the_package_itself() -> None:
     assert [name for name, found in imports().items() if "embedlab" in found] == []

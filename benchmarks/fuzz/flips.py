@@ -39,6 +39,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
+from embedlab.evaluation import scored_pairs
 from embedlab.grids.plan import Place, Plan, Variant
 from embedlab.grids.queue import Ending, Queue
 from embedlab.models.catalog import Model, ModelSpec
@@ -104,8 +105,8 @@ def make_world(folder: Path) -> World:
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
     parts, _ = sts.open_parts(SAMPLE, sts.DATASETS, fifths=False)
-    scored = sts.score_models([Model(name="small", members=(spec,))], parts, settings)
-    sts.evaluate(scored, run.id).save(run.evaluations)
+    scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
+    scored_pairs.evaluate(scored, run.id).save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)
 
 

@@ -15,10 +15,11 @@ from embedlab.cli.models import title_of
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import MissingError
+from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Lines, Points, Scatter, Series
-from embedlab.tasks.sts import FIFTHS_OF, ScoredPairs
+from embedlab.tasks.sts import FIFTHS_OF
 
 SCORE_AXIS = "Spearman x 100, with 95% intervals"
 TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}

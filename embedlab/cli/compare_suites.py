@@ -59,7 +59,7 @@ def compare_suites(
 ) -> None:
     """Show the models on all that was asked for, in one table."""
     from embedlab.analysis.comparison import compare_evidence
-    from embedlab.tasks.sts import model_columns
+    from embedlab.evaluation.scored_pairs import model_columns
 
     if test in {"williams", "steiger"}:
         raise UsageError(f"--test {test} is for the task sts alone", hint="remove it, or use --test mcnemar for accuracies")
@@ -71,7 +71,7 @@ def compare_suites(
         if one in known.ready.missing:
             continue
         try:
-            if one.task == "sts":
+            if one.scores_pairs:
                 _add_pairs(found, names, columns, one, terminal)
             else:
                 _add_answers(found, models, columns, one, known, setting, terminal)
@@ -89,7 +89,7 @@ def compare_suites(
 
 def _add_pairs(found: Found, names: Sequence[str], columns: "Sequence[ModelColumns]", one: "Asked", terminal: Terminal) -> None:
     from embedlab.analysis.evidence import AVERAGES, pair_evidence
-    from embedlab.tasks.sts import signature_of
+    from embedlab.evaluation.scored_pairs import signature_of
 
     scored, _ = score(names, terminal, datasets=one.names or None, is_reported=True)
     with terminal.progress("comparing") as tick:
@@ -116,8 +116,8 @@ def _add_answers(
     terminal: Terminal,
 ) -> None:
     from embedlab.analysis.evidence import member_columns
-    from embedlab.evaluation.member import takes
     from embedlab.evaluation.outcomes import evidence, shared_text
+    from embedlab.tasks.task import task
 
     texts = known.texts.get(one)
     found.notes += partial_notes(texts.states if texts is not None else ())
@@ -137,7 +137,7 @@ def _add_answers(
             if spec.name in answered:
                 signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, terminal.settings)
                 found.signatures.setdefault(model.name, []).append(signature)
-    if answers and takes(one.task, "setting"):
+    if answers and task(one.task).trains_classifiers:
         found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
     found.evidence += evidence(one, answers, len(members))
 
@@ -176,13 +176,14 @@ def _kept_facts(spec: "ModelSpec", settings: "Settings") -> Facts:
 def _signature(spec: "ModelSpec", one: "Asked", own: "Answers", facts: Facts, setting: "SettingName", settings: "Settings") -> "Signature":
     """What decides a member's answers to a task."""
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.member import known_of, setting_of, takes
+    from embedlab.evaluation.member import known_of
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.signature import UNKNOWN
+    from embedlab.tasks.task import task
 
     place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
     described = Evaluation(
-        task=one.evaluation_name(setting_of(one.task, setting)),
+        task=one.evaluation_name(task(one.task).setting(setting)),
         model=spec.name,
         fingerprint=place.fingerprint,
         precision=place.precision,
@@ -194,7 +195,7 @@ def _signature(spec: "ModelSpec", one: "Asked", own: "Answers", facts: Facts, se
         scores=(),
         **known_of(spec),
     )
-    settings_used = ((setting,) if takes(one.task, "setting") else ()) + tuple(score.setting for score in own.scores)
+    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(described.signature, setting=settings_used)
     is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
     return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, Score
     from embedlab.choices import By
     from embedlab.data.shared_text import Overlap
+    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.reports.tables import Cell, Column, Value
-    from embedlab.tasks.sts import ScoredPairs
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 

@@ -8,9 +8,9 @@ from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
 from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
+from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.tables import Column, Table
-from embedlab.tasks.sts import ScoredPairs, signature_of
 
 
 def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[PublishedRow]) -> Table:

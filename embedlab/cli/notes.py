@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from embedlab.choices import Aggregate, By
     from embedlab.data.dataset import State
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
+    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.tasks.sts import ScoredPairs
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that a member has
 

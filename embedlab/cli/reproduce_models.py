@@ -12,11 +12,13 @@ from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.suites import check_device
 from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
+from embedlab.core.names import scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import judge as evaluate_on
+from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.papers.items import Stored
 from embedlab.papers.matching_runs import Member, Spot
@@ -25,7 +27,7 @@ from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.sts import DATASETS, ScoredPairs, open_parts, score_models
+from embedlab.tasks.sts import DATASETS, open_parts
 
 Members = Mapping[Spot, Sequence[Member]]
 
@@ -60,7 +62,7 @@ def evaluate_models(table: PaperTable, members: Members, asked: ReproductionOpti
         scored, absent = _score(sorted(names), table.by, terminal)
         return Evaluated(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
-    scored, absent = _score(sorted(name for name, task in wanted if task == "sts"), "dataset", terminal)
+    scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", terminal)
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[Outcomes]] = {}
     missing, told = [], set[str]()
@@ -77,7 +79,7 @@ def evaluate_models(table: PaperTable, members: Members, asked: ReproductionOpti
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
             answers[name, task] = list(kept_outcomes(path.parent, task, unusable=report))
-        elif task != "sts" or scored is not None:  # where the pairs are missing, that has been said once for all
+        elif not scores_pairs(task) or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(terminal.settings)}")
     return Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
@@ -140,7 +142,7 @@ def _evaluation_file(name: str, task: str, asked: ReproductionOptions, terminal:
     (spec,) = resolve(name, terminal.settings.runs_folder).members
     folder = ScorePlace.of(spec, terminal.settings).evaluations
     path = folder / f"{task}.json"
-    if asked.trains and task != "sts" and not path.is_file():
+    if asked.trains and not scores_pairs(task) and not path.is_file():
         with terminal.progresses() as watch:
             judged = evaluate_on(task, spec, terminal.settings, lambda work: watch(f"{name}: {work}"))
         for error in judged.missing:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from embedlab.core.names import scores_pairs
 from embedlab.papers.deviations import rows_said
 from embedlab.papers.file import load_paper, paper_names, summary_of
 from embedlab.papers.matching_runs import Spot
@@ -171,7 +172,7 @@ def _ranking_note(ranking: Ranking) -> str:
 def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:
     if not judgement.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
-    over = "pairs" if table.tasks == ("sts",) else "test items where they are stored"
+    over = "pairs" if all(map(scores_pairs, table.tasks)) else "test items where they are stored"
     averaged = ["ordered by the mean of " + ", ".join(table.judge[0])] if len(table.judge) == 1 and len(table.judge[0]) > 1 else []
     return (
         *averaged,

@@ -15,6 +15,7 @@ from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import to_table
 from embedlab.core.settings import Settings
+from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.grids.plan import GridFolder, Place, Plan
 from embedlab.models.catalog import finished_seeds
 from embedlab.papers.deviations import deviations
@@ -26,7 +27,6 @@ from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.sts import ScoredPairs
 
 
 @dataclass(frozen=True, kw_only=True)

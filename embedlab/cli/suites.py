@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from embedlab.choices import SettingName
     from embedlab.data.shared_text import Overlap
     from embedlab.encoders.encoder import Watch
-    from embedlab.evaluation.prefetch import Texts
     from embedlab.evaluation.readiness import Readiness
     from embedlab.evaluation.selection import Asked
     from embedlab.models.catalog import Model
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
+    from embedlab.tasks.task import Texts
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 
@@ -48,9 +48,9 @@ class Work:
 
     def kept_name(self, one: "Asked") -> str:
         """Where the evaluation of ONE of them is kept in a member's folder."""
-        from embedlab.evaluation.member import setting_of
+        from embedlab.tasks.task import task
 
-        return one.kept_name(setting_of(one.task, self.setting))
+        return one.kept_name(task(one.task).setting(self.setting))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,12 +91,12 @@ def encode_for_all(models: "Sequence[Model]", work: Work, terminal: Terminal) ->
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, terminal.settings)
         for one in work.asked:
-            if not work.again and one.task != "sts":
+            if not work.again and not one.scores_pairs:
                 found = kept_evaluation(place, work.kept_name(one), ready.texts.get(one), source)
                 kept |= {(spec.name, one): found} if found else {}
         todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in kept and (spec.name, one) not in ready.unfit}
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
-        if any(one.task != "sts" for one in todo):
+        if any(not one.scores_pairs for one in todo):
             with terminal.progresses() as watch:
                 encode_once(spec, list(todo.values()), terminal.settings, _named(watch, title_of(spec.name)))
     return Known(ready=ready, kept=kept)

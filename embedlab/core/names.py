@@ -69,18 +69,23 @@ def members(package: str) -> list[str]:
 
 @cache
 def task_names() -> list[str]:
-    """Names of the evaluation tasks: the files of embedlab/tasks that state a SUMMARY."""
-    return _tasks_that_state("SUMMARY = ")
+    """Names of the evaluation tasks: the files of embedlab/tasks but that of their contract."""
+    return [name for name in members("tasks") if name != "task"]
 
 
-@cache
 def has_own_units(task: str) -> bool:
-    """Whether a task's numbers are no shares of 100, nor the better the higher: its file states OWN_UNITS."""
-    return task in _tasks_that_state("OWN_UNITS = True")
+    """Whether the numbers of the task of that name are not shares of 100, nor the better the higher."""
+    return _task_says(task, "has_own_units")
 
 
-def _tasks_that_state(line: str) -> list[str]:
-    return sorted(path.stem for path in (PACKAGE / "tasks").glob("*.py") if f"\n{line}" in path.read_text(encoding="utf-8"))
+def scores_pairs(task: str) -> bool:
+    """Whether the task of that name correlates similarities of pairs."""
+    return _task_says(task, "scores_pairs")
+
+
+def _task_says(task: str, fact: str) -> bool:
+    """A FACT of a task, which is loaded by its name: stored results are shown without this layer knowing any task."""
+    return task in task_names() and bool(getattr(importlib.import_module(f"embedlab.tasks.{task}").TASK, fact))
 
 
 def objective_names() -> list[str]:

@@ -1,18 +1,19 @@
-"""What training asks of an encoder and its heads now and then, by the name that a recipe gives as `evaluate.dev`."""
+"""What training reads off an encoder and its heads now and then, by the name that a recipe gives as `evaluate.dev`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from embedlab.data.source import Source
-from embedlab.tasks import multitask, sts
+from embedlab.tasks.task import all_tasks
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    """The score x 100 on the dev split of the dataset NAME, opened once; "multitask" is the mean over the task's three."""
-    if name in {"multitask", *multitask.DATASETS}:
-        return multitask.dev_score(source, name)
-    score = sts.dev_score(source, name)
-    return lambda trained: score(trained.encoder)
+    """The score x 100 on the dev split of the dataset NAME, opened once, or of the task of that name."""
+    there = [one for one in all_tasks() if one.dev_score is not None]
+    named = [one for one in there if name in one.dev_names]
+    chosen = (named or [one for one in there if one.outcomes == "pairs"])[0]  # any other name is a dataset of pairs
+    assert chosen.dev_score is not None
+    return chosen.dev_score(source, name)

@@ -17,21 +17,15 @@ from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import Watches, judge, setting_of, takes
-from embedlab.evaluation.prefetch import Texts, is_same_data, kept_evaluation
+from embedlab.evaluation.member import judge
+from embedlab.evaluation.prefetch import is_same_data, kept_evaluation
 from embedlab.evaluation.selection import Asked
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.parts import StoredPart
-
-# Of the datasets that are reported by more than accuracy.
-METRICS: Mapping[str, tuple[Metric, ...]] = {
-    "mrpc": ("accuracy", "f1"),
-    "glue-cola": ("matthews", "accuracy"),
-    "glue-mrpc": ("f1", "accuracy"),
-    "glue-qqp": ("f1", "accuracy"),
-}
+from embedlab.tasks.task import Texts, Watches
+from embedlab.tasks.task import task as find_task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,7 +47,8 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     TEXTS is what the task reads, None where it does not say so before.
     """
     place = ScorePlace.of(spec, settings)
-    setting = setting_of(one.task, setting)
+    task = find_task(one.task)
+    setting = task.setting(setting)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     made_of = (spec.name, place.fingerprint, __version__)
     kept = {
@@ -69,7 +64,7 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     lacking = tuple(dataset for dataset in wanted if dataset not in kept)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return _answers(known, evaluation)
-    can_part = takes(one.task, "names") and (not one.names or {*lacking} <= {*one.names})
+    can_part = task.is_divisible and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
         rest = answer(Asked(task=one.task, names=lacking), spec, settings, replace(texts, states=states), watches, setting)
@@ -84,12 +79,13 @@ def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[E
     """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
     found: dict[str, Evidence] = {}
+    metrics = find_task(one.task).metrics
     for dataset in datasets:
         there = {member: own.outcomes[dataset] for member, own in answers.items() if dataset in own.outcomes}
         if not next(iter(there.values())).classes:
             found[f"{dataset} spearman"] = _score_evidence(one.task, dataset, there, members)
             continue
-        for metric in METRICS.get(dataset, ("accuracy",)):
+        for metric in metrics.get(dataset, ("accuracy",)):
             key = dataset if metric == "accuracy" else f"{dataset} {metric}"
             found[key] = _item_evidence(one.task, key, there, members, metric)
     averages = [
@@ -98,19 +94,9 @@ def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[E
     return [*found.values(), *averages, *_value_evidence(one.task, answers, members)]
 
 
-def averages_of(one: Asked, datasets: Sequence[str]) -> dict[str, list[str]]:
-    """The averages of a task and those of their DATASETS that are there; a title says how many are, where some are not."""
-    if one.task == "transfer" and one.is_whole:
-        from embedlab.tasks.transfer import AVERAGES
-
-        named = {name: [dataset for dataset in members if dataset in datasets] for name, members in AVERAGES.items()}
-        short = {
-            name: f", {len(there)} of {len(AVERAGES[name])}" if len(there) < len(AVERAGES[name]) else "" for name, there in named.items()
-        }
-        return {name + short[name]: there for name, there in named.items()}
-    if one.task == "probing" and one.is_whole:
-        return {f"average of {len(datasets)} ({one.evaluation_name()})": list(datasets)}
-    return {}
+def averages_of(one: Asked, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """The averages of a whole task, by title, and those of their DATASETS that are there."""
+    return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
 
 def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:
@@ -204,8 +190,9 @@ def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> 
 
 def shared_text(one: Asked, answers: Answers) -> dict[str, Overlap]:
     """What each row of a member's evidence shares with its training data, by the row's key."""
-    rows = {dataset: [dataset] for dataset in answers.outcomes}
-    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*METRICS.get(dataset, ()), "spearman")}
+    metrics = find_task(one.task).metrics
+    rows: dict[str, Sequence[str]] = {dataset: [dataset] for dataset in answers.outcomes}
+    rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*metrics.get(dataset, ()), "spearman")}
     rows |= {f"{score.slice} {score.metric}": [score.slice] for score in answers.scores}
     rows |= averages_of(one, list(answers.outcomes))
     found = {key: total(answers.overlaps[name] for name in names if name in answers.overlaps) for key, names in rows.items()}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -14,15 +14,7 @@ from embedlab.encoders.encoder import Watch
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Texts:
-    """What a task reads."""
-
-    columns: tuple[Sequence[str], ...]
-    states: tuple[State, ...]
-    missing: tuple[MissingError, ...] = ()  # what could not be read
+from embedlab.tasks.task import Texts
 
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, watches: Callable[[str], Watch]) -> None:

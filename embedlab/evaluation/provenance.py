@@ -1,23 +1,18 @@
 """What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
 
 if TYPE_CHECKING:  # whoever shows kept numbers needs neither polars nor what opens training data
-    from embedlab.data.dataset import State
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
     from embedlab.runs.store import RunFolder
 
-PARTIAL, SAMPLE, OVERLAP, SHORTENED = "partial", "sample", "overlap", "shortened"
+OVERLAP, SHORTENED = "overlap", "shortened"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
-
-
-def evaluation_marks(states: "Sequence[State]") -> tuple[str, ...]:
-    """The marks of every number made from data in these STATES."""
-    return _marks(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))
 
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
@@ -25,7 +20,7 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
     from embedlab.evaluation.stated_text import UNKNOWN_TEXT, is_text_unknown
 
     known = _environments(spec)
-    marks = _marks(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
+    marks = marks_of(is_partial=any(one.is_partial for one in known), is_sample=any(one.is_sample for one in known))
     shortened = (SHORTENED,) if any(one.is_shortened for one in known) else ()
     return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
 
@@ -91,7 +86,3 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     ]
     notes = ((PAIRS_SHARED, "pairs", pairs), (SENTENCES_SHARED, "sentences", sentences))
     return tuple(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts)
-
-
-def _marks(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:
-    return tuple(mark for mark, holds in ((PARTIAL, is_partial), (SAMPLE, is_sample)) if holds)

@@ -3,7 +3,6 @@
 A task's file says what it reads in `texts`, and what more it would refuse of one model in `check`; judging opens nothing else.
 """
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,9 @@ from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.member import takes
-from embedlab.evaluation.prefetch import Texts
 from embedlab.evaluation.selection import Asked
 from embedlab.models.catalog import ModelSpec
+from embedlab.tasks.task import Selection, Texts, task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +41,7 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[Asked], setting: 
             texts |= _texts(one, setting, source)
             for spec in members:
                 try:
-                    _check(one, spec, settings)
+                    task(one.task).check(spec, settings)
                 except UsageError as error:
                     unfit[spec.name, one] = error
         except MissingError as error:
@@ -62,38 +60,23 @@ def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]
         dev_score(source, recipe.evaluate.dev)
     absent: dict[str, MissingError] = {}
     parts: list[MissingError] = []
-    for task in tasks:
+    for name in tasks:
         try:
-            for texts in _texts(Asked(task=task), "literature", source).values():
+            for texts in _texts(Asked(task=name), "literature", source).values():
                 parts += texts.missing
-            _check_recipe(task, recipe, source)
+            task(name).check_recipe(recipe, source)
         except UsageError:
             if len(tasks) == 1:
                 raise
         except MissingError as error:
-            absent[task] = error
+            absent[name] = error
     if absent and len(absent) == len(tasks):
         raise next(iter(absent.values()))
     return (*absent.values(), *parts)
 
 
-def _check_recipe(task: str, recipe: Recipe, source: Source) -> None:
-    module = importlib.import_module(f"embedlab.tasks.{task}")
-    if hasattr(module, "check_recipe"):
-        module.check_recipe(recipe, source)
-
-
 def _texts(one: Asked, setting: SettingName, source: Source) -> dict[Asked, Texts]:
-    module = importlib.import_module(f"embedlab.tasks.{one.task}")
-    if not hasattr(module, "texts"):
+    chosen = task(one.task)
+    if chosen.texts is None:
         return {}
-    options: dict[str, object] = {"names": one.names} if one.names else {}
-    if takes(one.task, "setting"):
-        options["setting"] = setting
-    return {one: module.texts(source, **options)}
-
-
-def _check(one: Asked, spec: ModelSpec, settings: Settings) -> None:
-    module = importlib.import_module(f"embedlab.tasks.{one.task}")
-    if hasattr(module, "check"):
-        module.check(spec, settings)
+    return {one: chosen.texts(source, Selection(names=one.names, setting=chosen.setting(setting)))}

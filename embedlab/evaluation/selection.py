@@ -7,11 +7,9 @@ from pathlib import Path
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names, unknown
-from embedlab.data.pair_file import is_pair_file
-from embedlab.data.probing import DATASETS as PROBING
-from embedlab.data.probing import SENTEVAL, set_of, suite_names, suite_title
-from embedlab.tasks.sts import DATASETS as STS
-from embedlab.tasks.transfer import DATASETS as TRANSFER
+from embedlab.data.probing import set_of, suite_title
+from embedlab.tasks.task import all_tasks
+from embedlab.tasks.task import task as find_task
 
 ALL = "all"
 LONGEST_NAME = 100  # of a file that is named after datasets; file systems end at 255 bytes
@@ -28,6 +26,16 @@ class Asked:
     def is_whole(self) -> bool:
         """Whether it is all of a task, or of a set of probing files."""
         return not self.names or any(name == set_of(name) for name in self.names)
+
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether its outcomes are similarities of pairs."""
+        return find_task(self.task).scores_pairs
+
+    @property
+    def has_submission(self) -> bool:
+        """Whether a server scores its test splits."""
+        return find_task(self.task).has_submission
 
     def evaluation_name(self, setting: str = "literature") -> str:
         """The task that its evaluation says it is of: a set of probing files has its own name, another setting is part of it."""
@@ -71,22 +79,16 @@ def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def _everything(folder: Path | None) -> Iterator[Asked]:
-    for task in task_names():
-        yield Asked(task=task)
-        if task == "probing":
-            yield from (Asked(task=task, names=(name,)) for name in suite_names(folder) if name != SENTEVAL)
+    for task in all_tasks():
+        yield Asked(task=task.name)
+        yield from (Asked(task=task.name, names=(name,)) for name in task.sets(folder))
 
 
 def _task_of(name: str) -> str:
     if name in task_names():
         return name
-    if name in STS or (is_pair_file(name) and set_of(name) is None):
-        return "sts"
-
-    probing = {dataset.name for dataset in PROBING}
-    if name in TRANSFER:
-        return "transfer"
-    if name in probing or set_of(name) is not None:
-        return "probing"
-    known = [*task_names(), *STS, *TRANSFER, *sorted(probing)]
+    tasks = all_tasks()
+    if found := next((one for one in tasks if one.has_dataset(name)), None):
+        return found.name
+    known = [*task_names(), *(dataset for one in tasks for dataset in one.datasets)]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -13,7 +13,7 @@ from embedlab.analysis.comparison import ComparedSlice, compare, compare_evidenc
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.names import has_own_units
+from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
@@ -81,8 +81,8 @@ def intervals_of(sides: Sides) -> Apart:
         return Apart()
     if sides.first.signature.model == sides.second.signature.model:
         return Apart(reasons=("both are of the same vectors, so their stored scores cannot differ",))
-    pairs = [key for key in sides.differing if key.task == "sts"]
-    items = [key for key in sides.differing if key.task != "sts"]
+    pairs = [key for key in sides.differing if scores_pairs(key.task)]
+    items = [key for key in sides.differing if not scores_pairs(key.task)]
     found = [*([_of_pairs(sides, pairs)] if pairs else []), *([_of_items(sides, items)] if items else [])]
     intervals = {key: interval for one in found for key, interval in one.intervals.items()}
     return Apart(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
@@ -115,7 +115,7 @@ def _of_items(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
     intervals: Intervals = {}
     members = list(dict.fromkeys(fingerprint for _, _, fingerprint in sides.members))
     lacking = []
-    for task in (task for task in sides.first.signature.task if task != "sts" and task in sides.second.signature.task):
+    for task in (task for task in sides.first.signature.task if not scores_pairs(task) and task in sides.second.signature.task):
         outcomes = {members.index(name): _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
         lacking += [
             f"{result.model}: no answers to {task} are stored under {fingerprint}"
@@ -193,7 +193,7 @@ def _open(sides: Sides) -> tuple[list[Part], list[str]]:
 
 def _own_files(sides: Sides, name: str) -> list[str]:
     """Where a user's own file of pairs was when it was scored, by either result."""
-    keys = (key for one in (sides.first, sides.second) for key in one.scores if key.task == "sts")
+    keys = (key for one in (sides.first, sides.second) for key in one.scores if scores_pairs(key.task))
     return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
 from embedlab.analysis.ordering import Agreement, Estimate, Order, Standing
 from embedlab.choices import Aggregate
+from embedlab.core.names import scores_pairs
 from embedlab.papers.items import Stored, item_rows
 from embedlab.papers.matching_runs import Member, Spot
 from embedlab.papers.table import Measure, PaperTable, Point
@@ -204,7 +205,7 @@ class _Behind:
     def _rows(self, point: Point, members: Sequence[str]) -> Rows | None:
         """The rows behind one column, a row of contributions for each member; None where they are not stored."""
         measure = point.measure
-        if self.pairs is not None and (measure.task, measure.metric) == ("sts", "spearman"):
+        if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
             return pair_rows(pairs, members, cast("Aggregate", measure.setting))[1]
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]

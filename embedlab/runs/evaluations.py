@@ -10,6 +10,7 @@ from pydantic import AfterValidator, GetPydanticSchema
 
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError
+from embedlab.core.names import scores_pairs
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
@@ -69,14 +70,14 @@ class Evaluation:
     @property
     def signature(self) -> Signature:
         """Everything that decides these numbers; made from what the file holds, so that it cannot contradict it."""
-        is_sts = self.task == "sts"
+        is_pairs = scores_pairs(self.task)
         settings = {score.setting for score in self.scores if score.setting}
         chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items count where there are some
         shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
         return Signature(
-            aggregation=tuple(settings) if is_sts else (),
+            aggregation=tuple(settings) if is_pairs else (),
             backend=self.backend or UNKNOWN,
             by=tuple({"dataset" if score.by == "average" else score.by for score in self.scores}),
             data=tuple(data_part(part) for part in self.data),
@@ -88,7 +89,7 @@ class Evaluation:
             pooling=joined_values(self.pooling),
             precision=joined_values(self.precision),
             seeds=tuple(seeds),
-            setting=() if is_sts else tuple(settings),
+            setting=() if is_pairs else tuple(settings),
             task=(self.task,),
             training_precision=joined_values(self.training_precision),
             version=(self.embedlab, *self.scored_by),

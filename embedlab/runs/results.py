@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab.core.errors import MissingError
-from embedlab.core.names import has_own_units
+from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.plain_values import quote
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature
@@ -133,7 +133,7 @@ def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Ite
         return
     task = str(row.get("task", ",".join(signature.task)))
     own = str(row.get("metric", metric))
-    setting = row.get("setting", ",".join(signature.aggregation) if task == "sts" else "")
+    setting = row.get("setting", ",".join(signature.aggregation) if scores_pairs(task) else "")
     where = str(row.get("slice")).removesuffix(f" {own}" if "task" in row else "")
     yield (
         ScoreKey(

@@ -10,14 +10,10 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
-from embedlab.evaluation.member import Judged, evaluation_of, load_member
-from embedlab.evaluation.prefetch import Texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks.sts import open_parts
-
-SUMMARY = "alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets"
-OWN_UNITS = True
+from embedlab.tasks.task import Judged, Task, Texts, evaluation_of, load_member
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # of the k-occurrence (Radovanović 2010)
@@ -196,3 +192,13 @@ def _singular_values(vectors: Vectors) -> NDArray[np.float64]:
 def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
     total = values.sum()
     return values / total if total else np.zeros_like(values)
+
+
+TASK = Task(
+    name="geometry",
+    summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
+    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    texts=lambda source, _: texts(source),
+    outcomes="none",
+    has_own_units=True,
+)

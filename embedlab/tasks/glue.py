@@ -14,17 +14,15 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
+from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
-from embedlab.evaluation.member import Judged, Watches, evaluation_of, load_member
-from embedlab.evaluation.provenance import evaluation_marks
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-
-SUMMARY = "GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier"
+from embedlab.tasks.task import Judged, Task, Watches, evaluation_of, load_member
 
 DEV = "validation"  # said beside every number: test labels are GLUE's own
 SCORE = "glue"  # the metric that every task has: GLUE's own score of it
@@ -162,7 +160,20 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         model=classifier.encoder.name,
         fingerprint=classifier.encoder.fingerprint,
         data=(asdict(part.state),),
-        marks=evaluation_marks((part.state,)),
+        marks=data_marks((part.state,)),
         classes=classifier.classes,
         items=items_frame(np.arange(len(answers)), gold.to_list(), told, text_keys(part.frame)),
     )
+
+
+TASK = Task(
+    name="glue",
+    summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
+    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    texts=None,  # the GLUE task that the model was trained on
+    outcomes="items",
+    metrics={"glue-cola": ("matthews", "accuracy"), "glue-mrpc": ("f1", "accuracy"), "glue-qqp": ("f1", "accuracy")},
+    has_submission=True,
+    check=check,
+    check_recipe=check_recipe,
+)

@@ -19,11 +19,9 @@ from embedlab.analysis.correlations import pearson
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
+from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
-from embedlab.evaluation.member import Judged, Watches
-from embedlab.evaluation.prefetch import Texts
-from embedlab.evaluation.provenance import evaluation_marks
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
@@ -31,12 +29,12 @@ from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
+from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
 
 if TYPE_CHECKING:
-    from embedlab.evaluation.predictions import Prediction
     from embedlab.objectives.objective import Trained
+    from embedlab.objectives.predictions import Prediction
 
-SUMMARY = "sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)"
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
 DATASETS = tuple(METRICS)
@@ -79,7 +77,7 @@ def _heads_of(recipe: Recipe) -> set[str]:
 
 def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
-    from embedlab.evaluation.predictions import load_trained, predict_all, predict_averages
+    from embedlab.objectives.predictions import predict_all, predict_averages
 
     source = Source.from_settings(settings)
     parts = {name: source.open(name, "dev") for name in DATASETS}
@@ -96,7 +94,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
         max_tokens=facts.max_tokens,
         truncated=max(member.encoder.facts.truncated for member in members),
         data=tuple(asdict(part.state) for part in parts.values()),
-        marks=evaluation_marks([part.state for part in parts.values()]),
+        marks=data_marks([part.state for part in parts.values()]),
         notes=(*facts.notes, *_notes(found, parts)),
         scores=tuple(_scores(found, parts)),
     )
@@ -106,7 +104,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
-    from embedlab.evaluation.predictions import predict_all
+    from embedlab.objectives.predictions import predict_all
 
     parts = {each: source.open(each, "dev") for each in (DATASETS if name == "multitask" else (name,))}
 
@@ -115,6 +113,20 @@ def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
         return 100 * fmean(measure(each, found[each], parts[each].frame) for each in found)
 
     return score
+
+
+def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
+    """The encoder of SPEC and, where it is a run, the objectives with the heads that it saved."""
+    from embedlab.objectives.objective import Trained
+    from embedlab.objectives.trained_heads import load_objectives
+
+    encoder, device = load_member(spec, settings)
+    if spec.kind != "run":
+        return Trained(encoder=encoder, objectives=())
+    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
+    for objective in objectives:
+        objective.to(device).eval()
+    return Trained(encoder=encoder, objectives=objectives)
 
 
 def measure(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
@@ -161,7 +173,7 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> O
         model=evaluation.model,
         fingerprint=evaluation.fingerprint,
         data=(asdict(part.state),),
-        marks=evaluation_marks((part.state,)),
+        marks=data_marks((part.state,)),
         classes=CLASSES if dataset == "sentiment" else ("0", "1"),
         items=items_frame(
             np.arange(len(frame)),
@@ -178,3 +190,16 @@ def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list
     absent = [f"{name}: no head" for name in DATASETS if name not in found]
     skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
     return [*made, *absent, *skipped]
+
+
+TASK = Task(
+    name="multitask",
+    summary="sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)",
+    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    texts=lambda source, _: texts(source),
+    outcomes="items",
+    check=check,
+    check_recipe=check_recipe,
+    dev_names=("multitask", *DATASETS),
+    dev_score=dev_score,
+)

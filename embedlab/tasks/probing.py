@@ -8,28 +8,18 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.names import unknown
 from embedlab.core.settings import Settings
-from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder
+from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
-from embedlab.evaluation.member import Judged, load_member
-from embedlab.evaluation.prefetch import Texts
 from embedlab.models.catalog import ModelSpec
-from embedlab.tasks.classification import (
-    Evaluated,
-    Opened,
-    Watches,
-    accuracies,
-    average,
-    classify,
-    evaluation,
-    large_enough,
-    open_tasks,
-)
+from embedlab.tasks._labelled import Evaluated, Opened, accuracies, average, classify, evaluation, large_enough, open_tasks
+from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
 
 if TYPE_CHECKING:
     import torch
 
-SUMMARY = "accuracy of linear classifiers that probe frozen vectors for properties of the sentence"
+
+_SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> Opened:
@@ -82,3 +72,17 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence
     averages = {"average of ": [task.name for task in opened.tasks]}
     missing = tuple(opened.missing.values())
     return Judged(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
+
+
+TASK = Task(
+    name="probing",
+    summary="accuracy of linear classifiers that probe frozen vectors for properties of the sentence",
+    evaluate=lambda spec, settings, watches, chosen: judge(spec, settings, watches, chosen.names, chosen.setting),
+    texts=lambda source, chosen: texts(source, chosen.names, chosen.setting),
+    outcomes="items",
+    has_dataset=lambda name: name in _SENTEVAL_NAMES or set_of(name) is not None,
+    datasets=_SENTEVAL_NAMES,
+    trains_classifiers=True,
+    sets=lambda folder: [name for name in suite_names(folder) if name != SENTEVAL],
+    averages=lambda datasets, name: {f"average of {len(datasets)} ({name})": list(datasets)},
+)

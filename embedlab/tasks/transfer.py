@@ -14,16 +14,13 @@ from embedlab.core.names import unknown
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
-from embedlab.evaluation.member import Judged, load_member
-from embedlab.evaluation.prefetch import Texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
-from embedlab.tasks.classification import (
+from embedlab.tasks._labelled import (
     Evaluated,
     Labelled,
     Opened,
     Result,
-    Watches,
     accuracies,
     average,
     classify,
@@ -32,11 +29,11 @@ from embedlab.tasks.classification import (
     open_tasks,
     task_features,
 )
+from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
 
 if TYPE_CHECKING:
     import torch
 
-SUMMARY = "accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E; supervised SICK-R, STS-B"
 
 # The same pairs have an unsupervised score in the task sts, so that the learnt one has a name of its own.
 RELATEDNESS: Mapping[str, str] = MappingProxyType({"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"})
@@ -136,3 +133,27 @@ def _scores(results: Sequence[Result], opened: Opened, setting: SettingName) -> 
     for name, members in AVERAGES.items():
         if asked >= set(members):
             yield from average(name, members, results, setting)
+
+
+def _averages_of(datasets: Sequence[str], _: str) -> dict[str, list[str]]:
+    """The published averages over those of their DATASETS that are there; a title says how many are, where some are not."""
+    found = {}
+    for name, members in AVERAGES.items():
+        there = [dataset for dataset in members if dataset in datasets]
+        found[name + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
+    return found
+
+
+TASK = Task(
+    name="transfer",
+    summary="accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E;"
+    " supervised SICK-R, STS-B",
+    evaluate=lambda spec, settings, watches, chosen: judge(spec, settings, watches, chosen.names or DATASETS, chosen.setting),
+    texts=lambda source, chosen: texts(source, chosen.names or DATASETS, chosen.setting),
+    outcomes="items",
+    has_dataset=DATASETS.__contains__,
+    datasets=DATASETS,
+    trains_classifiers=True,
+    metrics={"mrpc": ("accuracy", "f1")},
+    averages=_averages_of,
+)

@@ -13,12 +13,12 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Watch
-from embedlab.evaluation.member import Judged, Watches, evaluation_of
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import is_bare
 from embedlab.models.hub import model_folder
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
+from embedlab.tasks.task import Judged, Task, Watches, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from embedlab.encoders.transformer import TransformerEncoder
     from embedlab.encoders.word_head import WordHead, WordHeadKind
 
-SUMMARY = "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)"
 
 CUT = 10  # ranks beyond this count as not found; DefSent's MRR@10
 TOPS = (1, 3, 10)
@@ -134,3 +133,14 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
         for metric, value in values.items()
     ]
     return evaluation_of("word_prediction", encoder, [state], scores, skipped)
+
+
+TASK = Task(
+    name="word_prediction",
+    summary="MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)",
+    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    texts=None,  # the words that one token of the model spells
+    outcomes="none",
+    check=check,
+    check_recipe=check_recipe,
+)

@@ -1,11 +1,19 @@
 """Names are found by listing, and a wrong one gets the nearest right one."""
 
-import importlib
-
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import has_own_units, nearest, objective_names, objective_options, recipe_names, recipe_path, task_names, unknown
+from embedlab.core.names import (
+    has_own_units,
+    nearest,
+    objective_names,
+    objective_options,
+    recipe_names,
+    recipe_path,
+    scores_pairs,
+    task_names,
+    unknown,
+)
 
 
 def test_recipes_and_objectives_are_found_by_listing_their_folders() -> None:
@@ -21,10 +29,11 @@ def test_every_objective_has_options_needs_and_a_summary(name: str) -> None:
     assert module.Options
 
 
-def test_a_task_says_in_its_own_file_that_its_numbers_are_no_shares() -> None:
-    stating = [name for name in task_names() if getattr(importlib.import_module(f"embedlab.tasks.{name}"), "OWN_UNITS", False)]
-    assert stating == [name for name in task_names() if has_own_units(name)] == ["geometry"]
+def test_a_task_says_itself_what_its_numbers_are() -> None:
+    assert [name for name in task_names() if has_own_units(name)] == ["geometry"]
+    assert [name for name in task_names() if scores_pairs(name)] == ["sts"]
     assert not has_own_units("no-such-task")
+    assert not scores_pairs("gum-probing")
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:

@@ -15,7 +15,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.evaluation.prefetch import encode_once, kept_evaluation
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.tasks import transfer
-from embedlab.tasks.classification import Opened, task_features
+from embedlab.tasks._labelled import Opened, task_features
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 

@@ -18,7 +18,7 @@ from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
-from embedlab.evaluation.member import Judged, marked
+from embedlab.evaluation.member import marked
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training_marks, training_notes
 from embedlab.evaluation.training_text import TRAINING, keep_lineage, learnt, lineage
 from embedlab.models.catalog import ModelSpec, resolve
@@ -26,6 +26,7 @@ from embedlab.models.hub import WANTED
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
+from embedlab.tasks.task import Judged
 from embedlab.training.stage_data import open_stages
 
 

@@ -21,7 +21,7 @@ from embedlab.encoders.device import Machine, has_bf16_units
 from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
-from embedlab.tasks.classification import task_features
+from embedlab.tasks._labelled import task_features
 from embedlab.tasks.sts import open_parts
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol

@@ -13,9 +13,10 @@ from embedlab import __version__
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
+from embedlab.evaluation.scored_pairs import ScoredPairs, described, evaluate, score_models
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import ScoredPairs, described, dev_score, evaluate, open_parts, score_models
+from embedlab.tasks.sts import dev_score, open_parts
 
 # FACTS: Dice itself as the model, Spearman x100, all / mean / wmean.
 GOLDEN = {

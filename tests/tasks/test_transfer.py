@@ -13,7 +13,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks import transfer
-from embedlab.tasks.classification import large_enough
+from embedlab.tasks._labelled import large_enough
 from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, judge, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 

@@ -18,8 +18,8 @@ from embedlab.core.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import Comparison
     from embedlab.analysis.evidence import PairTest
+    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.papers.printed import PublishedRow
-    from embedlab.tasks.sts import ScoredPairs
 
 
 EXAMPLES = examples(
@@ -76,7 +76,7 @@ def compare(
     _check_models(models, terminal)
     margin = _margin(equivalent, models)
     asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), terminal.settings.data)))
-    if [one.task for one in asked] != ["sts"]:
+    if not (len(asked) == 1 and asked[0].scores_pairs):
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 
         from embedlab.cli.compare_suites import compare_suites

@@ -174,9 +174,9 @@ def overlaps(
     terminal: Terminal,
 ) -> None:
     """Count the sentences and pairs of evaluation sets that a training set holds too, whatever their case and punctuation."""
+    from embedlab.data.marks import data_marks
     from embedlab.data.overlaps import overlaps as count
     from embedlab.data.source import Source
-    from embedlab.evaluation.provenance import evaluation_marks
     from embedlab.reports.tables import Column, Table
 
     source = Source.from_settings(terminal.settings)
@@ -184,7 +184,7 @@ def overlaps(
     titles = ("training", "evaluation", "sentences", "shared_sentences", "pairs", "shared_pairs")
     columns = tuple(Column(key=key, title=key.replace("_", " ")) for key in titles)
     states = [part.state for part in parts]
-    marks = evaluation_marks(states)
+    marks = data_marks(states)
     notes = [*sample_note(marks), *partial_notes(states)]
     terminal.show(Table(title=marked("Overlaps", marks), columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
 

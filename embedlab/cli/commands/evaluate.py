@@ -22,11 +22,11 @@ from embedlab.core.errors import ExitCode, MissingError, UsageError
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.data.shared_text import Overlap
+    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.evaluation.selection import Asked
     from embedlab.models.catalog import ModelSpec
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.tasks.sts import ScoredPairs
 
 TaskNames = Annotated[
     list[str] | None,
@@ -84,7 +84,7 @@ def evaluate(
     from embedlab.evaluation.selection import ask
 
     asked = ask(suite, task or (), terminal.settings.data)
-    if [one.task for one in asked] != ["sts"]:
+    if not (len(asked) == 1 and asked[0].scores_pairs):
         _refuse_options_of_sts(by=by != "dataset", aggregate=aggregate is not None, metric=metric != "spearman", mteb=mteb is not None)
         return _evaluate_others(models, Work(asked=asked, setting=setting, again=again, is_signed=signature), submission, terminal)
     if submission is not None:
@@ -141,7 +141,7 @@ def _write_submission(specs: "Sequence[ModelSpec]", folder: Path, terminal: Term
 
 def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, terminal: Terminal) -> None:
     """Every task that was asked for, one table each; all their sentences are encoded before, each once."""
-    if submission is not None and [one.task for one in work.asked] != ["glue"]:
+    if submission is not None and not (work.is_one and work.asked[0].has_submission):
         raise _not_glue()
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
     predicting = [one_member(model) for model in models] if submission is not None else []
@@ -156,7 +156,7 @@ def _evaluate_others(names: Sequence[str], work: Work, submission: Path | None, 
         if one in known.ready.missing:
             continue
         try:
-            table = _sts_table(names, one, terminal) if one.task == "sts" else judge_models(models, one, work, known, terminal)
+            table = _sts_table(names, one, terminal) if one.scores_pairs else judge_models(models, one, work, known, terminal)
         except MissingError as error:
             if work.is_one:
                 raise
@@ -193,7 +193,8 @@ def score(
     check_device(terminal)
 
     from embedlab.data.source import Source
-    from embedlab.tasks.sts import DATASETS, open_parts, score_models
+    from embedlab.evaluation.scored_pairs import score_models
+    from embedlab.tasks.sts import DATASETS, open_parts
 
     parts, missing = open_parts(Source.from_settings(terminal.settings), datasets or DATASETS, fifths=fifths)
     for error in missing if not is_reported else ():
@@ -205,7 +206,7 @@ def score(
 
 def evaluate_members(scored: "ScoredPairs") -> Evaluations:
     """Every member's evaluation."""
-    from embedlab.tasks.sts import evaluate as evaluate_member
+    from embedlab.evaluation.scored_pairs import evaluate as evaluate_member
 
     return {member: evaluate_member(scored, member) for member in scored.places}
 
@@ -244,7 +245,8 @@ def dataset_table(scored: "ScoredPairs", evaluations: Evaluations, aggregates: S
 
 
 def _signatures(scored: "ScoredPairs", by: By, aggregates: Sequence[Aggregate], metric: Correlation) -> dict[str, str]:
-    from embedlab.tasks.sts import signature_of, suite_slices
+    from embedlab.evaluation.scored_pairs import signature_of
+    from embedlab.tasks.sts import suite_slices
 
     rows = sum(part.pairs.height for part in suite_slices(scored.table, by))
     return {

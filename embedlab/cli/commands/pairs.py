@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.reports.tables import Cell, Column, Value
-    from embedlab.tasks.sts import ScoredPairs
 
     Row = dict[str, Value | Cell]
 

@@ -12,14 +12,13 @@ from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Rows
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Dataset, Part
+from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
-from embedlab.evaluation.member import evaluation_of
-from embedlab.evaluation.prefetch import Texts
-from embedlab.evaluation.provenance import evaluation_marks
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.tasks.task import Texts, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -226,7 +225,7 @@ def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
         model=evaluation.model,
         fingerprint=evaluation.fingerprint,
         data=tuple(asdict(state) for state in states),
-        marks=evaluation_marks(states),
+        marks=data_marks(states),
         classes=result.classes,
         items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted], texts[result.outcome.rows]),
     )

@@ -16,11 +16,11 @@ from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.predictions import HEADS, best_threshold, load_trained, predict
 from embedlab.models.catalog import resolve
 from embedlab.objectives.objective import build_objectives
+from embedlab.objectives.predictions import HEADS, best_threshold, predict
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.multitask import judge
+from embedlab.tasks.multitask import judge, load_trained
 from embedlab.training.stages import train_run
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)

@@ -1,8 +1,7 @@
 """What chen's three heads say of sentences and pairs: one run's predictions, or the average of several runs'."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,20 +10,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Watch, cosines
-from embedlab.evaluation.member import Watches, load_member
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.objective import Objective, Trained
 from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
-from embedlab.objectives.trained_heads import load_objectives
-from embedlab.runs.store import RunFolder
 
+Watches = Callable[[str], Watch]  # the progress callback of a dataset by its name
 Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)
 
@@ -39,17 +35,6 @@ class Prediction:
     values: Values
     by: str  # the head's make, or the cosine and its threshold
     threshold: float = 0.5  # of paraphrases
-
-
-def load_trained(spec: ModelSpec, settings: Settings) -> Trained:
-    """The encoder of SPEC and, where it is a run, the objectives with the heads that it saved."""
-    encoder, device = load_member(spec, settings)
-    if spec.kind != "run":
-        return Trained(encoder=encoder, objectives=())
-    objectives = load_objectives(RunFolder(Path(spec.location).parent), encoder.dim)
-    for objective in objectives:
-        objective.to(device).eval()
-    return Trained(encoder=encoder, objectives=objectives)
 
 
 def predict_all(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:

@@ -1,0 +1,20 @@
+"""The marks of numbers made from data that is not the whole corpus, or not real."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # whoever shows stored numbers needs no polars
+    from embedlab.data.dataset import State
+
+PARTIAL, SAMPLE = "partial", "sample"
+
+
+def data_marks(states: "Iterable[State]") -> tuple[str, ...]:
+    """The marks of every number made from data in these STATES."""
+    states = list(states)
+    return marks_of(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))
+
+
+def marks_of(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:
+    """The marks of data that is partial, or generated."""
+    return tuple(mark for mark, holds in ((PARTIAL, is_partial), (SAMPLE, is_sample)) if holds)

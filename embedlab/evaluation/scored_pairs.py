@@ -1,0 +1,225 @@
+"""Pairs scored by models: their similarities, stored and shared, with what must be said beside the numbers made of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from embedlab.analysis.evidence import AVERAGES
+from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
+from embedlab.choices import Aggregate, By, Correlation
+from embedlab.core.errors import MissingError
+from embedlab.core.settings import Settings
+from embedlab.core.version import __version__
+from embedlab.data.dataset import Part, State
+from embedlab.data.marks import data_marks
+from embedlab.data.overlaps import with_text_keys
+from embedlab.data.shared_text import Overlap, total
+from embedlab.encoders.encoder import PairScorer, Watch
+from embedlab.encoders.lexical import DiceScorer
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
+from embedlab.evaluation.stated_text import UNKNOWN_TEXT
+from embedlab.evaluation.training_text import Learnt, learnt
+from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.shape import backends, vector_length
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import Signature, joined_values, merged
+from embedlab.tasks.sts import BYS, FIFTHS_OF, OTHER_SPLITS, scores_of, suite_slices
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredPairs:
+    """A pair table with one column a member model, and what must be said beside its numbers."""
+
+    table: pl.DataFrame
+    models: tuple[ModelColumns, ...]
+    places: Mapping[str, ScorePlace]  # by member column
+    facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
+    states: tuple[State, ...]
+    learnt: Mapping[str, Learnt]  # by member column
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What every table of these numbers carries: partial or generated data, evaluated or learnt from."""
+        found = {mark for member in self.places for mark in self.member_marks(member)}
+        return tuple(sorted(found))
+
+    def member_marks(self, member: str) -> tuple[str, ...]:
+        """What every number of one member carries."""
+        shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
+        return tuple(sorted({*data_marks(self.states), *training_marks(self.places[member].spec), *shared}))
+
+    def member_notes(self, member: str) -> tuple[str, ...]:
+        """What must be said of a member's training data: what was incomplete, and what could not be counted."""
+        return (*training_notes(self.places[member].spec), *self.learnt[member].notes)
+
+    def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+        """What each slice, and each average of datasets, shares with the member's training text, for those where any does."""
+        text = self.learnt[member].text
+        if text is None:
+            return {}
+        found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
+        if by == "dataset":
+            found |= {name: total(found[key] for key in keys) for name, keys in AVERAGES.items() if found.keys() >= set(keys)}
+        return {key: counts for key, counts in found.items() if counts}
+
+    def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:
+        """The same of a model: its members, seeds of one recipe, learnt from the same text."""
+        found: dict[str, Overlap] = {}
+        for member in model.members:
+            found |= self.overlaps(member, by)
+        return found
+
+    @cached_property
+    def _with_keys(self) -> pl.DataFrame:
+        return with_text_keys(self.table)
+
+
+def score_models(
+    models: Sequence[Model],
+    parts: Sequence[Part],
+    settings: Settings,
+    *,
+    watch: Callable[[str], Watch] | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> ScoredPairs:
+    """Score every pair of PARTS by every member of MODELS; what an earlier evaluation kept is not computed again.
+
+    WATCH gives the progress callback of a member's name, NOTE is told what the user should know.
+    """
+    table = pair_table(parts)
+    places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
+    kept = {name: _complete(table, place, settings, watch, note) for name, place in places.items()}
+    return ScoredPairs(
+        table=with_scores(table, {name: file.scores for name, file in kept.items()}),
+        models=tuple(model_columns(model) for model in models),
+        places=places,
+        facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in kept.items()},
+        states=tuple(part.state for part in parts),
+        learnt={name: learnt(place.spec, settings) for name, place in places.items()},
+    )
+
+
+def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
+    """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    overlaps = {by: scored.overlaps(member, by) for by in BYS}
+    return replace(
+        described(scored, member),
+        marks=scored.member_marks(member),
+        notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
+        overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
+        scores=scores_of(scored.table, member),
+    )
+
+
+def described(scored: ScoredPairs, member: str) -> Evaluation:
+    """The evaluation of one member model before any number is computed: what decides them."""
+    facts, place = scored.facts[member], scored.places[member]
+    return Evaluation(
+        task="sts",
+        model=member,
+        fingerprint=place.fingerprint,
+        precision=place.precision,
+        pooling=facts.get("pooling"),
+        max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
+        truncated=int(facts.get("truncated", 0)),
+        training_precision=facts.get("training_precision"),
+        data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
+        marks=(),
+        scores=(),
+        seed=place.spec.seed,
+        dims=vector_length(place.spec),
+        backend=backends(place.spec),
+        scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
+    )
+
+
+def signature_of(
+    scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
+) -> Signature:
+    """The signature of a model's numbers in a table that shows them BY slices of all ROWS."""
+    signature = merged([described(scored, member).signature for member in model.members])
+    return narrowed(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
+
+
+def narrowed(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
+    """The part of a SIGNATURE that decides the numbers BY slices of all ROWS: other splits than test are behind the fifths alone."""
+    others = tuple(f"{FIFTHS_OF}/{split}@" for split in OTHER_SPLITS)
+    data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))
+    return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
+
+
+def model_columns(model: Model) -> ModelColumns:
+    """The columns of a model in a pair table."""
+    seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
+    runs = tuple(_runs_behind(spec) for spec in model.members)
+    return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds, runs=runs)
+
+
+def _runs_behind(spec: ModelSpec) -> frozenset[str]:
+    """The runs that a member is made of."""
+    if spec.parts:
+        return frozenset().union(*(_runs_behind(part) for part in spec.parts))
+    return frozenset({spec.name} if spec.kind == "run" else ())
+
+
+def _complete(
+    table: pl.DataFrame,
+    place: ScorePlace,
+    settings: Settings,
+    watch: Callable[[str], Watch] | None,
+    note: Callable[[str], None],
+) -> ScoreFile:
+    """The kept scores of a member and, where they lack pairs of TABLE, those now computed and kept."""
+    try:
+        kept = place.read()
+    except MissingError as error:
+        note(f"{error.message}: made again")
+        place.scores_file.unlink(missing_ok=True)
+        kept = place.read()
+    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(kept.scores, on="pair_key", how="anti")
+    if lacking.is_empty():
+        return kept
+    scorer = _load(place, settings)
+    lacking = lacking.sort("pair_key")
+    similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), watch(place.spec.name) if watch else None)
+    scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
+    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, kept.facts))
+    for text in scorer.facts.notes:
+        note(f"{place.spec.name}: {text}")
+    try:
+        return merge_scores(place.scores_file, newer)
+    except MissingError as error:
+        note(f"{place.spec.name}: its scores are not kept: {error.message}")
+        return kept.merged(newer)
+
+
+def _load(place: ScorePlace, settings: Settings) -> PairScorer:
+    if place.spec.kind == "dice":
+        return DiceScorer()
+    # Only here is torch needed: comparing what was scored before stays as quick as reading it.
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_scorer
+
+    return load_scorer(place.spec, machine(settings), cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+
+
+def _facts(place: ScorePlace, scorer: PairScorer, before: Mapping[str, str]) -> dict[str, str]:
+    """How the scores of a file were made; BEFORE says it of those that it had."""
+    facts, versions = scorer.facts, sorted({__version__, *joined_values(before.get("embedlab"))})
+    truncated = facts.truncated + int(before.get("truncated", 0))
+    told = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
+    return {
+        "fingerprint": place.fingerprint,
+        "model": place.spec.name,
+        "precision": place.precision,
+        "training_text": "unknown" if UNKNOWN_TEXT in training_marks(place.spec) else "known",  # for the dashboard
+        **{key: str(value) for key, value in told.items() if value is not None},
+    }
+
+
+def _training_facts(spec: ModelSpec) -> dict[str, str]:
+    precision = training_precision(spec)
+    return {"training_precision": precision} if precision else {}

@@ -1,0 +1,56 @@
+"""Every task keeps the contract, and nothing outside of their folder goes by a task's name."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import task_names
+from embedlab.core.paths import PACKAGE
+from embedlab.data.source import dataset_names
+from embedlab.evaluation.selection import ask
+from embedlab.tasks.task import all_tasks, task
+
+OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_a_task_is_called_like_its_file_and_says_what_it_leaves(name: str) -> None:
+    found = task(name)
+    assert found.name == name
+    assert found.summary
+    assert (found.evaluate is None) == found.scores_pairs
+    assert all(found.has_dataset(one) for one in found.datasets)
+    assert set(found.metrics) <= {*found.datasets, *dataset_names()}
+
+
+def test_one_task_scores_pairs_and_the_aggregates_alone_are_said_aloud() -> None:
+    left = {one.name: one.outcomes for one in all_tasks()}
+    assert [name for name, outcomes in left.items() if outcomes == "pairs"] == ["sts"]
+    assert [name for name, outcomes in left.items() if outcomes == "none"] == ["geometry", "word_prediction"]
+
+
+def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match="no task named 'probin'"):
+        task("probin")
+
+
+def test_a_setting_is_that_of_tasks_that_train_classifiers() -> None:
+    assert [one.name for one in all_tasks() if one.setting("exact") == "exact"] == ["probing", "transfer"]
+
+
+def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> None:
+    own = [name for name in dataset_names("sts") if task("sts").has_dataset(name)]
+    assert set(task("sts").datasets) <= set(own)
+    assert all(ask(None, [name], None)[0].task == "sts" for name in own)
+
+
+@pytest.mark.parametrize("file", OUTSIDE, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_branch_depends_on_the_name_of_a_task(file: Path) -> None:
+    names = set(task_names()) - {"sts"}  # which is also a kind of dataset
+    compared = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Compare)]
+    constants = {leaf.value for node in compared for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)}
+    assert not names & {value for value in constants if isinstance(value, str)}
+    of_tasks = [node for node in compared if "task" in ast.unparse(node) and "'sts'" in ast.unparse(node)]
+    assert not of_tasks
