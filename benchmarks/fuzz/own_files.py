@@ -23,9 +23,9 @@ from mutations import MUTATIONS, VALUES
 
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table
-from embedlab.cli.sentence_file import sentences
 from embedlab.data.dataset import COLUMNS, Kind
 from embedlab.data.own_file import open_own_file
+from embedlab.data.sentence_file import sentences
 from embedlab.encoders.lexical import DiceScorer
 
 ROWS = 12

@@ -9,17 +9,17 @@ import polars as pl
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import By
-from embedlab.cli.commands.evaluate import chosen_datasets, score
-from embedlab.cli.comparison_table import comparison_table
-from embedlab.cli.models import title_of
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import MissingError
 from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
+from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Lines, Points, Scatter, Series
 from embedlab.tasks.sts import FIFTHS_OF
+from embedlab.workflows.scoring import chosen_datasets, score
 
 SCORE_AXIS = "Spearman x 100, with 95% intervals"
 TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from embedlab.cli.commands.evaluate import score
-from embedlab.cli.comparison_cells import columns_of, overlap_footnotes, row_of
-from embedlab.cli.models import resolve_model
-from embedlab.cli.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, training_facts, usage_notes
-from embedlab.cli.suites import Known, Work, encode_for_all
 from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import ExitCode, MissingError, UsageError
 from embedlab.core.names import has_own_units
+from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.reports.notes import Facts, data_notes, facts_of, marked, partial_notes, sample_note, training_facts, usage_notes
+from embedlab.workflows.models import resolve_model
+from embedlab.workflows.scoring import score
+from embedlab.workflows.suites import Known, Work, encode_for_all
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice

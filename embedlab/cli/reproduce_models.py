@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.choices import By
-from embedlab.cli.commands.evaluate import chosen_datasets, evaluate_members, keep
-from embedlab.cli.models import resolve_model
 from embedlab.cli.reproduction_options import ReproductionOptions
-from embedlab.cli.suites import check_device
 from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
 from embedlab.core.names import scores_pairs
@@ -28,6 +25,8 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, kept_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import DATASETS, open_parts
+from embedlab.workflows.models import check_device, resolve_model
+from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
 
 Members = Mapping[Spot, Sequence[Member]]
 
@@ -160,7 +159,7 @@ def _score(names: Sequence[str], by: By, terminal: Terminal) -> tuple[ScoredPair
     """
     if not names:
         return None, {}
-    check_device(terminal)
+    check_device(terminal.settings)
     try:
         parts, missing = open_parts(Source.from_settings(terminal.settings), chosen_datasets(None, by) or DATASETS, fifths=by != "source")
     except MissingError as error:
@@ -172,7 +171,7 @@ def _score(names: Sequence[str], by: By, terminal: Terminal) -> tuple[ScoredPair
     if scored is not None and by == "dataset":
         places = {name: place for name, place in scored.places.items() if not (place.evaluations / "sts.json").is_file()}
         part = replace(scored, places=places)
-        keep(part, evaluate_members(part))
+        keep(part, evaluate_members(part), terminal)
     return scored, absent
 
 

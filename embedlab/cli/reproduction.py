@@ -8,9 +8,7 @@ from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.cli.commands.grid import run_plan
 from embedlab.cli.commands.train import starting_encoder
-from embedlab.cli.comparison_table import comparison_table
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, learnt_from
-from embedlab.cli.reproduce_tables import deviations_table, numbers_table, orders_table
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import to_table
@@ -23,6 +21,8 @@ from embedlab.papers.matching_runs import Member, RowModels, Spot, find_runs_of,
 from embedlab.papers.order import Judgement, Number, judge, numbers_of
 from embedlab.papers.plan import Cells, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.papers.table import PaperTable
+from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.reproduction_tables import deviations_table, numbers_table, orders_table
 from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged

@@ -101,6 +101,10 @@ class Terminal:
         """Write lines to stderr."""
         to_stderr(text)
 
+    def report(self, error: EmbedlabError) -> None:
+        """Show an error that does not end the work."""
+        report(error)
+
     def placed(self, text: str) -> str:
         """TEXT with each `embedlab runs …` and `embedlab grid …` in it as it is typed for the runs and data of this command."""
         return RUN_COMMAND.sub(self._typed, text)

@@ -114,3 +114,10 @@ def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, st
     if values["pooling"] and values["pooling"] not in get_args(Pooling):
         raise unknown("pooling", values["pooling"], get_args(Pooling))
     return cast("Pooling | None", values["pooling"] or None), values["revision"] or None
+
+
+def title_of(name: str) -> str:
+    """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
+    path = name.removeprefix(WORD_VECTORS)
+    is_path = path != name or name.startswith((".", "/", "~"))
+    return path.rstrip("/").rpartition("/")[2] if is_path else name

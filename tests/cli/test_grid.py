@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from embedlab.cli.app import app, main
 from embedlab.cli.grid_board import sparkline
-from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.settings import Settings
@@ -18,6 +17,7 @@ from embedlab.grids.cell import CellLock
 from embedlab.grids.local import prepare, run_local, started
 from embedlab.grids.plan import GridFolder, Plan
 from embedlab.grids.queue import Queue
+from embedlab.reports.notes import SAMPLE_NOTE
 from tests.grids.conftest import GRID, STAND_IN, plan_of
 from tests.grids.test_table import write_results
 from tests.stored_json import store_values, stored_values

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embedlab.cli.models import title_of
+from embedlab.models.grammar import title_of
 
 
 @pytest.mark.parametrize(

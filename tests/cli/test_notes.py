@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.cli.notes import SAMPLE_NOTE
 from embedlab.data.overlaps import KnownText
+from embedlab.reports.notes import SAMPLE_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
 from tests.stored_json import store_values, stored_values

@@ -10,7 +10,6 @@ import pytest
 
 from embedlab.analysis.ordering import Agreement
 from embedlab.cli.reproduce_models import Evaluated, absent_rows
-from embedlab.cli.reproduce_tables import orders_table
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
@@ -19,6 +18,7 @@ from embedlab.core.settings import Settings
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import Judgement, Ranking
+from embedlab.reports.reproduction_tables import orders_table
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:

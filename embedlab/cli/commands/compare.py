@@ -8,7 +8,7 @@ import typer
 
 from embedlab.choices import Aggregate, By, SettingName, Test
 from embedlab.cli import completion
-from embedlab.cli.commands.evaluate import TaskNames, chosen_datasets, score
+from embedlab.cli.commands.evaluate import TaskNames
 from embedlab.cli.models import ModelNames
 from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page
@@ -72,6 +72,7 @@ def compare(
     several seeds are always tested by the first.
     """
     from embedlab.evaluation.selection import ask
+    from embedlab.workflows.scoring import chosen_datasets, score
 
     _check_models(models, terminal)
     margin = _margin(equivalent, models)
@@ -84,7 +85,7 @@ def compare(
         return compare_suites(models, asked, test, margin, setting, terminal, is_signed=signature)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    from embedlab.cli.comparison_table import comparison_table
+    from embedlab.reports.comparison_table import comparison_table
 
     check_page(html)
     scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")

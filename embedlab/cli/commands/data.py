@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.notes import marked, partial_notes, sample_note
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
+from embedlab.reports.notes import marked, partial_notes, sample_note
 
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings

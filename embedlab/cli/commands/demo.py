@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from embedlab.cli.commands.evaluate import dataset_table, evaluate_members, keep, score
 from embedlab.cli.commands.train import is_finished, starting_encoder, train_runs
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
@@ -27,7 +26,9 @@ Try next:
 def demo(*, terminal: Terminal) -> None:
     """Train two recipes on the sample world, evaluate and compare them, and say what to try next."""
     from embedlab.core.recipe import load_recipe
+    from embedlab.reports.pair_tables import dataset_table
     from embedlab.runs.store import RunFolder
+    from embedlab.workflows.scoring import evaluate_members, keep, score
 
     terminal = Terminal(replace(terminal.settings, sample=True, threads=terminal.settings.threads or 1))  # too small to share
     encoder = starting_encoder(None, terminal.settings)
@@ -39,10 +40,10 @@ def demo(*, terminal: Terminal) -> None:
     scored, _ = score([*RECIPES, "dice"], terminal)
 
     from embedlab.analysis.comparison import compare
-    from embedlab.cli.comparison_table import comparison_table
+    from embedlab.reports.comparison_table import comparison_table
 
     evaluations = evaluate_members(scored)
-    keep(scored, evaluations)
+    keep(scored, evaluations, terminal)
     with terminal.progress("comparing") as tick:
         comparison = compare(scored.table, scored.models, watch=tick)
     terminal.show(dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, []))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.models import ModelName, one_member, resolve_model
-from embedlab.cli.notes import facts_of
+from embedlab.cli.models import ModelName
 from embedlab.cli.options import common, examples
-from embedlab.cli.sentence_file import sentences
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
+from embedlab.data.sentence_file import sentences
+from embedlab.reports.notes import facts_of
 
 if TYPE_CHECKING:
     from embedlab.encoders.encoder import Encoder
@@ -40,6 +40,7 @@ def encode(
     Killed in between, the same command goes on from the last chunk it saved.
     """
     from embedlab.encoders import partial_vectors
+    from embedlab.workflows.models import one_member, resolve_model
 
     _check_out(out, is_replaced=force)
     if file.exists() and not file.is_file() and not file.is_dir():  # a pipe

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from embedlab.cli.models import ModelName, one_member, resolve_model
+from embedlab.cli.models import ModelName
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import UsageError
@@ -21,6 +21,8 @@ def export(
     terminal: Terminal,
 ) -> None:
     """Write MODEL into DIR with its tokenizer, pooling and card."""
+    from embedlab.workflows.models import one_member, resolve_model
+
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
     spec = one_member(resolve_model(model, terminal))

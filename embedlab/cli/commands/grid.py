@@ -127,9 +127,9 @@ def table(
 
     * is the best of its column (with --columns, of the table), = cannot be told apart from it.
     """
-    from embedlab.cli.grid_scores import pivot_table
     from embedlab.grids.plan import GridFolder, Plan
     from embedlab.grids.table import Measure, pivot
+    from embedlab.reports.grid_scores import pivot_table
     from embedlab.reports.latex import to_latex
 
     plan = Plan.load(GridFolder.find(terminal.settings.runs_folder, grid).plan_file)

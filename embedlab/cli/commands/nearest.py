@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.models import load_members, model_option, resolve_model
-from embedlab.cli.notes import marked, model_marks, model_notes, sample_note
+from embedlab.cli.models import model_option
 from embedlab.cli.options import common, examples
-from embedlab.cli.sentence_file import sentences
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import MissingError
+from embedlab.data.sentence_file import sentences
+from embedlab.reports.notes import marked, model_marks, model_notes, sample_note
 
 if TYPE_CHECKING:
     from embedlab.models.catalog import Model
@@ -37,6 +37,7 @@ def nearest(
 ) -> None:
     """Print the sentences of FILE closest to SENTENCE, each different one once, for each model; seeds of a run are averaged."""
     from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.models import resolve_model
 
     places: dict[str, int] = {}
     for number, text in enumerate(sentences(file, column), start=1):
@@ -67,6 +68,8 @@ def nearest(
 def _ranked(found: "Model", sentence: str, places: "Mapping[str, int]", top: int, terminal: Terminal) -> "tuple[list[Row], list[str]]":
     """The closest of the sentences in PLACES to a model, each with its row in the file, and how the model was used."""
     import numpy as np
+
+    from embedlab.workflows.models import load_members
 
     candidates = list(places)
     with terminal.progress(f"scoring {len(candidates)} sentences") as tick:

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.commands.evaluate import score
-from embedlab.cli.comparison_cells import pair_footnotes, shared_fields
 from embedlab.cli.models import ModelNames
-from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.names import unknown
+from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
+from embedlab.reports.notes import data_notes, marked, usage_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +58,8 @@ def pairs(
     EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/ -negated. A rank error is a model's
     percentile rank of a pair minus that of the gold score; the gap is the largest difference between the models' ranks.
     """
+    from embedlab.workflows.scoring import score
+
     scored, is_whole = score(models, terminal, datasets=dataset)
 
     import polars as pl

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.commands.evaluate import chosen_datasets, score
 from embedlab.cli.models import ModelName
-from embedlab.cli.notes import data_notes, marked, usage_notes
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode, UsageError
+from embedlab.reports.notes import data_notes, marked, usage_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.power import Detectable
@@ -44,6 +43,7 @@ def power(
     """
     from embedlab.analysis.power import detectable
     from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.scoring import chosen_datasets, score
 
     _check(first, second, detect, seeds)
     scored, is_whole = score([first, second], terminal, datasets=chosen_datasets(dataset, "dataset"))

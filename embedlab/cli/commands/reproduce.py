@@ -61,8 +61,8 @@ def reproduce(
     A training that another table or grid has made is not repeated; kill it whenever you like, the same command goes on. Every
     deviation from the paper stands above the numbers. Without a TABLE the paper's tables are listed.
     """
-    from embedlab.cli import reproduce_tables as tables
     from embedlab.papers.file import select_tables
+    from embedlab.reports import reproduction_tables as tables
 
     if dry_run and (table is None or published_only or from_ is not None or html is not None):
         raise UsageError("--dry-run prints the trainings of one table", hint="name the paper and the table, without another way to show it")
@@ -98,8 +98,8 @@ def _show_trainings(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, 
 
 def _reproduce(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, html: Path | None, terminal: Terminal) -> None:
     """Show every chosen table beside ours; a table that holds no scores is shown as it is printed."""
-    from embedlab.cli import reproduce_tables as tables
     from embedlab.cli.reproduction import reproduce_table
+    from embedlab.reports import reproduction_tables as tables
 
     check_page(html)
     found = [reproduce_table(one, asked, terminal) for one in chosen if one.makings]

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.models import load_members, model_option, resolve_model
-from embedlab.cli.notes import marked, model_marks, model_notes, sample_note
+from embedlab.cli.models import model_option
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
+from embedlab.reports.notes import marked, model_marks, model_notes, sample_note
 
 if TYPE_CHECKING:
     from embedlab.reports.tables import Value
@@ -30,6 +30,7 @@ def score(
     import numpy as np
 
     from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.models import load_members, resolve_model
 
     rows: list[dict[str, Value]] = []
     notes: list[str] = []

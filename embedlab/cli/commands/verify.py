@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embedlab.cli.models import title_of
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode, UsageError
+from embedlab.models.grammar import title_of
 
 if TYPE_CHECKING:
     from embedlab.evaluation.verification import Apart, Sides

@@ -6,10 +6,10 @@ from dataclasses import replace
 from embedlab.analysis.comparison import ComparedSlice, Comparison
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
-from embedlab.cli.comparison_cells import columns_of, pair_footnotes, row_of
-from embedlab.cli.notes import data_notes, marked, undefined_notes, usage_notes
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.papers.printed import PublishedRow
+from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
+from embedlab.reports.notes import data_notes, marked, undefined_notes, usage_notes
 from embedlab.reports.tables import Column, Table
 
 

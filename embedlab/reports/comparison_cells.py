@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from embedlab.cli.models import title_of
+from embedlab.models.grammar import title_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, Score

@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from embedlab.cli.comparison_cells import shared_fields
-from embedlab.cli.notes import facts_of, marked, sample_note, usage
 from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.grids.plan import Plan
 from embedlab.grids.table import Pivot, Spread
+from embedlab.reports.comparison_cells import shared_fields
+from embedlab.reports.notes import facts_of, marked, sample_note, usage
 from embedlab.reports.tables import Cell, Column, Table, Value
 
 

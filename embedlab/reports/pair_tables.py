@@ -1,0 +1,113 @@
+"""The tables of models that were evaluated on pairs: by dataset, by source and by word overlap."""
+
+from collections.abc import Sequence
+from math import isnan, nan
+from statistics import fmean, stdev
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.choices import Aggregate, By, Correlation
+from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.models.grammar import title_of
+from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
+from embedlab.reports.notes import data_notes, marked, undefined_notes, usage_notes
+from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
+from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks.sts import suite_slices
+
+Evaluations = dict[str, Evaluation]  # by member
+
+
+def dataset_table(scored: ScoredPairs, evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
+    """One row a model and aggregation, one column a dataset and average."""
+    keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
+    rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
+    columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
+    columns += [Column(key=key, title=key, align="right") for key in keys]
+    return Table(
+        title=_title(scored, metric),
+        columns=columns,
+        rows=rows,
+        notes=_notes(scored, "dataset", aggregates),
+        signatures=_signatures(scored, "dataset", aggregates, metric),
+    )
+
+
+def _signatures(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], metric: Correlation) -> dict[str, str]:
+    rows = sum(part.pairs.height for part in suite_slices(scored.table, by))
+    return {
+        model.name: str(signature_of(scored, model, by=by, aggregation=aggregates, metric=metric, rows=rows)) for model in scored.models
+    }
+
+
+def _dataset_row(
+    evaluations: Evaluations, model: ModelColumns, keys: Sequence[str], metric: Correlation, aggregate: Aggregate
+) -> dict[str, Value | Cell]:
+    row: dict[str, Value | Cell] = {"model": Cell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
+    for key in keys:
+        values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
+        shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
+        row[key] = _cell(values, shared)
+        if len(model.members) > 1:  # for machines, beside each mean
+            row[f"{key}.sd"] = _sd(values)
+        row |= shared_fields(key, shared)
+    return row
+
+
+def slice_table(scored: ScoredPairs, evaluations: Evaluations, by: By, metric: Correlation) -> Table:
+    """One row a source or Dice fifth, one column a model."""
+    rows: list[dict[str, Value | Cell]] = []
+    notes = list(_notes(scored, by, ("all",)))
+    overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
+    for part in suite_slices(scored.table, by):
+        row: dict[str, Value | Cell] = {"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height}
+        for model in scored.models:
+            shared = overlaps[model.name].get(part.key)
+            row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
+            row |= shared_fields(model.name, shared)
+        rows.append(row)
+        notes += part.notes
+    columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
+    columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
+    signatures = _signatures(scored, by, ("all",), metric)
+    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes, signatures=signatures)
+
+
+def _slices(evaluations: Evaluations, by: str) -> list[str]:
+
+    return list(dict.fromkeys(score.slice for evaluation in evaluations.values() for score in evaluation.scores if score.by == by))
+
+
+def _values(
+    evaluations: Evaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
+) -> list[float]:
+    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
+    return [
+        100 * score.value
+        for member in model.members
+        for score in evaluations[member].scores
+        if score.by in by and (score.slice, score.metric, score.setting) == (key, metric, aggregate)
+    ]
+
+
+def _cell(values: Sequence[float], shared: Overlap | None) -> Cell:
+    """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
+    mean, sd = fmean(values), _sd(values)
+    spread = f" ± {sd:.2f}" if sd == sd else ""
+    return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
+
+
+def _sd(values: Sequence[float]) -> float:
+    """Standard deviation (n − 1); nan for a single value, or where one is nan."""
+    return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
+
+
+def _title(scored: ScoredPairs, metric: Correlation) -> str:
+    return marked(f"{metric.title()} x 100", scored.marks)
+
+
+def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:
+    """What must be said beside the numbers, and where one is absent."""
+    undefined = undefined_notes(scored, by, aggregates)
+    return (*data_notes(scored), *undefined, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

@@ -1,0 +1,1 @@
+"""What a user asks for, from its arguments to a result, without a terminal."""

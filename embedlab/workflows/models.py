@@ -1,0 +1,47 @@
+"""From typed model names to models that can work."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.models.catalog import Model, ModelSpec, resolve
+from embedlab.models.hub import pinned
+from embedlab.workflows.session import Session
+
+if TYPE_CHECKING:
+    from embedlab.encoders.encoder import PairScorer
+
+
+def resolve_model(name: str, session: Session) -> Model:
+    """What a typed name stands for, its notes told; a hub model is fetched where it is not at hand."""
+    found = resolve(name, session.settings.runs_folder)
+    model = replace(found, members=tuple(pinned(spec, offline=session.settings.offline) for spec in found.members))
+    for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
+        session.note(f"{name}: {note}")
+    return model
+
+
+def one_member(model: Model) -> ModelSpec:
+    """The only member of a model; a run with several seeds is refused."""
+    if len(model.members) > 1:
+        raise UsageError(f"{model.name!r} has {len(model.members)} seeds", hint=f"name one: {model.members[0].name}")
+    return model.members[0]
+
+
+def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
+    """The scorers of a model: several for a run with several seeds. CACHED keeps their vectors."""
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_scorer
+
+    settings = session.settings
+    computer, cache = machine(settings), settings.cache if cached else None
+    return [load_scorer(spec, computer, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline) for spec in model.members]
+
+
+def check_device(settings: Settings) -> None:
+    """Refuse a device that is selected by name and is not there, also where all scores are stored and nothing is to compute."""
+    if settings.device in {"cuda", "mps"}:
+        from embedlab.encoders.device import machine
+
+        machine(settings)

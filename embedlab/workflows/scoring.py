@@ -1,0 +1,49 @@
+"""Pairs scored by models, and what every member reached on them."""
+
+from collections.abc import Sequence
+
+from embedlab.choices import By
+from embedlab.core.errors import MissingError
+from embedlab.data.source import Source
+from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
+from embedlab.evaluation.scored_pairs import evaluate as evaluate_member
+from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks.sts import DATASETS, open_parts
+from embedlab.workflows.models import check_device, resolve_model
+from embedlab.workflows.session import Session
+
+Evaluations = dict[str, Evaluation]  # by member
+
+
+def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
+    """The datasets that were typed, or the whole suite (None); fifths are those of STS-B, as in tsukagoshi, unless others are typed."""
+    return task or (["sts-benchmark"] if by == "dice" else None)
+
+
+def score(
+    names: Sequence[str], session: Session, *, datasets: Sequence[str] | None = None, fifths: bool = False, is_reported: bool = False
+) -> tuple[ScoredPairs, bool]:
+    """Every pair scored by every model, and whether no dataset was missing; what is missing is reported, unless it was before."""
+    models = [resolve_model(name, session) for name in dict.fromkeys(names)]
+    check_device(session.settings)
+
+    parts, missing = open_parts(Source.from_settings(session.settings), datasets or DATASETS, fifths=fifths)
+    for error in missing if not is_reported else ():
+        session.report(error)
+    with session.progresses() as watch:
+        scored = score_models(models, parts, session.settings, watch=lambda member: watch(f"scoring {member}"), note=session.note)
+    return scored, not missing
+
+
+def evaluate_members(scored: ScoredPairs) -> Evaluations:
+    """Every member's evaluation."""
+    return {member: evaluate_member(scored, member) for member in scored.places}
+
+
+def keep(scored: ScoredPairs, evaluations: Evaluations, session: Session) -> None:
+    """Write every member's evaluation to where its scores are kept; a disk that refuses costs the file, not the answer."""
+    for member, evaluation in evaluations.items():
+        try:
+            evaluation.save(scored.places[member].evaluations)
+        except MissingError as error:
+            session.warn(f"{member} is not kept: {error.message}")

@@ -1,0 +1,38 @@
+"""One invocation of a workflow: its settings, and where notes, errors and progress go."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Settings
+
+
+class Progress(Protocol):
+    """Receives how far a piece of work is."""
+
+    def __call__(self, done: int, total: int, /, text: str = "") -> None:
+        """DONE of TOTAL is done; TEXT is shown beside it."""
+
+
+class Session(Protocol):
+    """What every workflow is given beside its options; the command line, notebooks and tests each have their own."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+
+    def note(self, text: str) -> None:
+        """Say something beside the result."""
+
+    def warn(self, text: str) -> None:
+        """Say what the user should know in any case."""
+
+    def report(self, error: EmbedlabError) -> None:
+        """Show an error that does not end the work."""
+
+    def progress(self, label: str) -> AbstractContextManager[Progress]:
+        """Show the progress of one piece of work."""
+
+    def progresses(self) -> AbstractContextManager[Callable[[str], Progress]]:
+        """Show the progress of pieces of work that come one after the other: what is given makes the callback of a label."""

@@ -1,0 +1,144 @@
+"""Every member of every model on some tasks: data and models are checked first, sentences encoded in one pass, results stored."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from embedlab.choices import SettingName
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.encoders.encoder import Watch
+from embedlab.evaluation.readiness import Readiness
+from embedlab.evaluation.selection import Asked
+from embedlab.models.catalog import Model
+from embedlab.models.grammar import title_of
+from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks.task import Texts
+from embedlab.workflows.models import check_device
+from embedlab.workflows.session import Session
+
+Evaluations = dict[str, list[Evaluation]]  # by model, one a member
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is evaluated, in which way."""
+
+    asked: Sequence[Asked]
+    setting: SettingName = "literature"
+    again: bool = False  # also what was evaluated before
+    skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
+    is_signed: bool = False  # whether the tables show their signatures
+
+    @property
+    def is_one(self) -> bool:
+        """Whether a task that cannot be done leaves nothing to show."""
+        return len(self.asked) == 1
+
+    def kept_name(self, one: Asked) -> str:
+        """Where the evaluation of ONE of them is kept in a member's folder."""
+        from embedlab.tasks.task import task
+
+        return one.kept_name(task(one.task).setting(self.setting))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Known:
+    """What stands before anything is computed: the texts of the tasks, and each member's evaluations of before."""
+
+    ready: Readiness
+    kept: Mapping[tuple[str, Asked], Evaluation]
+
+    @property
+    def texts(self) -> Mapping[Asked, Texts]:
+        """What each task reads, of those whose data is there."""
+        return self.ready.texts
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was missing."""
+        return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
+
+    def refuse_unfit(self, model: Model, one: Asked) -> None:
+        """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
+        for spec in model.members:
+            if (spec.name, one) in self.ready.unfit:
+                raise self.ready.unfit[spec.name, one]
+
+
+def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Known:
+    """Open and check all that is selected, then encode, for each member, what it was not evaluated on before, in one pass.
+
+    What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
+    """
+    from embedlab.data.source import Source
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.evaluation.prefetch import encode_once, kept_evaluation
+
+    ready, source = _ready(models, work, session), Source.from_settings(session.settings)
+    kept: dict[tuple[str, Asked], Evaluation] = {}
+    for spec in (spec for model in models for spec in model.members):
+        place = ScorePlace.of(spec, session.settings)
+        for one in work.asked:
+            if not work.again and not one.scores_pairs:
+                found = kept_evaluation(place, work.kept_name(one), ready.texts.get(one), source)
+                kept |= {(spec.name, one): found} if found else {}
+        todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in kept and (spec.name, one) not in ready.unfit}
+        # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
+        if any(not one.scores_pairs for one in todo):
+            with session.progresses() as watch:
+                encode_once(spec, list(todo.values()), session.settings, _named(watch, title_of(spec.name)))
+    return Known(ready=ready, kept=kept)
+
+
+def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
+    """What can be done; the error of a single task, or of the last that cannot, is raised."""
+    from embedlab.evaluation.readiness import check_all
+
+    check_device(session.settings)
+    ready = check_all([spec for model in models for spec in model.members], work.asked, work.setting, session.settings)
+    if work.is_one and ready.missing:
+        raise next(iter(ready.missing.values()))
+    if work.is_one and ready.unfit and not work.skips_unfit:
+        raise next(iter(ready.unfit.values()))
+    for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
+        session.report(error)
+    return ready
+
+
+def evaluate_task(models: Sequence[Model], one: Asked, work: Work, known: Known, session: Session) -> Evaluations:
+    """The evaluations of each model on a task; none where no model can do it."""
+    evaluations: Evaluations = {}
+    for model in models:
+        try:
+            evaluations[model.name] = _judge(model, one, work, known, session)
+        except UsageError as error:
+            if work.is_one:
+                raise
+            session.note(f"{model.name}: {one.task} does not apply: {error.message}")
+    return evaluations
+
+
+def _judge(model: Model, one: Asked, work: Work, known: Known, session: Session) -> list[Evaluation]:
+    from embedlab.encoders.stored_scores import ScorePlace
+    from embedlab.evaluation.member import judge, with_training
+
+    found = []
+    known.refuse_unfit(model, one)
+    for spec in model.members:
+        place = ScorePlace.of(spec, session.settings).evaluations
+        if kept := known.kept.get((spec.name, one)):
+            session.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
+            found.append(with_training(kept, spec))
+        else:
+            with session.progresses() as watch:
+                judged = judge(one.task, spec, session.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
+            try:
+                judged.keep(place, work.kept_name(one))
+            except MissingError as full:  # a disk that takes nothing costs time, not the answer
+                session.warn(f"{full.message}: what was evaluated is shown, not kept")
+            found.append(judged.evaluation)
+    return found
+
+
+def _named(watch: Callable[[str], Watch], member: str) -> Callable[[str], Watch]:
+    """The same callbacks under the member's name."""
+    return lambda work: watch(f"{member}: {work}")
