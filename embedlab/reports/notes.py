@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from embedlab.data.dataset import State
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.evaluation.scored_pairs import ScoredPairs
+    from embedlab.evaluation.task_comparison import Facts
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.runs.evaluations import Evaluation
-
-Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that a member has
 
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
@@ -66,31 +65,31 @@ def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
     return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
 
 
-def usage_notes(models: "Sequence[ModelColumns]", facts: Mapping[str, Facts]) -> list[str]:
+def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") -> list[str]:
     """How each of MODELS was used, by the FACTS of its members."""
     return [note for model in models for note in usage_note(model.name, [facts[member] for member in model.members])]
 
 
-def usage_note(name: str, members: Sequence[Facts]) -> list[str]:
+def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
     """How the MEMBERS of a model were used, once where all were used alike, and how many are behind its means."""
     seeds = f", mean of {len(members)} seeds" if len(members) > 1 else ""
     return list(dict.fromkeys(f"{name}: {usage(facts)}{seeds}" for facts in members))
 
 
-def usage(facts: Facts) -> str:
+def usage(facts: "Facts") -> str:
     """How one member was used, in words."""
     used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
     trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
     return ", ".join([*used, *trained, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
-def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> Facts:
+def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> "Facts":
     """How a member was used, as its evaluation or its encoder tells, and what MORE is to be told."""
     keys = (*USED, "training_precision", *more)
     return {key: str(value) for key in keys if (value := getattr(told, key, None)) is not None}
 
 
-def training_facts(spec: "ModelSpec") -> Facts:
+def training_facts(spec: "ModelSpec") -> "Facts":
     """The number format that a member was trained in, where embedlab trained it."""
     from embedlab.evaluation.provenance import training_precision
 

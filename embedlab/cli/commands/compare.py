@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from embedlab.analysis.comparison import Comparison
     from embedlab.analysis.evidence import PairTest
     from embedlab.evaluation.scored_pairs import ScoredPairs
+    from embedlab.evaluation.selection import Asked
     from embedlab.papers.printed import PublishedRow
 
 
@@ -80,9 +81,7 @@ def compare(
     if not (len(asked) == 1 and asked[0].scores_pairs):
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 
-        from embedlab.cli.compare_suites import compare_suites
-
-        return compare_suites(models, asked, test, margin, setting, terminal, is_signed=signature)
+        return _compare_tasks(models, asked, test, margin, setting, terminal, is_signed=signature)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
     from embedlab.reports.comparison_table import comparison_table
@@ -99,6 +98,27 @@ def compare(
     if not is_whole:
         raise typer.Exit(ExitCode.MISSING)
     return None
+
+
+def _compare_tasks(
+    models: Sequence[str],
+    asked: "Sequence[Asked]",
+    test: Test,
+    margin: float | None,
+    setting: SettingName,
+    terminal: Terminal,
+    *,
+    is_signed: bool,
+) -> None:
+    """Show the models on all that was selected, in one table."""
+    from embedlab.reports.task_comparison import task_comparison_table
+    from embedlab.workflows.compare import compare_tasks
+
+    found = compare_tasks(models, asked, terminal, test=test, margin=margin, setting=setting)
+    if found.slices:
+        terminal.show(replace(task_comparison_table(found), is_signed=is_signed))
+    if not found.is_whole or not found.slices:
+        raise typer.Exit(ExitCode.MISSING)
 
 
 def _compared(

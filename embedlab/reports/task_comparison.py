@@ -1,0 +1,49 @@
+"""The table of models compared on several tasks."""
+
+from collections.abc import Sequence
+
+from embedlab.analysis.comparison import ComparedSlice, comparison_notes
+from embedlab.core.names import has_own_units
+from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.reports.notes import marked, sample_note, usage_notes
+from embedlab.reports.tables import Cell, Column, Table
+
+
+def task_comparison_table(found: TaskComparison) -> Table:
+    """One row a slice of a task; a column a model, then one a difference."""
+    names = [model.name for model in found.models]
+    rows = [
+        {
+            **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
+            "task": one.task,
+            "slice": Cell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
+            "metric": one.metric,
+        }
+        for one in found.slices
+    ]
+    used = usage_notes([model for model in found.models if model.members[0] in found.facts], found.facts)
+    tested = [
+        *comparison_notes(found.slices, found.models, found.test, found.margin),
+        *_slice_notes(found.slices),
+        *_test_notes(found.slices),
+    ]
+    columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
+    columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
+    return Table(
+        title=marked("x 100", found.marks),
+        columns=columns,
+        rows=rows,
+        notes=list(dict.fromkeys([*sample_note(found.marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),
+        signatures=found.signatures,
+    )
+
+
+def _slice_notes(slices: Sequence[ComparedSlice]) -> list[str]:
+    return [f"{one.key}: {note}" for one in slices for note in one.notes]
+
+
+def _test_notes(slices: Sequence[ComparedSlice]) -> list[str]:
+    """Which tests the p of the table are of."""
+    tests = {difference.test for one in slices for difference in one.differences.values() if difference.p == difference.p}
+    return ["p of accuracies: McNemar, of single models"] if "mcnemar" in tests else []
