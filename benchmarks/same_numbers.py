@@ -38,7 +38,14 @@ def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> N
     """One command of a checkout in FOLDER; with STEP it is interrupted by Ctrl-C once its run has reported that step."""
     own = {"PYTHONPATH": str(checkout), "EMBEDLAB_CACHE": "cache", "EMBEDLAB_THREADS": "1"}
     with (folder / "log.txt").open("ab") as log:
-        process = subprocess.Popen([sys.executable, "-m", "embedlab", *words], cwd=folder, env=os.environ | own, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "embedlab", *words],
+            cwd=folder,
+            env=os.environ | own,
+            stdout=log,
+            stderr=log,
+            preexec_fn=_take_interrupts,
+        )
         while step is not None and process.poll() is None and reported_step(folder) < step:
             time.sleep(0.02)
         if step is not None:
@@ -46,6 +53,11 @@ def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> N
         code = process.wait()
     if code != (130 if step is not None else 0):
         sys.exit(f"{' '.join(words)} of {checkout} ended with {code}; see {folder / 'log.txt'}")
+
+
+def _take_interrupts() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def reported_step(folder: Path) -> int:
