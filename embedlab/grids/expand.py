@@ -14,8 +14,8 @@ from typing import Any
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import nearest, objective_options
+from embedlab.core.overrides import TASK, set_values
 from embedlab.core.recipe import (
-    TASK,
     DataSection,
     EncoderSection,
     EvaluateSection,
@@ -25,7 +25,6 @@ from embedlab.core.recipe import (
     decisive,
     from_table,
     recipe_table,
-    set_values,
     sub_table,
     to_table,
 )

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import TASK, Recipe, differences, load_recipe
+from embedlab.core.overrides import TASK
+from embedlab.core.recipe import Recipe, differences, load_recipe
 from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.plan import Place, Plan, Variant

@@ -117,7 +117,7 @@ def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> Non
 def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
     table = to_table(load_recipe("snli-ce"))
     table["stage"] = [table["stage"][0], table["stage"][0]]
-    from embedlab.core.recipe import set_value
+    from embedlab.core.overrides import set_value
 
     with pytest.raises(UsageError, match="several stages") as caught:
         set_value(table, "optim.lr=1e-5")

@@ -1,0 +1,102 @@
+"""`--set KEY=VALUE`: other values for the keys of a recipe's table."""
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import unknown
+from embedlab.core.plain_values import DEEPEST, dotted, quote
+from embedlab.core.schema import CORRECT, Table, parse_value
+
+TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
+SECTIONS = ("encoder", "stage", "mix", "evaluate")
+
+
+def set_values(values: Table, overrides: Sequence[str]) -> None:
+    """Apply `--set` OVERRIDES to a recipe's table: what is set beside a task holds against its settings, in whichever order they come."""
+    for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
+        set_value(values, override)
+
+
+def set_value(values: Table, override: str) -> None:
+    """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`.
+
+    `stages.optim.lr` means that of every stage.
+    """
+    key, separator, text = override.partition("=")
+    if not separator or not all(key.split(".")):
+        raise UsageError(f"--set takes KEY=VALUE, not {quote(override)}", hint="for example --set optim.lr=1e-5")
+    if key == TASK:
+        return _choose_task(values, str(_parse_value(key, text)))
+    if key.startswith("stages."):
+        for index in range(_stage_count(values)):
+            set_value(values, f"stage.{index}.{key.removeprefix('stages.')}={text}")
+        return None
+    *path, last = _steps(values, key)
+    target: Any = values
+    for position, step in enumerate(path):
+        if isinstance(target, list):
+            if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
+                raise UsageError(f"--set {_short(key)}: there is no stage {quote(step)}", hint=f"stages are 0 to {len(target) - 1}")
+            target = target[int(step)]
+        elif isinstance(target, dict):
+            target = target.setdefault(step, {})
+        else:
+            raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
+    if not isinstance(target, dict):
+        raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
+    target[last] = _parse_value(key, text)
+    return None
+
+
+def _short(key: str) -> str:
+    """KEY as a message shows it: what is typed may be of any length and hold anything."""
+    return quote(key)[1:-1]
+
+
+def _stage_count(values: Table) -> int:
+    stages = values.get("stage")
+    return len(stages) if isinstance(stages, list) else 0
+
+
+def _steps(values: Table, key: str) -> list[str]:
+    """The tables that lead to KEY; a single stage need not be named."""
+    steps = key.split(".")
+    if len(steps) > DEEPEST:
+        raise UsageError(f"--set {_short(key)}: a key of {len(steps)} parts", hint="for example --set optim.lr=1e-5")
+    if steps[0] not in {"data", "objective", "optim"}:
+        return steps
+    if _stage_count(values) != 1:
+        short, number = _short(key), "several stages" if _stage_count(values) else "no stage"
+        raise UsageError(f"--set {short}: the recipe has {number}", hint=f"name one, stage.0.{short}, or all of them, stages.{short}")
+    return ["stage", "0", *steps]
+
+
+def _choose_task(values: Table, name: str) -> None:
+    """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
+    tasks = values.get("tasks", {})
+    if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
+        raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
+    if name not in tasks:
+        raise (
+            unknown("task", name, tasks)
+            if tasks
+            else UsageError(f"--set {TASK}: the recipe has no [tasks] to choose from", hint="name the data: --set data.datasets=NAME")
+        )
+    for key, value in tasks[name].items():
+        set_value(values, f"{'' if key.split('.')[0] in SECTIONS else 'stages.'}{key}={json.dumps(value, default=str)}")
+
+
+def _parse_value(key: str, text: str) -> Any:
+    """A TOML value where TEXT is one, otherwise the text itself, so that names need no quotes."""
+    if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
+        raise UsageError(f"--set {_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
+    # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.
+    normal = re.sub(r"^(-?)\.(\d)", r"\g<1>0.\2", text)
+    try:
+        return parse_value(normal)
+    except tomllib.TOMLDecodeError:
+        return text
