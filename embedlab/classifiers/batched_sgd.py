@@ -18,7 +18,7 @@ from torch import Tensor
 from embedlab.classifiers.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.classifiers.folds import Rows
 from embedlab.classifiers.settings import Schedule
-from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.cpu.engine import run_side_by_side
 from embedlab.encoders.encoder import Watch
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from embedlab.classifiers.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.classifiers.folds import Rows
-from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.cpu.engine import run_side_by_side
 from embedlab.encoders.encoder import Watch
 
 TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain

@@ -18,6 +18,7 @@ from embedlab.core.schema import build, parse_value, read_toml, table
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
+Switch = Literal["on", "off"]
 Format = Literal["table", "json", "csv", "markdown"]
 
 # Settings that are gone, and what each did: where one is still set, it is reported and nothing else happens.
@@ -41,6 +42,7 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
+    cpu_engine: Switch = "on"  # off: transformers and torch do on a processor what the engine does otherwise
     format: Format = "table"
     quiet: bool = False
     debug: bool = False

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from transformers.activations import GELUActivation
 
+from embedlab.cpu.probe import TOLERANCE, flaw
+
 FEW_ROWS = 256  # tokens: of fewer a product costs less than the graph's node for it; an estimate
 SMALL = 128  # width of a layer whose products are over before either library has begun; an estimate
 
@@ -134,12 +136,26 @@ def forget_weights(backbone: nn.Module) -> None:
             module.forget()
 
 
-@cache  # each product asks
+@cache  # each product needs the answer
 def can_multiply(kind: torch.dtype) -> bool:
-    """Whether oneDNN multiplies numbers of this format here; on x86 alone, as no other processor was measured."""
-    if platform.machine() not in {"x86_64", "AMD64"} or not torch.backends.mkldnn.is_available():
-        return False
-    return kind == torch.float32 or (kind == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
+    """Whether oneDNN multiplies this dtype here."""
+    return not why_not(kind)
+
+
+@cache
+def why_not(kind: torch.dtype) -> str:
+    """Why oneDNN does not multiply this dtype here, in a few words; empty where it does."""
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        return "measured on x86 alone"
+    if not torch.backends.mkldnn.is_available():
+        return "this torch has no oneDNN"
+    if kind not in TOLERANCE:
+        return "another dtype"
+    if kind == torch.bfloat16:
+        is_supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+        if is_supported is None or not is_supported():
+            return "the processor lacks its instructions"
+    return flaw(kind)
 
 
 def is_multiplying(kind: torch.dtype) -> bool:

@@ -9,6 +9,7 @@ from accelerate import PartialState
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Device, Settings, without_half_a_team
+from embedlab.cpu.engine import describe
 
 # The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
@@ -22,6 +23,7 @@ class Machine:
     device: torch.device
     precision: Literal["float32", "bf16", "int8"]
     threads: int
+    has_cpu_engine: bool = True  # used on a CPU alone
 
     def autocast(self) -> torch.autocast:
         """The context in which forward passes run: bf16 matrix products, or nothing changed."""
@@ -52,7 +54,13 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"
-    return Machine(device=device, precision=precision, threads=torch.get_num_threads())
+    is_on = settings.cpu_engine == "on"
+    return Machine(device=device, precision=precision, threads=torch.get_num_threads(), has_cpu_engine=is_on)
+
+
+def describe_engine(settings: Settings) -> str:
+    """What the execution engine for processors does here, in one line."""
+    return describe(is_on=settings.cpu_engine == "on")
 
 
 def process_state(device: torch.device) -> PartialState:

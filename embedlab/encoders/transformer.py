@@ -13,11 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Pooling
-from embedlab.cpu.dropout import use_bits
-from embedlab.cpu.linear import forget_weights, use_fast_products
-from embedlab.cpu.packing import PACKED, can_pack, first_position, make_packable, pack
-from embedlab.cpu.quantisation import NOTE, quantise
-from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.cpu.engine import prepare, run_side_by_side
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
 from embedlab.encoders.pooling import POOLINGS
@@ -54,18 +50,7 @@ class TransformerEncoder:
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        if machine.precision == "int8":
-            quantise(backbone)
-            notes = (*notes, NOTE)
-        self.has_fast_products = False
-        if machine.device.type == "cpu":
-            use_bits(backbone)
-            self.has_fast_products = use_fast_products(backbone)
-        # An accelerator computes one large padded batch faster than attention of many small groups.
-        self.is_packing = machine.device.type == "cpu" and can_pack(backbone)
-        if self.is_packing:
-            make_packable(backbone)
-        self._is_mask_taken = can_pack(backbone) and backbone.config._attn_implementation in {"sdpa", PACKED}  # one of four dimensions
+        self.forward = prepare(backbone, machine, pool=POOLINGS[pooling], is_first_only=pooling == "cls")
         self.tokenizer = tokenizer
         self.pooling: Pooling = pooling
         self.max_tokens = max_tokens
@@ -74,7 +59,7 @@ class TransformerEncoder:
         self.training_text = training_text  # as the folder states it, which no run records; None: it states nothing
         self._folder = Path(str(backbone.name_or_path))
         self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
-        self._notes = notes
+        self._notes = (*notes, *self.forward.notes)
         self._truncated: set[str] = set()
 
     @property
@@ -95,30 +80,8 @@ class TransformerEncoder:
 
     def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Pooled float32 vectors of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
-        segments = self._segments(input_ids, attention_mask)
-        pool = self._pool_packed if self.is_packing else self._pool_padded
-        vectors = pool(input_ids, attention_mask, segments)
+        vectors = self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask))
         return F.normalize(vectors, dim=-1) if self.is_normalised else vectors
-
-    def _pool_padded(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        # Of a mask of two dimensions transformers asks whether anything is masked: a step would wait until the accelerator has answered.
-        is_wide = self._is_mask_taken and self.backbone.training
-        mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
-        tokens = self.backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
-        return POOLINGS[self.pooling](tokens.float(), attention_mask)
-
-    def _pool_packed(self, input_ids: Tensor, attention_mask: Tensor, segments: dict[str, Tensor]) -> Tensor:
-        """The same vectors, computing nothing for padding; where only first tokens are pooled, only they go through the last layer."""
-        packed = pack(attention_mask, is_first_only=self.pooling == "cls", is_filled_up=self.has_fast_products)
-        given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in (segments | {"input_ids": input_ids}).items()}
-        positions = (packed.columns + first_position(self.backbone)).unsqueeze(0)
-        tokens = self.backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)
-        vectors: Tensor = tokens.float()
-        if self.pooling != "cls":
-            pool = POOLINGS[self.pooling]
-            parts = zip(packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), strict=True)
-            vectors = torch.cat([pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
-        return vectors[torch.argsort(packed.order)]
 
     def token_ids(self, sentences: Sequence[str]) -> TokenRows:
         """The token ids of each sentence, special tokens included, cut at max_tokens; with JOINT in them each is two texts."""
@@ -203,7 +166,7 @@ class TransformerEncoder:
         finally:
             self.backbone.train(was_training)
             if was_training or sentences >= MANY_SENTENCES:
-                forget_weights(self.backbone)
+                self.forward.release()
 
     def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, watch: Watch | None) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)
@@ -222,4 +185,5 @@ class TransformerEncoder:
             if watch is not None:
                 watch(done, total)
 
-        run_side_by_side(encode, batches, tell, device, most=len(batches) // FEW_BATCHES)
+        at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
+        run_side_by_side(encode, batches, tell, device, most=at_once)

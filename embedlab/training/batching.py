@@ -134,7 +134,7 @@ def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
 
 def cut_for(encoder: TransformerEncoder) -> Cut:
     """How batches are cut for ENCODER on its machine."""
-    if encoder.is_packing:
+    if encoder.forward.is_packing:
         return partial(pack_ends, budget=PACK_TOKENS)
     return partial(chunk_ends, chunk_cost=CHUNK_COST[encoder.machine.device.type])
 

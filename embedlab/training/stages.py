@@ -242,7 +242,8 @@ def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool
 
 def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan: Sequence[Block]) -> Environment:
     data = [_part(state, used) for stage in stages for state, used in zip(stage.states, stage.used, strict=True)]
-    device = str(machine.device)
+    is_plain = machine.device.type == "cpu" and not machine.has_cpu_engine  # dropout is drawn otherwise
+    device = f"{machine.device}{', engine off' if is_plain else ''}"
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None
     return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened)

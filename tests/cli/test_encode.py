@@ -351,7 +351,25 @@ def test_the_cache_is_listed_and_cleared_and_nothing_else(embedlab: Embedlab, mo
 def test_doctor_names_what_is_unusable(embedlab: Embedlab) -> None:
     answer = embedlab("doctor", "--json", "--threads", "1")
     assert answer.code == 0, answer.out
-    assert {"embedlab", "torch", "training on", "cache folder"} <= {row["check"] for row in answer.rows}
+    found = {row["check"]: row["found"] for row in answer.rows}
+    assert {"embedlab", "torch", "training on", "cache folder"} <= found.keys()
+    assert found["cpu engine"].startswith("on, ")
     broken = embedlab("doctor", "--data", "nowhere", "--json")
     assert broken.code == 3
     assert [row["check"] for row in broken.rows if row["problem"]] == ["data folder"]
+
+
+def test_vectors_are_the_same_with_the_cpu_engine_off(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("lines.txt").write_text("a man sleeps\na dog\n")
+    vectors = []
+    for switch in ("on", "off"):
+        monkeypatch.setenv("EMBEDLAB_CPU_ENGINE", switch)
+        monkeypatch.setenv("EMBEDLAB_CACHE", f"cache-{switch}")
+        answer = embedlab("encode", f"{tiny_encoder}?pooling=mean", "lines.txt", "-o", f"{switch}.npy")
+        assert answer.code == 0, answer.err
+        vectors.append(np.load(f"{switch}.npy"))
+    np.testing.assert_allclose(*vectors, atol=1e-5)
+    checks = {row["check"]: row["found"] for row in embedlab("doctor", "--json").rows}
+    assert checks["cpu engine"] == "off: transformers and torch do all the work"
+    settings = {row["setting"]: (row["value"], row["source"]) for row in embedlab("config", "--json").rows}
+    assert settings["cpu_engine"] == ("off", "EMBEDLAB_CPU_ENGINE")

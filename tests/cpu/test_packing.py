@@ -7,8 +7,10 @@ import torch
 
 from embedlab.cpu import linear as products
 from embedlab.cpu import packing
+from embedlab.cpu.forward import PaddedForward
 from embedlab.cpu.packing import ARCHITECTURES, pack
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from tests.training.small_runs import MACHINE
@@ -22,8 +24,7 @@ def encoder_of(folder: Path, architecture: str, pooling: str = "mean", *, hidden
     return load_transformer(str(folder), MACHINE, pooling=pooling, max_tokens=32)  # type: ignore[arg-type]
 
 
-def vectors_and_gradients(encoder: TransformerEncoder, *, is_packing: bool) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    encoder.is_packing = is_packing
+def vectors_and_gradients(encoder: TransformerEncoder) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     encoder.backbone.zero_grad()
     vectors = encoder.forward_tokens(IDS, MASK)
     (vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
@@ -60,11 +61,12 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
 ) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + more)
     encoder = encoder_of(tmp_path / "model", architecture, pooling)
-    encoder.has_fast_products = more > 0
-    assert encoder.is_packing
+    monkeypatch.setattr(encoder.forward, "_has_fast_products", more > 0)
+    assert encoder.forward.is_packing
     encoder.backbone.eval()
-    padded, expected = vectors_and_gradients(encoder, is_packing=False)
-    packed, found = vectors_and_gradients(encoder, is_packing=True)
+    packed, found = vectors_and_gradients(encoder)
+    encoder.forward = PaddedForward(encoder.backbone, POOLINGS[encoder.pooling])
+    padded, expected = vectors_and_gradients(encoder)
     torch.testing.assert_close(packed, padded, rtol=1e-5, atol=1e-6)
     assert found.keys() == expected.keys()
     for name, gradient in expected.items():

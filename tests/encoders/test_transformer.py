@@ -50,14 +50,15 @@ def test_many_batches_are_encoded_side_by_side_to_the_same_vectors(
     np.testing.assert_allclose(vectors[2], vectors[1], atol=1e-5 if precision == "float32" else 1e-2)
 
 
-def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str]) -> None:
+@pytest.mark.parametrize("has_cpu_engine", [True, False])
+def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Machine, sentences: list[str], has_cpu_engine: bool) -> None:
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer, model = (
         AutoTokenizer.from_pretrained(small_bert, trust_remote_code=False),
         AutoModel.from_pretrained(small_bert, trust_remote_code=False).eval(),
     )
-    encoder = load_transformer(str(small_bert), cpu, pooling="mean")
+    encoder = load_transformer(str(small_bert), replace(cpu, has_cpu_engine=has_cpu_engine), pooling="mean")
     for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
         with torch.no_grad():
             tokens = model(**tokenizer(sentence, return_tensors="pt", truncation=True, max_length=encoder.max_tokens)).last_hidden_state

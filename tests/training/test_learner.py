@@ -1,5 +1,6 @@
 """The gradient of a batch: cached equals plain, views run with their dropout, frozen parts stay."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from embedlab.cpu import dropout
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.objectives.objective import build_objective
@@ -27,11 +29,11 @@ from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
-def encoder_of(folder: Path) -> TransformerEncoder:
-    return load_transformer(str(folder), MACHINE, pooling="cls", max_tokens=32)
+def encoder_of(folder: Path, machine: Machine = MACHINE) -> TransformerEncoder:
+    return load_transformer(str(folder), machine, pooling="cls", max_tokens=32)
 
 
-def simcse_learner(folder: Path, micro_batch: int, positives: str) -> tuple[Learner, Batch]:
+def simcse_learner(folder: Path, micro_batch: int, positives: str, machine: Machine = MACHINE) -> tuple[Learner, Batch]:
     """A learner in training mode, dropout and head included, and one batch for it."""
     dataset = "nli-triplets" if positives == "triplets" else "wiki-split"
     stage = {
@@ -40,7 +42,7 @@ def simcse_learner(folder: Path, micro_batch: int, positives: str) -> tuple[Lear
         "optim": {"lr": 1e-3, "batch_size": 12, "micro_batch": micro_batch},
     }
     recipe = recipe_of(folder, stage)
-    data, encoder = open_stage(recipe, SAMPLE, seed=1, index=0), encoder_of(folder)
+    data, encoder = open_stage(recipe, SAMPLE, seed=1, index=0), encoder_of(folder, machine)
     torch.manual_seed(0)
     objective = build_objective(recipe.stages[0].objective, encoder.dim)
     needs, tokens = objective_columns(positives), tokenise(encoder, data.rows.sentences.to_list())
@@ -62,9 +64,11 @@ def in_float32() -> Accelerator:
     return Accelerator(cpu=True, mixed_precision="no")
 
 
+@pytest.mark.parametrize("has_cpu_engine", [True, False])
 @pytest.mark.parametrize("positives", ["dropout", "triplets"])
-def test_the_cached_gradient_equals_the_plain_one(positives: str, tiny_encoder: Path) -> None:
-    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives=positives)
+def test_the_cached_gradient_equals_the_plain_one(positives: str, has_cpu_engine: bool, tiny_encoder: Path) -> None:
+    machine = replace(MACHINE, has_cpu_engine=has_cpu_engine)
+    learner, batch = simcse_learner(tiny_encoder, micro_batch=5, positives=positives, machine=machine)
     assert len(batch.chunks) > 2
     assert max(len(ids) for ids, _ in batch.chunks) <= 5
     torch.manual_seed(7)

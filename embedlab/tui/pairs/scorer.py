@@ -78,6 +78,6 @@ class PairScorer:
 
 
 def _values(settings: Settings) -> dict[str, object]:
-    kept = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads")
+    kept = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads", "cpu_engine")
     values = {key: value for key, value in asdict(settings).items() if key in kept and value is not None}
     return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}

@@ -1,0 +1,87 @@
+"""The one door to the execution engine for processors: a plain backbone in, a forward out; every other file here is private to it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor
+
+from embedlab.cpu.thread_pool import run_side_by_side
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from embedlab.cpu.forward import Pool
+
+__all__ = ["Forward", "Place", "describe", "prepare", "run_side_by_side"]
+
+
+class Place(Protocol):
+    """What the engine has to know of a machine."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where tensors live."""
+
+    @property
+    def precision(self) -> str:
+        """The dtype of matrix products: "float32", "bf16" or "int8"."""
+
+    @property
+    def has_cpu_engine(self) -> bool:
+        """Whether the user wants the engine; without it transformers and torch do all the work."""
+
+
+class Forward(Protocol):
+    """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
+
+    notes: tuple[str, ...]  # what a reader of the vectors should know
+
+    @property
+    def is_packing(self) -> bool:
+        """Whether padding costs nothing."""
+
+    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
+        """(batch, tokens) three times in, the last as `token_type_ids` or absent; (batch, dim) out."""
+
+    def release(self) -> None:
+        """Free what encoding stores beside the weights; training must call it before it changes them."""
+
+
+def prepare(backbone: "PreTrainedModel", machine: Place, *, pool: "Pool", is_first_only: bool = False) -> Forward:
+    """Change BACKBONE in place to what runs fastest on MACHINE, and return its forward; parameters keep their names and values.
+
+    On another device than a CPU, and with the engine off, it stays as transformers made it; int8 is a precision and applies either way.
+    IS_FIRST_ONLY says that POOL reads the first token alone.
+    """
+    # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
+    from embedlab.cpu.dropout import use_bits
+    from embedlab.cpu.forward import PackedForward, PaddedForward
+    from embedlab.cpu.linear import use_fast_products
+    from embedlab.cpu.packing import can_pack, make_packable
+    from embedlab.cpu.quantisation import NOTE, quantise
+
+    notes: tuple[str, ...] = ()
+    if machine.precision == "int8":
+        quantise(backbone)
+        notes = (NOTE,)
+    if machine.device.type != "cpu" or not machine.has_cpu_engine:
+        return PaddedForward(backbone, pool, notes=notes)
+    use_bits(backbone)
+    has_fast_products = use_fast_products(backbone)
+    if not can_pack(backbone):
+        return PaddedForward(backbone, pool, notes=notes)
+    make_packable(backbone)
+    return PackedForward(backbone, pool, is_first_only=is_first_only, has_fast_products=has_fast_products, notes=notes)
+
+
+def describe(*, is_on: bool) -> str:
+    """What the engine does on this machine in one line; IS_ON as the user chose."""
+    from embedlab.cpu.linear import why_not
+
+    if not is_on:
+        return "off: transformers and torch do all the work"
+    reasons = {name: why_not(kind) for name, kind in (("float32", torch.float32), ("bf16", torch.bfloat16))}
+    used = [name for name, reason in reasons.items() if not reason]
+    unused = [f"not {name}: {reason}" for name, reason in reasons.items() if reason]
+    return "; ".join([f"on, oneDNN multiplies {' and '.join(used)}" if used else "on, without oneDNN's linear layers", *unused])

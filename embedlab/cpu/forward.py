@@ -1,0 +1,74 @@
+"""The two ways from padded token ids to pooled vectors: padded, as transformers computes, and packed, with nothing for padding."""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from embedlab.cpu.linear import forget_weights
+from embedlab.cpu.packing import PACKED, can_pack, first_position, pack
+
+Pool = Callable[[Tensor, Tensor], Tensor]
+"""From token states, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
+
+
+class PaddedForward:
+    """The backbone as transformers calls it."""
+
+    is_packing = False
+
+    def __init__(self, backbone: PreTrainedModel, pool: Pool, *, notes: tuple[str, ...] = ()) -> None:
+        self.notes = notes
+        self._backbone = backbone
+        self._pool = pool
+        self._takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {"sdpa", PACKED}
+
+    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
+        """(batch, dim) float32 vectors."""
+        # For a mask of two dimensions transformers asks whether anything is masked: a step would wait for the accelerator's answer.
+        is_wide = self._takes_wide_mask and self._backbone.training
+        mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
+        tokens = self._backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
+        return self._pool(tokens.float(), attention_mask)
+
+    def release(self) -> None:
+        """Free the weights that oneDNN reads."""
+        forget_weights(self._backbone)
+
+
+class PackedForward:
+    """The same vectors, computing nothing for padding; where only first tokens are pooled, only they go through the last layer."""
+
+    is_packing = True
+
+    def __init__(
+        self,
+        backbone: PreTrainedModel,
+        pool: Pool,
+        *,
+        is_first_only: bool = False,
+        has_fast_products: bool = False,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.notes = notes
+        self._backbone = backbone
+        self._pool = pool
+        self._is_first_only = is_first_only
+        self._has_fast_products = has_fast_products
+
+    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
+        """(batch, dim) float32 vectors."""
+        packed = pack(attention_mask, is_first_only=self._is_first_only, is_filled_up=self._has_fast_products)
+        given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in {**segments, "input_ids": input_ids}.items()}
+        positions = (packed.columns + first_position(self._backbone)).unsqueeze(0)
+        tokens = self._backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)
+        vectors: Tensor = tokens.float()
+        if not self._is_first_only:
+            parts = zip(packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), strict=True)
+            vectors = torch.cat([self._pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
+        return vectors[torch.argsort(packed.order)]
+
+    def release(self) -> None:
+        """Free the weights that oneDNN reads."""
+        forget_weights(self._backbone)
