@@ -1,3 +1,26 @@
-"""embedlab: a lab bench for sentence embeddings."""
+"""embedlab: a lab bench for sentence embeddings.
+
+    import embedlab
+
+    embedlab.load("dice").score(["A cat sleeps."], ["A cat is asleep."])
+    embedlab.compare(["dice", "snli-supcl"], sample=True).frame
+
+`load`, `encode`, `score_pairs`, `evaluate`, `compare` and `pairs` are loaded when they are first used.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from embedlab.core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from embedlab.workflows.notebook import compare, encode, evaluate, load, pairs, score_pairs
+
+__all__ = ["compare", "encode", "evaluate", "load", "pairs", "score_pairs"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from embedlab.workflows import notebook
+
+    return getattr(notebook, name)
