@@ -3,7 +3,7 @@
 import functools
 import inspect
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from embedlab.cli.terminal import Terminal
+from embedlab.core.checksums import unverified_files
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
 
@@ -67,13 +68,17 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
             terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
             for text in notes:
                 terminal.note(text)
-            try:
-                command(**arguments, terminal=terminal)
-            except EmbedlabError as error:
-                error.hint = terminal.placed(error.hint)
-                if terminal.settings.debug:
-                    terminal.error(traceback.format_exc())
-                raise
+            with unverified_files() as unverified:
+                try:
+                    command(**arguments, terminal=terminal)
+                except EmbedlabError as error:
+                    error.hint = terminal.placed(error.hint)
+                    if terminal.settings.debug:
+                        terminal.error(traceback.format_exc())
+                    raise
+                finally:
+                    if unverified:
+                        terminal.note(_unverified_note(unverified))
 
         # Typer reads the signature through the wrapper it is given, not through what that wraps.
         del with_settings.__wrapped__
@@ -84,6 +89,13 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         return with_settings
 
     return decorate
+
+
+def _unverified_note(paths: Sequence[Path]) -> str:
+    """What must be said of files that have no checksum."""
+    more = len(set(paths)) - 1
+    others = f" and {more} more" if more else ""
+    return f"{str(paths[0])!r}{others} of an older embedlab: without a checksum, so that damage would not be noticed"
 
 
 def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:

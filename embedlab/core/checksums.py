@@ -7,7 +7,9 @@ written as a whole lists those of its files in `checksums.json`. What an older e
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ _PREFIX = b"embedlab-xxh3:"
 _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
 _LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
+_unverified: ContextVar[list[Path] | None] = ContextVar("unverified", default=None)  # where they are gathered
+
 UNSEALED = (_PREFIX + _ZEROS).decode()  # what `seal` replaces
 
 
@@ -42,7 +46,20 @@ def read_sealed(path: Path, *, hint: str) -> bytes:
     content = path.read_bytes()
     if not is_intact(content):
         raise damaged(path, hint=hint)
+    if (found := _unverified.get()) is not None and _PREFIX not in content:
+        found.append(path)
     return content
+
+
+@contextmanager
+def unverified_files() -> Iterator[list[Path]]:
+    """Gather the files without a checksum that `read_sealed` reads meanwhile: an older embedlab wrote them."""
+    found: list[Path] = []
+    token = _unverified.set(found)
+    try:
+        yield found
+    finally:
+        _unverified.reset(token)
 
 
 def sealed_json(values: Mapping[str, Any], *, indent: int | None = None) -> str:

@@ -144,3 +144,16 @@ def test_every_table_marks_a_model_of_unknown_training_text(
     assert answer.code == 0, answer.err
     assert f"{foreign}: training text unknown" in answer.json["notes"]
     assert "[training text unknown]" in answer.json["title"]
+
+
+def test_files_without_a_checksum_are_read_with_one_note(embedlab: Embedlab, mine: str, tmp_path: Path) -> None:
+    words = ("score", "A cat.", "A dog.", "--model", mine, *BF16, "--json")
+    assert "without a checksum" not in embedlab(*words).err
+    files = sorted(tmp_path.glob("runs/mine/*/environment.json"))
+    for file in files:
+        file.write_text(json.dumps(stored_values(file)))  # as it was written before
+    answer = embedlab(*words)
+    assert answer.code == 0, answer.err
+    assert answer.err.count("without a checksum") == 1
+    assert f"and {len(files) - 1} more of an older embedlab" in answer.err
+    assert "without a checksum" not in embedlab(*words, "--quiet").err
