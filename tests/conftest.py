@@ -1,5 +1,6 @@
 """Fixtures every room shares: a home in tmp, a fixed terminal, a tiny encoder, and the real corpora when they are there."""
 
+import functools
 import os
 import signal
 from pathlib import Path
@@ -17,8 +18,12 @@ os.environ |= {
 }
 
 import pytest
+import typer.main
 
 pytest_plugins = ["tests.encoders.fixtures"]  # small encoders, for tests of every folder
+
+# A process builds the commands once; here one process calls the program a thousand times.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 # A process started in the background or by nohup ignores these, as its children do: tests that send them would wait in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)

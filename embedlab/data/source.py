@@ -1,11 +1,13 @@
 """Where data comes from: the sample world, a user's own file, the data folder, then the hub at a pinned revision."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
+
+import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import members, unknown
@@ -36,6 +38,13 @@ def dataset(name: str) -> Dataset:
     if name not in datasets():
         raise unknown("dataset", name, datasets(), listing="`embedlab data ls` lists all; for your own pairs give the path of their file")
     return datasets()[name]
+
+
+@lru_cache(maxsize=64)  # a training with its evaluation opens each dataset several times
+def _sample_frame(chosen: Dataset, split: str) -> pl.DataFrame:
+    from embedlab.data.sample import sample_rows
+
+    return sample_rows(chosen, split).frame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +78,10 @@ class Source:
         if split not in chosen.splits:
             raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
         if self.sample:
-            from embedlab.data.sample import sample_rows
-
-            rows = sample_rows(chosen, split)
+            frame = _sample_frame(chosen, split)
             return Part(
-                frame=rows.frame,
-                state=State(name=chosen.name, split=split, rows=len(rows.frame), expected_rows=None, origin="sample", sample=True),
+                frame=frame,
+                state=State(name=chosen.name, split=split, rows=len(frame), expected_rows=None, origin="sample", sample=True),
             )
         if self.folder is not None and (layout := self._layout(chosen.splits[split], self.folder)) is not None:
             return self._from_folder(chosen, split, layout, self.folder)
