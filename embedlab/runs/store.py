@@ -178,9 +178,12 @@ class RunFolder:
         )
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the run for this process: nobody else can train into it until the block ends or the process dies."""
-        with self._locked(self.path / "lock"):
+    def lock(self, *, makes_folder: bool = True) -> Iterator[None]:
+        """Hold the run for this process: nobody else can train into it until the block ends or the process dies.
+
+        Without MAKES_FOLDER a run that is not there (any more) is refused.
+        """
+        with self._locked(self.path / "lock", makes_folder=makes_folder):
             if self._starter() is not None:
                 raise self._in_other_hands()
             self.hand_over(os.getpid())
@@ -204,10 +207,14 @@ class RunFolder:
         write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname(), "started_s": process_start(pid)}))
 
     @contextmanager
-    def _locked(self, path: Path) -> Iterator[int]:
+    def _locked(self, path: Path, *, makes_folder: bool = True) -> Iterator[int]:
         with disk_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            file = path.open("a+b")
+            if makes_folder:
+                self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                file = path.open("a+b")
+            except FileNotFoundError:  # the folder was renamed or removed just now
+                raise self._in_other_hands() from None
         with file:
             for patience_s in (0.02, 0.1, 0.3, 0.0):  # whoever asks for the holder has the lock for an instant
                 try:
@@ -238,19 +245,24 @@ class RunFolder:
         """The process that was started for the run and has not begun it; None where that is this one or has started this one."""
         if not is_locked(self.claim_file):
             return None
-        holder = replace(self._told(), is_starting=True)
-        return None if holder.pid == os.getsid(0) else holder
+        holder = self._told()
+        return None if holder is None or holder.pid == os.getsid(0) else replace(holder, is_starting=True)
 
     def _locker(self) -> Holder | None:
         return self._told() if is_locked(self.path / "lock") else None
 
-    def _told(self) -> Holder:
+    def _told(self) -> Holder | None:
+        """Who says to hold the run; None where its folder was renamed or removed meanwhile."""
         for patience_s in (0.01, 0.1, 0.3):  # whoever has just taken the lock has yet to say who it is
             if self.pid_file.exists():
                 break
             time.sleep(patience_s)
         hint = "its process writes it when it begins the run"
-        return read_json(Holder, self.pid_file.read_bytes(), where=self.pid_file, schema=1, hint=hint)
+        try:
+            content = self.pid_file.read_bytes()
+        except FileNotFoundError:
+            return None
+        return read_json(Holder, content, where=self.pid_file, schema=1, hint=hint)
 
 
 def moved_along(model: str, runs: Path) -> str:
@@ -332,7 +344,7 @@ def _all_held(runs: Sequence[RunFolder]) -> Iterator[None]:
     _refuse_held(runs)
     with ExitStack() as stack:
         for run in runs:
-            stack.enter_context(run.lock())
+            stack.enter_context(run.lock(makes_folder=False))
         yield
 
 
