@@ -51,22 +51,34 @@ class Outcome:
 
 def evidence_of(graph: Graph, gold: Floats, members: Floats) -> list:  # of Evidence
     """The evidence of each dataset, and of their average where there are several."""
-    from embedlab.analysis.evidence import Evidence, average_evidence
-    from embedlab.analysis.influence import spearman_influence
+    from embedlab.analysis.evidence import Evidence
+    from embedlab.analysis.influence import spearman_influences
 
     parts = []
     for name, own, texts, shared in graph.datasets:
-        influence = [spearman_influence(gold[own], scores[own]) for scores in members]
         parts.append(
             Evidence(
                 key=name,
                 title=name,
                 pairs=len(own),
                 points=_spearman(gold[own], members[:, own]),
-                rows=_rows(np.array(influence) / len(own), texts, shared),
+                rows=_rows(spearman_influences(gold[own], members[:, own]) / len(own), texts, shared),
             )
         )
-    return [*parts, average_evidence("average", parts)] if len(parts) > 1 else parts
+    return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
+
+
+def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
+    """The average of some datasets of GRAPH, whose shared sentences are found once."""
+    from embedlab.analysis.evidence import average_evidence
+
+    average = average_evidence(name, parts)
+    assert average.rows is not None
+    keys = tuple(part.key for part in parts)
+    if keys not in graph.averages:
+        graph.averages[keys] = average.rows.shared
+    average.rows.__dict__["shared"] = graph.averages[keys]  # where the cached property would put it
+    return average
 
 
 def _rows(contributions: Floats, texts: NDArray[np.uint64], shared: Any) -> Any:
@@ -80,7 +92,9 @@ def _rows(contributions: Floats, texts: NDArray[np.uint64], shared: Any) -> Any:
 
 def _spearman(gold: Floats, members: Floats) -> Floats:
     """Spearman of values that all differ; (members,)."""
-    ranks = np.argsort(np.argsort(np.vstack([gold[None], members]), axis=1), axis=1).astype(np.float64)
+    values = np.vstack([gold[None], members])
+    ranks = np.empty_like(values)
+    np.put_along_axis(ranks, np.argsort(values, axis=1), np.arange(float(len(gold)))[None], axis=1)
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     return centred[1:] @ centred[0] / (centred[0] @ centred[0])
 
@@ -228,13 +242,12 @@ def _percent(share: float, runs: float) -> str:
 def table_once(seed: int, graph: Graph, share: float, models: int, seeds: int, seed_sd: float) -> tuple[bool, bool, bool]:
     """One table of seven datasets and two averages with equal models: any star, any letter not shared, any single p below 0.05."""
     from embedlab.analysis.comparison import compare_evidence
-    from embedlab.analysis.evidence import average_evidence
 
     rng = np.random.default_rng(seed)
     world = World(share=share, gold_share=0.3, differences=(0.0,) * models, seeds=(seeds,) * models, seed_sd=(seed_sd,) * models)
     gold, scores = world.draw(graph, rng)
     parts = evidence_of(graph, gold, np.concatenate(scores))[:-1]
-    evidence = [*parts, average_evidence("sts12-16", parts[:5]), average_evidence("average of seven", parts)]
+    evidence = [*parts, average_of("sts12-16", parts[:5], graph), average_of("average of seven", parts, graph)]
     found = compare_evidence(evidence, columns_of((seeds,) * models), "a")
     starred = any(difference.significant for one in found for difference in one.differences.values())
     parted = any(not set(first.letters) & set(second.letters) for one in found for first, second in combinations(one.scores.values(), 2))

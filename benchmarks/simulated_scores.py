@@ -54,6 +54,11 @@ class Graph:
         )
 
     @cached_property
+    def averages(self) -> dict[tuple[str, ...], SharedSentences]:
+        """Which pairs share a sentence in averages over several datasets; filled as they are needed."""
+        return {}
+
+    @cached_property
     def datasets(self) -> list[tuple[str, NDArray[np.intp], NDArray[np.uint64], SharedSentences]]:
         """Of each dataset its name, its pairs, their sentences and which of them share one."""
         found = []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine, correlated_groups, spearman
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.influence import Floats, Labels, Metric, metric_influence, metric_value, spearman_influence
+from embedlab.analysis.influence import Floats, Labels, Metric, metric_influence, metric_value, spearman_influences
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
@@ -107,7 +107,7 @@ def score_evidence(
     there = list(predicted)
     points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
     points[there] = [spearman(gold, scores) for scores in predicted.values()]
-    moved[there] = [spearman_influence(gold, scores) for scores in predicted.values()]
+    moved[there] = spearman_influences(gold, list(predicted.values()))
     return Evidence(
         key=name,
         title=name,
@@ -155,7 +155,7 @@ def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate)
     weights = np.array([len(own) if aggregate == "wmean" else 1 for own in groups], dtype=np.float64)
     texts = pairs.select(_NUMBERS).to_numpy()
     moved = [
-        (_rows(np.array([spearman_influence(gold[own], row[own]) for row in scores]).reshape(len(columns), -1), texts[own]), weight)
+        (_rows(spearman_influences(gold[own], scores[:, own]), texts[own]), weight)
         for own, weight in zip(groups, weights / weights.sum(), strict=True)
     ]
     return points, joined(moved)

@@ -4,53 +4,85 @@ An influence value says by how much a score changes, to first order, when its ro
 rows give variances in closed form, also where rows depend on each other.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.correlations import average_ranks
-
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 Labels = NDArray[np.int64]
 Metric = Literal["accuracy", "f1", "matthews"]
 
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
+    """Influence of each pair on Spearman's correlation, as `spearman_influences` computes it for one model; (pairs,)."""
+    found: Floats = spearman_influences(gold, np.asarray(scores, dtype=np.float64)[None])[0]
+    return found
+
+
+def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Spearman's correlation, ranks being estimated from the same pairs; nan where it is undefined.
 
-    gold, scores: (pairs,). With f, g the centred ranks divided by n, σ² their mean squares and
+    gold: (pairs,); scores: (models, pairs); returns (models, pairs). With f, g the centred ranks divided by n, σ² their mean squares and
     K_x[w](p) = mean over q of w_q (1[x_q > x_p] + ½·1[x_q = x_p]):
     ψ = (fg + K_x[g] + K_y[f]) / (σx σy) − (r/2) [(f² + 2 K_x[f]) / σx² + (g² + 2 K_y[g]) / σy²], centred.
     """
-    x, y = np.asarray(scores, dtype=np.float64), np.asarray(gold, dtype=np.float64)
-    n = len(x)
-    if n < 2 or np.isnan(x).any() or np.isnan(y).any() or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return np.full(n, np.nan)
-    f, g = (average_ranks(values) / n - 0.5 - 0.5 / n for values in (x, y))
-    spread_x, spread_y = f @ f / n, g @ g / n
-    above_x, above_y = _Above(x), _Above(y)
-    scale = np.sqrt(spread_x * spread_y)
-    r = f @ g / n / scale
-    product = (f * g + above_x.mean(g) + above_y.mean(f)) / scale
-    squares = (f**2 + 2 * above_x.mean(f)) / spread_x + (g**2 + 2 * above_y.mean(g)) / spread_y
-    psi: Floats = product - r / 2 * squares
-    return _centred(psi)
+    y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    found = np.full(rows.shape, np.nan)
+    if not _has_ranks(y):
+        return found
+    order_y = _Order.of(y)
+    g = order_y.centred_ranks()
+    spread_y = g @ g / len(y)
+    squares_y = (g**2 + 2 * order_y.mean_above(g)) / spread_y
+    for place, x in enumerate(rows):
+        if not _has_ranks(x):
+            continue
+        order_x = _Order.of(x)
+        f = order_x.centred_ranks()
+        spread_x = f @ f / len(x)
+        scale = np.sqrt(spread_x * spread_y)
+        product = (f * g + order_x.mean_above(g) + order_y.mean_above(f)) / scale
+        squares = (f**2 + 2 * order_x.mean_above(f)) / spread_x + squares_y
+        found[place] = _centred(product - f @ g / len(x) / scale / 2 * squares)
+    return found
 
 
-class _Above:
-    """Averages of weights over the rows with a larger value, rows of an equal value counted half."""
+def _has_ranks(values: Floats) -> bool:
+    return len(values) > 1 and not np.isnan(values).any() and float(np.ptp(values)) > 0
 
-    def __init__(self, values: Floats) -> None:
-        _, self._group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-        self._order = np.argsort(self._group, kind="stable")
-        self._starts = np.cumsum(sizes) - sizes
 
-    def mean(self, weights: Floats) -> Floats:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Order:
+    """Rows in the order of a value, rows of equal values as one group."""
+
+    rows: Places  # numbers of the rows, smallest value first
+    starts: Places  # (groups,) where in that order each group begins
+    group: Places  # (rows,) the group of each row
+
+    @classmethod
+    def of(cls, values: Floats) -> "_Order":
+        rows = np.argsort(values, kind="stable")
+        ordered = values[rows]
+        begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        group = np.empty(len(values), np.intp)
+        group[rows] = np.cumsum(begins) - 1
+        return cls(rows=rows, starts=np.flatnonzero(begins), group=group)
+
+    def centred_ranks(self) -> Floats:
+        """Average ranks divided by the number of rows, less their mean; (rows,)."""
+        n = len(self.rows)
+        ends = np.append(self.starts[1:], n)
+        shared: Floats = (self.starts + 1 + ends) / 2 / n - 0.5 - 0.5 / n
+        return shared[self.group]
+
+    def mean_above(self, weights: Floats) -> Floats:
         """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows; (rows,)."""
-        own = np.add.reduceat(weights[self._order], self._starts)
+        own = np.add.reduceat(weights[self.rows], self.starts)
         larger = np.cumsum(own[::-1])[::-1] - own / 2
-        result: Floats = larger[self._group] / len(weights)
+        result: Floats = larger[self.group] / len(weights)
         return result
 
 
