@@ -90,7 +90,7 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
     from embedlab.analysis.scores import ScoreFile
     from embedlab.core.settings import Settings
     from embedlab.tui.pairs.data import PairData
-    from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs
+    from embedlab.tui.pairs.saved_tables import cache_file, keep, open_pairs
 
     settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
     bare = open_pairs(settings)
@@ -100,7 +100,7 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
         pair=pl.int_range(pl.len(), dtype=pl.UInt32),
         pair_key=pl.int_range(pl.len(), dtype=pl.UInt64),
     )
-    keep(PairData(table=table, gold_ranges=bare.gold_ranges), kept_file(settings), settings)
+    keep(PairData(table=table, gold_ranges=bare.gold_ranges), cache_file(settings), settings)
     rng, names = np.random.default_rng(0), [f"model-{number}" for number in range(5)]
     for number, name in enumerate(names):
         noise = rng.normal(scale=0.1 + 0.1 * number, size=table.height)
@@ -126,9 +126,9 @@ def measure_empty() -> None:
 
 def measure_dashboard(place: Place, what: str) -> None:
     """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
-    from embedlab.tui import collector
+    from embedlab.tui import gc_control
 
-    collector.hold()  # as `embedlab tui` does
+    gc_control.hold()  # as `embedlab tui` does
     from embedlab.tui.widgets.frame_table import FrameTable
 
     async def run() -> None:
@@ -178,7 +178,7 @@ async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
         await drawn(app)
 
     def sort(column: str) -> None:
-        table.post_message(FrameTable.SortAsked(table, column))
+        table.post_message(FrameTable.SortRequested(table, column))
 
     filters = ["man dice>0.5"[:length] for length in range(1, 13)]
     for text in filters * 5:

@@ -154,7 +154,7 @@ def take_turns(sides: Sequence[measure.Side], count: int, at_once: int, repeats:
         first = turn % len(MIXTURES)
         for title in MIXTURES[first:] + MIXTURES[:first]:
             question = {"mixture": title, "part": [begin, begin + at_once], "is_kept": title == "distinct" and repeat == 0}
-            found[title].append([side.ask(question)["seconds"] for side in sides])
+            found[title].append([side.select_tasks(question)["seconds"] for side in sides])
     return {title: np.array(rounds) for title, rounds in found.items()}
 
 
@@ -198,7 +198,7 @@ def main() -> None:
         sides = [stack.enter_context(measure.Side(__file__, "side", what, *words)) for what in kinds]
         seconds = take_turns(sides, arguments.sentences, arguments.at_once, arguments.repeats)
         outs = [folder / f"{number}.npy" for number in range(len(sides))]
-        ends = [side.ask({"out": str(out)}) for side, out in zip(sides, outs, strict=True)]
+        ends = [side.select_tasks({"out": str(out)}) for side, out in zip(sides, outs, strict=True)]
         error = relative_error(*outs)
     floors = floor_s(arguments.data, encoder, arguments.sentences, ceilings)
     limit = LIMITS.get((precision, other_precision), "")

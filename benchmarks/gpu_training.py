@@ -190,7 +190,7 @@ def train(
             dev_score=None,
             steps=block.end,
         )
-        watching = watch(session, found, steps, seconds, product)
+        watching = progress(session, found, steps, seconds, product)
         next(watching)
         with suppress(Interrupted):
             train_block(session, block, [collation])
@@ -208,7 +208,7 @@ def taken(collation: Collation, steps: int, after: int) -> tuple[int, list[int]]
     return sum(map(len, batches)), collation.tokens.lengths[np.concatenate(distinct)].tolist()
 
 
-def watch(session: Session, found: Found, steps: int, seconds: float, product: Product | None) -> Generator[None, events.Step, None]:
+def progress(session: Session, found: Found, steps: int, seconds: float, product: Product | None) -> Generator[None, events.Step, None]:
     """Time a training until it has taken STEPS or SECONDS, take a few more steps apart, then stop it; each event of it is sent here."""
     here = session.encoder.machine
     is_on_gpu = here.device.type == "cuda"

@@ -90,7 +90,7 @@ class Side:
         self._process.kill()
         self._process.communicate()
 
-    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def select_tasks(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Its answer; where it has failed, which it says itself, this program ends too."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

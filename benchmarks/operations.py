@@ -32,7 +32,7 @@ def forward_gflop(backbone: "nn.Module", lengths: Sequence[int], *, is_first_onl
     width, layers = backbone.config.hidden_size, backbone.config.num_hidden_layers
     asking = [1 if is_first_only else length for length in lengths]  # tokens of each sentence that leave the last layer
     operations = {name: 2 * layer.weight.numel() for name, layer in backbone.named_modules() if isinstance(layer, nn.Linear)}
-    pairs = sum((layers - 1) * length**2 + length * asked for length, asked in zip(lengths, asking, strict=True))
+    pairs = sum((layers - 1) * length**2 + length * selected for length, selected in zip(lengths, asking, strict=True))
     done = 4 * width * pairs  # scores, and the mix of values
     for name, per_token in operations.items():
         is_for_asking = f"layer.{layers - 1}." in name and not name.endswith((".key", ".value", ".k_lin", ".v_lin"))

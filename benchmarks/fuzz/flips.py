@@ -46,7 +46,7 @@ from embedlab.models.catalog import Model, ModelSpec
 from embedlab.objectives.objective import build_objectives
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, items_frame, kept_outcomes
+from embedlab.runs.outcomes import Outcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks import sts
 from embedlab.training.blocks import blocks
@@ -56,7 +56,7 @@ from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
 from embedlab.tui.pairs.data import load_pairs
-from embedlab.tui.pairs.saved_tables import open_pairs, read_kept
+from embedlab.tui.pairs.saved_tables import open_pairs, read_cached
 from embedlab.tui.state import Memory, PairsState, State
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -123,7 +123,7 @@ def kinds(world: World) -> Iterator[Kind]:
     yield Kind(name="model: other files", folder=run.model, files=("*.json", "*/*.json"), read=_read_model)
     yield Kind(name="heads.safetensors", folder=_alone(world, "heads.safetensors"), files=("heads.safetensors",), read=_read_heads)
     yield Kind(name="scores.parquet", folder=_alone(world, "scores.parquet"), files=("*.parquet",), read=_read_scores)
-    yield Kind(name="learnt.parquet", folder=_alone(world, "learnt.parquet"), files=("*.parquet",), read=_read_learnt)
+    yield Kind(name="learnt.parquet", folder=_alone(world, "learnt.parquet"), files=("*.parquet",), read=_read_training_text)
     yield Kind(name="recipe.toml", folder=_alone(world, "recipe.toml"), files=("*.toml",), read=_read_recipe)
     yield Kind(name="environment.json", folder=_alone(world, "environment.json"), files=("*.json",), read=_read_environment)
     yield Kind(name="events.jsonl", folder=_alone(world, "events.jsonl"), files=("*.jsonl",), read=_read_events)
@@ -240,7 +240,7 @@ def _read_scores(folder: Path, _: list[str]) -> object:
     return file.scores.rows(), dict(file.facts), dict(ScoreFile.read_facts(folder / "scores.parquet"))
 
 
-def _read_learnt(folder: Path, _: list[str]) -> object:
+def _read_training_text(folder: Path, _: list[str]) -> object:
     text = KnownText.read(folder / "learnt.parquet")
     return text.sentences.tobytes(), text.pairs.tobytes()
 
@@ -272,7 +272,7 @@ def _outcomes(world: World) -> Path:
 
 
 def _read_outcomes(folder: Path, said: list[str]) -> object:
-    found = list(kept_outcomes(folder, "transfer", unusable=lambda error: said.append(error.message)))
+    found = list(stored_outcomes(folder, "transfer", unusable=lambda error: said.append(error.message)))
     return [(one.items.rows(), {key: value for key, value in vars(one).items() if key != "items"}) for one in found]
 
 
@@ -340,7 +340,7 @@ def _reader_of_pairs(world: World) -> Read:
     def read(folder: Path, _: list[str]) -> object:
         """What the dashboard shows first: the stored table, or, where that is of no use, the pairs read again."""
         (path,) = folder.glob("*.parquet")
-        data = read_kept(path) or again
+        data = read_cached(path) or again
         return data.table.rows()[:50], data.table.hash_rows().sum(), dict(data.gold_ranges), data.models, data.notes
 
     return read

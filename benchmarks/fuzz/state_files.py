@@ -26,13 +26,13 @@ from embedlab.core.recipe import load_recipe
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, Place
-from embedlab.grids.progress import Watcher
+from embedlab.grids.progress import GridFollower
 from embedlab.grids.queue import Queue
 from embedlab.runs import events
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
-from embedlab.tui.runs.board import RunWatcher
+from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.state import CompareState, Memory, PairsState, State
 
 PART = {"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True, "sample": True, "sha256": {"a": "b"}}
@@ -105,7 +105,7 @@ def run_commands(folder: Path, rng: random.Random) -> None:
         case 2:
             command("runs", "log", "mine@1", "--runs", runs, *(["--json"] if rng.random() < 0.5 else []))
         case 3:
-            RunWatcher(folder / "runs").look().frame()
+            RunFollower(folder / "runs").look().frame()
         case 4:
             command("train", "snli-ce", "--resume", "--name", "mine", "--runs", runs, "--dry-run", "--sample")
         case _:
@@ -135,7 +135,7 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
             command("grid", "run", "grid", "--sample", "--runs", runs, "--dry-run", "--workers", "1")
         case _:
             where = GridFolder(folder / "runs-sample" / "grids" / "grid")
-            Watcher(where).look()
+            GridFollower(where).look()
             with Queue(where.queue_file) as queue:
                 _ = queue.rungs, queue.is_open(), queue.is_cancelled(0.0)
 

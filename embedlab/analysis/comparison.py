@@ -121,7 +121,7 @@ def compare(
     reference: str | None = None,
     test: PairTest = "dyadic",
     margin: float | None = None,
-    watch: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
 
@@ -136,7 +136,7 @@ def compare(
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
-    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, watch=watch)
+    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, progress=progress)
     found = compare_evidence(evidence, models, reference, test=test, margin=margin)
     return Comparison(
         by=by,

@@ -64,15 +64,15 @@ def pair_evidence(
     by: By = "dataset",
     aggregate: Aggregate = "all",
     test: PairTest = "dyadic",
-    watch: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
     """What the pairs of TABLE say of MODELS, slice by slice, with the usual averages of datasets."""
     numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
     parts, evidence = slices(numbered, by), []
     for done, part in enumerate(parts):
         evidence.append(_of_pairs(part, columns, aggregate, test))
-        if watch:
-            watch(done + 1, len(parts))
+        if progress:
+            progress(done + 1, len(parts))
     return [*evidence, *(_averages(evidence) if by == "dataset" else ())]
 
 

@@ -150,15 +150,15 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
 
 def _without_joining_words(terms: list[_Term]) -> list[_Term]:
     """TERMS without the bare word "and" between two of them; "or", and an "and" that joins nothing, are refused."""
-    kept = []
+    remaining = []
     for at, term in enumerate(terms):
         word = term.match[0]
         is_joining = term.match["word"] is not None and word.lower() in {"and", "or"}
         if is_joining and (word.lower() == "or" or at in {0, len(terms) - 1}):
             raise term.error(f"{word!r} joins no terms", hint=f'terms are joined by AND; to search for the text, quote it: "{word}"')
         if not is_joining:
-            kept.append(term)
-    return kept
+            remaining.append(term)
+    return remaining
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

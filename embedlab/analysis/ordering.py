@@ -51,7 +51,7 @@ class Estimate:
         return float(self.members.mean())
 
 
-class Standing:
+class Ordering:
     """Several estimates of the same kind, to be put in order; those over the same rows are compared row by row."""
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:

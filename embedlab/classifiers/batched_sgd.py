@@ -18,14 +18,20 @@ from torch import Tensor
 from embedlab.classifiers.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.classifiers.folds import Rows
 from embedlab.classifiers.settings import Schedule
-from embedlab.cpu.engine import run_side_by_side
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import ProgressCallback
+from embedlab.cpu.engine import run_in_threads
 
 _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a copy while finished fits are dropped
 
 
 def fit_classifiers(
-    problem: Problem, fits: Fits, schedule: Schedule, *, seed: int, memory_bytes: int = MEMORY_BYTES, watch: Watch | None = None
+    problem: Problem,
+    fits: Fits,
+    schedule: Schedule,
+    *,
+    seed: int,
+    memory_bytes: int = MEMORY_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> Fitted:
     """The weights of each fit at its best check, and their dev accuracy; WATCH is told the finished fits.
 
@@ -43,14 +49,14 @@ def fit_classifiers(
         weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
         correct[numbers] = training.best_correct
 
-    def tell(finished: int) -> None:
+    def count(finished: int) -> None:
         nonlocal done
         done += finished
-        if watch is not None:
-            watch(done, len(fits))
+        if progress is not None:
+            progress(done, len(fits))
 
     at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_side_by_side(train, list(bunch_fits(fits, schedule.batch, at_once)), tell, weights.device)
+    run_in_threads(train, list(bunch_fits(fits, schedule.batch, at_once)), count, weights.device)
     return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
 
 
@@ -131,14 +137,14 @@ class _Training:
         self.best_correct[better] = correct[improved]
         self.best_weights[:, :, self._index(better)] = self.weights[:, :, self._index(np.flatnonzero(improved))]
         self.strikes[self.running] += ~improved
-        keep = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
-        if len(keep) < len(self.running):
-            self._keep(keep)
+        places = np.flatnonzero(self.strikes[self.running] <= self.schedule.tenacity)
+        if len(places) < len(self.running):
+            self._restrict(places)
 
-    def _keep(self, keep: Rows) -> None:
+    def _restrict(self, places: Rows) -> None:
         """Go on with some of the running fits, their moments included."""
-        self.running, self.fits = self.running[keep], self.fits.take(keep)
-        index, state = self._index(keep), self.optimiser.state[self.weights]
+        self.running, self.fits = self.running[places], self.fits.take(places)
+        index, state = self._index(places), self.optimiser.state[self.weights]
         self.weights = self.weights[:, :, index]
         self.optimiser = self._make_optimiser()
         self.optimiser.state[self.weights] = {name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()}

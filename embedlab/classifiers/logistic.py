@@ -15,8 +15,8 @@ from torch import Tensor
 
 from embedlab.classifiers.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, count_correct, fits_at_once
 from embedlab.classifiers.folds import Rows
-from embedlab.cpu.engine import run_side_by_side
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import ProgressCallback
+from embedlab.cpu.engine import run_in_threads
 
 TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
 MAX_STEPS = 2_000
@@ -28,7 +28,12 @@ _SHORTEST = 2.0**-12  # a shorter step means that the loss is at its floor in th
 
 
 def fit_exactly(
-    problem: Problem, fits: Fits, *, tolerance: float = TOLERANCE, memory_bytes: int = MEMORY_BYTES, watch: Watch | None = None
+    problem: Problem,
+    fits: Fits,
+    *,
+    tolerance: float = TOLERANCE,
+    memory_bytes: int = MEMORY_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> Fitted:
     """The optimum of each fit and its dev accuracy; WATCH is told the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
@@ -40,14 +45,14 @@ def fit_exactly(
         yield from descent.run(tolerance)
         solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
 
-    def tell(finished: int) -> None:
+    def count(finished: int) -> None:
         nonlocal done
         done += finished
-        if watch is not None:
-            watch(done, len(fits))
+        if progress is not None:
+            progress(done, len(fits))
 
     at_once = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
-    run_side_by_side(solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), tell, solved.device)
+    run_in_threads(solve, np.array_split(np.arange(len(fits)), -(-len(fits) // at_once)), count, solved.device)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
     scored = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
@@ -95,8 +100,8 @@ class _Descent:
                 self.solved[:, :, running] = here
                 running, here, length = running[is_going], here[:, :, is_going], length[is_going]
                 loss, gradient, step, promised = loss[is_going], gradient[:, :, is_going], step[:, :, is_going], promised[is_going]
-                memory.keep(is_going)
-                self._keep(is_going)
+                memory.restrict(is_going)
+                self._restrict(is_going)
             yield len(is_going) - len(running)
             if not len(running):
                 return
@@ -110,9 +115,9 @@ class _Descent:
         self.solved[:, :, running] = here
         yield len(running)
 
-    def _keep(self, kept: Tensor) -> None:
-        self.decay, self.curvature = self.decay[:, kept], self.curvature[:, kept]
-        self.share, self.fold = self.share[kept], self.fold[kept]
+    def _restrict(self, places: Tensor) -> None:
+        self.decay, self.curvature = self.decay[:, places], self.curvature[:, places]
+        self.share, self.fold = self.share[places], self.fold[places]
 
     def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of each fit, and its gradient."""
@@ -161,10 +166,10 @@ class _Memory:
             product += (part - inverse * _dot(change, product)) * step
         return product
 
-    def keep(self, kept: Tensor) -> None:
+    def restrict(self, places: Tensor) -> None:
         """Forget the other fits."""
-        self.bound, self.scale = self.bound[:, :, kept], self.scale[kept]
-        self.steps = [(step[:, :, kept], change[:, :, kept], inverse[kept]) for step, change, inverse in self.steps]
+        self.bound, self.scale = self.bound[:, :, places], self.scale[places]
+        self.steps = [(step[:, :, places], change[:, :, places], inverse[places]) for step, change, inverse in self.steps]
 
 
 def _dot(first: Tensor, second: Tensor) -> Tensor:

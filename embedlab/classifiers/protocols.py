@@ -12,7 +12,7 @@ from embedlab.classifiers.fits import Fits, Fitted, Problem
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Fold, Rows, hold_back, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import Setting
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import ProgressCallback
 
 Scored = Literal["cv", "test"]
 
@@ -36,7 +36,7 @@ class Protocol:
     problem: Problem
     setting: Setting
     seed: int = FOLD_SEED  # of start weights, orders and what is held back; the folds are always the same
-    watch: Watch | None = None
+    progress: ProgressCallback | None = None
 
     def cross_validate(self) -> Outcome:
         """Nested: of each fold of all rows, an inner cross-validation chooses the L2 and a last fit is scored."""
@@ -88,8 +88,8 @@ class Protocol:
 
     def _fit(self, fits: Fits) -> Fitted:
         if self.setting.schedule is None:
-            return fit_exactly(self.problem, fits, watch=self.watch)
-        return fit_classifiers(self.problem, fits, self.setting.schedule, seed=self.seed, watch=self.watch)
+            return fit_exactly(self.problem, fits, progress=self.progress)
+        return fit_classifiers(self.problem, fits, self.setting.schedule, seed=self.seed, progress=self.progress)
 
     def _refit(self, rows: Sequence[Rows], l2: Sequence[int]) -> Fitted:
         """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""

@@ -17,7 +17,7 @@ from torch import Tensor
 from embedlab.analysis.correlations import pearson
 from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
 from embedlab.classifiers.folds import Rows
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import ProgressCallback
 
 GRADES = 5
 BATCH = 64
@@ -48,7 +48,7 @@ def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray
 
 
 def fit_relatedness(
-    features: Tensor, gold: NDArray[np.float64], train: Rows, dev: Rows, *, seed: int, watch: Watch | None = None
+    features: Tensor, gold: NDArray[np.float64], train: Rows, dev: Rows, *, seed: int, progress: ProgressCallback | None = None
 ) -> Regression:
     """The regression that TRAIN teaches and DEV stops, of FEATURES (rows, dim) and GOLD of all rows; WATCH is told the checks."""
     part, dev_features = features[_index(train, features)], features[_index(dev, features)]
@@ -65,8 +65,8 @@ def fit_relatedness(
                 optimiser.step()
         now = Regression(weights=weights.clone(), dev=0.0)
         found = pearson(gold[dev], now.predict(dev_features))
-        if watch is not None:
-            watch(check + 1, MAX_CHECKS)
+        if progress is not None:
+            progress(check + 1, MAX_CHECKS)
         if found > best.dev or (isnan(best.dev) and not isnan(found)):
             best = Regression(weights=now.weights, dev=found)
         else:

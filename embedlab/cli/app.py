@@ -78,8 +78,8 @@ for group in (runs, data, cache, grid):
     app.add_typer(group.app)
 
 
-def _version(is_asked: bool) -> None:
-    if is_asked:
+def _version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"embedlab {__version__}")
         raise typer.Exit
 

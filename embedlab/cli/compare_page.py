@@ -60,7 +60,7 @@ def _other_view(view: View, by: By, tasks: list[str] | None, terminal: Terminal)
         scored, _ = score([model.name for model in models], terminal, datasets=chosen_datasets(tasks, by), fifths=by == "dice")
     with terminal.progress("comparing") as tick:
         aggregate = made.aggregate if by == "dataset" else "all"
-        comparison = compare(scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, watch=tick)
+        comparison = compare(scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, progress=tick)
     return View(comparison=comparison, scored=scored)
 
 

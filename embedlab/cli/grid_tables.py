@@ -24,8 +24,8 @@ def status_table(progress: GridProgress) -> Table:
         cell = plan.cell(entry.number)
         step = steps.get(entry.key) or (status(plan.run(cell)).step if entry.state != "waiting" else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
-        told = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
-        rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **told})
+        outcome = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
+        rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})
     keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "seconds", "reason", "run")
     digits = {"loss": 4, "seconds": 1}
     columns = [Column(key=key, title=key, digits=digits.get(key)) for key in keys]
@@ -37,9 +37,9 @@ def grids_table(runs: Path) -> Table:
     started = sorted(path.parent.name for path in (runs / GRIDS).glob("*/plan.json"))
     rows: list[dict[str, Any]] = []
     for name in sorted({*grid_names(), *started}):
-        axes, told = _axes_and_summary(name, GridFolder.of(runs, name))
+        axes, outcome = _axes_and_summary(name, GridFolder.of(runs, name))
         listed = ", ".join(f"{axis} ({count})" for axis, count in axes.items())
-        rows.append({"grid": name, "axes": listed, "started": name in started, "summary": told})
+        rows.append({"grid": name, "axes": listed, "started": name in started, "summary": outcome})
     return Table(title="Grids", columns=[Column(key=key, title=key) for key in ("grid", "axes", "started", "summary")], rows=rows)
 
 

@@ -14,21 +14,21 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import judge as evaluate_on
+from embedlab.evaluation.member import run_task as evaluate_on
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.papers.items import Stored
-from embedlab.papers.matching_runs import Member, Spot
+from embedlab.papers.matching_runs import Member, TableCell
 from embedlab.papers.order import Items
 from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import DATASETS, open_parts
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
 
-Members = Mapping[Spot, Sequence[Member]]
+Members = Mapping[TableCell, Sequence[Member]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,28 +48,28 @@ class Evaluated:
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
-        return {spot: tuple(member for member in own if member.name not in self.absent) for spot, own in members.items()}
+        return {cell: tuple(member for member in own if member.name not in self.absent) for cell, own in members.items()}
 
 
-def evaluate_models(table: PaperTable, members: Members, asked: ReproductionOptions, terminal: Terminal) -> Evaluated:
+def evaluate_models(table: PaperTable, members: Members, selected: ReproductionOptions, terminal: Terminal) -> Evaluated:
     """The evaluations of every model on the tasks of its columns; what no cell of a grid has evaluated is evaluated now.
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
     """
     if table.by is not None:
-        names = {member.name for row in table.makings for member in members[row, ""]}
+        names = {member.name for row in table.sources for member in members[row, ""]}
         scored, absent = _score(sorted(names), table.by, terminal)
         return Evaluated(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
     scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", terminal)
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[Outcomes]] = {}
-    missing, told = [], set[str]()
+    missing, reported = [], set[str]()
     for name, task in sorted(wanted):
         if name in absent:
             continue
         try:
-            path = _evaluation_file(name, task, asked, terminal, told)
+            path = _evaluation_file(name, task, selected, terminal, reported)
         except Interrupted:
             raise
         except EmbedlabError as error:
@@ -77,7 +77,7 @@ def evaluate_models(table: PaperTable, members: Members, asked: ReproductionOpti
             continue
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
-            answers[name, task] = list(kept_outcomes(path.parent, task, unusable=report))
+            answers[name, task] = list(stored_outcomes(path.parent, task, unusable=report))
         elif not scores_pairs(task) or scored is not None:  # where the pairs are missing, that has been said once for all
             missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(terminal.settings)}")
     return Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
@@ -89,7 +89,7 @@ def again(settings: Settings, *, encoder: str | None = None) -> str:
 
 
 def absent_rows(
-    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], asked: ReproductionOptions, terminal: Terminal
+    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], selected: ReproductionOptions, terminal: Terminal
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
@@ -98,13 +98,13 @@ def absent_rows(
     present = known.present(members)
     untrained = []
     reasons: dict[str, list[str]] = {}
-    for row, making in table.makings.items():
-        spots = [(row, column) for column in ("", *table.columns)]
-        lost = {member.name: known.absent[member.name] for spot in spots for member in members.get(spot, ()) if member.name in known.absent}
-        is_there = any(present.get(spot) for spot in spots)
-        causes = [*lost.values(), *(failures[one] for one in (row, *making.of) if one in failures)]
-        if making.lacks is not None:
-            yield f"{row}: {making.lacks}"
+    for row, source in table.sources.items():
+        cells = [(row, column) for column in ("", *table.columns)]
+        lost = {member.name: known.absent[member.name] for cell in cells for member in members.get(cell, ()) if member.name in known.absent}
+        is_there = any(present.get(cell) for cell in cells)
+        causes = [*lost.values(), *(failures[one] for one in (row, *source.of) if one in failures)]
+        if source.lacks is not None:
+            yield f"{row}: {source.lacks}"
         elif causes:
             reasons.setdefault(causes[0], []).append(f"{row} ({', '.join(lost)})" if is_there and lost else row)
         elif not is_there:
@@ -112,16 +112,16 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained:
-        command = f"embedlab reproduce {table.paper} {table.name}{again(terminal.settings, encoder=asked.encoder)}"
-        hint = "" if asked.trains else f"; `{command}` trains what is missing"
+        command = f"embedlab reproduce {table.paper} {table.name}{again(terminal.settings, encoder=selected.encoder)}"
+        hint = "" if selected.trains else f"; `{command}` trains what is missing"
         yield f"no finished run stands for {', '.join(untrained)}{hint}"
 
 
-def learnt_from(table: PaperTable, members: Members, terminal: Terminal) -> dict[str, list[Mapping[str, Any]]]:
+def training_data_of(table: PaperTable, members: Members, terminal: Terminal) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
     runs = terminal.settings.runs_folder
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in table.makings:
+    for row in table.sources:
         names = sorted({member.name for (own, _), models in members.items() if own == row for member in models})
         folders = (folder for name in names for folder in _run_folders(resolve(name, runs).members, runs))
         found[row] = [state for folder in folders for state in folder.environment().data]
@@ -136,19 +136,19 @@ def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
         yield from _run_folders(spec.parts, runs)
 
 
-def _evaluation_file(name: str, task: str, asked: ReproductionOptions, terminal: Terminal, told: set[str]) -> Path:
+def _evaluation_file(name: str, task: str, selected: ReproductionOptions, terminal: Terminal, reported: set[str]) -> Path:
     """Where the evaluation of a model on a task is, or would be where it could not be made; TOLD are errors that were reported."""
     (spec,) = resolve(name, terminal.settings.runs_folder).members
     folder = ScorePlace.of(spec, terminal.settings).evaluations
     path = folder / f"{task}.json"
-    if asked.trains and not scores_pairs(task) and not path.is_file():
-        with terminal.progresses() as watch:
-            judged = evaluate_on(task, spec, terminal.settings, lambda work: watch(f"{name}: {work}"))
-        for error in judged.missing:
-            if error.message not in told:
+    if selected.trains and not scores_pairs(task) and not path.is_file():
+        with terminal.progresses() as progress:
+            result = evaluate_on(task, spec, terminal.settings, lambda work: progress(f"{name}: {work}"))
+        for error in result.missing:
+            if error.message not in reported:
                 report(error)
-            told.add(error.message)
-        judged.keep(folder)
+            reported.add(error.message)
+        result.save(folder)
     return path
 
 
@@ -187,8 +187,8 @@ def _score_present(names: Sequence[str], parts: Sequence[Part], terminal: Termin
     def score(chosen: Sequence[Model]) -> ScoredPairs | None:
         if not chosen:
             return None
-        with terminal.progresses() as watch:
-            return score_models(chosen, parts, terminal.settings, watch=lambda member: watch(f"scoring {member}"), note=terminal.note)
+        with terminal.progresses() as progress:
+            return score_models(chosen, parts, terminal.settings, progress=lambda member: progress(f"scoring {member}"), note=terminal.note)
 
     try:
         return score(list(models.values())), absent

@@ -38,8 +38,8 @@ def _plots(one: Reproduction) -> Iterator[Plot]:
     if both:
         points = Points(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
         yield Scatter(title="Every number: published and ours", panels=(points,), x_axis="published", y_axis="ours", diagonal=True)
-    for column in dict.fromkeys(column for columns in one.table.judge for column in columns):
-        numbers = {row: one.numbers[row, column] for row in one.table.makings if (row, column) in one.numbers}
+    for column in dict.fromkeys(column for columns in one.table.ranked_by for column in columns):
+        numbers = {row: one.numbers[row, column] for row in one.table.sources if (row, column) in one.numbers}
         if any(number.values for number in numbers.values()):
             series = [
                 Series(name="published", values=[_or_nan(number.printed) for number in numbers.values()]),

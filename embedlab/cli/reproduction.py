@@ -8,7 +8,7 @@ from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.cli.commands.grid import run_plan
 from embedlab.cli.commands.train import starting_encoder
-from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, learnt_from
+from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, training_data_of
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import to_table
@@ -17,8 +17,8 @@ from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.grids.plan import GridFolder, Place, Plan
 from embedlab.models.catalog import finished_seeds
 from embedlab.papers.deviations import deviations
-from embedlab.papers.matching_runs import Member, RowModels, Spot, find_runs_of, settings_apart
-from embedlab.papers.order import Judgement, Number, judge, numbers_of
+from embedlab.papers.matching_runs import Member, RowModels, TableCell, find_runs_of, settings_apart
+from embedlab.papers.order import Number, RowOrder, find_row_order, numbers_of
 from embedlab.papers.plan import Cells, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
@@ -36,8 +36,8 @@ class Reproduction:
     table: PaperTable
     deviations: Table
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
-    numbers: Mapping[Spot, Number]  # empty for a figure
-    judgement: Judgement | None
+    numbers: Mapping[TableCell, Number]  # empty for a figure
+    row_order: RowOrder | None
     comparison: Comparison | None  # of a figure
     scored: ScoredPairs | None
     failed: bool  # whether a training failed
@@ -59,40 +59,44 @@ class _Trained:
     apart: tuple[str, ...] = ()  # what is said of runs that differ from each other in more than the table's rows do
 
 
-def reproduce_table(table: PaperTable, asked: ReproductionOptions, terminal: Terminal) -> Reproduction:
+def reproduce_table(table: PaperTable, selected: ReproductionOptions, terminal: Terminal) -> Reproduction:
     """Train or find the models of TABLE, evaluate what is missing, and judge it."""
-    encoder = starting_encoder(asked.encoder, terminal.settings)
-    kept, left_out = for_encoder(table, encoder)
-    trained = _train(kept, asked, encoder, terminal) if asked.trains else _find(kept, asked, encoder, terminal)
+    encoder = starting_encoder(selected.encoder, terminal.settings)
+    table_of_encoder, left_out = for_encoder(table, encoder)
+    trained = (
+        _train(table_of_encoder, selected, encoder, terminal) if selected.trains else _find(table_of_encoder, selected, encoder, terminal)
+    )
     everything = trained.models.all_members()
-    known = evaluate_models(kept, everything, asked, terminal)
+    known = evaluate_models(table_of_encoder, everything, selected, terminal)
     members = known.present(everything)
-    missing = [*trained.apart, *absent_rows(kept, everything, known, trained.failures, asked, terminal), *known.missing]
+    missing = [*trained.apart, *absent_rows(table_of_encoder, everything, known, trained.failures, selected, terminal), *known.missing]
     missing += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
-    learnt = learnt_from(kept, members, terminal)
-    found = deviations(kept, trained.recipes, known.evaluations.values(), learnt, _seeds_behind(kept, members))
-    told = deviations_table(kept, found, list(trained.recipes))
+    training_text = training_data_of(table_of_encoder, members, terminal)
+    found = deviations(
+        table_of_encoder, trained.recipes, known.evaluations.values(), training_text, _seeds_behind(table_of_encoder, members)
+    )
+    listed = deviations_table(table_of_encoder, found, list(trained.recipes))
     if table.by is not None:
-        return _figure(kept, members, known, told, missing, failed=trained.failed, terminal=terminal)
-    numbers = numbers_of(kept, members, known.evaluations)
+        return _figure(table_of_encoder, members, known, listed, missing, failed=trained.failed, terminal=terminal)
+    numbers = numbers_of(table_of_encoder, members, known.evaluations)
     with terminal.progress("comparing") as tick:
-        judgement = judge(kept, members, known.evaluations, known.items, tick)
+        row_order = find_row_order(table_of_encoder, members, known.evaluations, known.items, tick)
     marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
-    ours = replace(numbers_table(kept, numbers, marks, missing), signatures=_signatures(members, known.evaluations))
-    answers = (ours, orders_table(kept, judgement, trained.apart))
+    ours = replace(numbers_table(table_of_encoder, numbers, marks, missing), signatures=_signatures(members, known.evaluations))
+    answers = (ours, orders_table(table_of_encoder, row_order, trained.apart))
     return Reproduction(
-        table=kept,
-        deviations=told,
-        answers=answers if kept.judge else answers[:1],
+        table=table_of_encoder,
+        deviations=listed,
+        answers=answers if table_of_encoder.ranked_by else answers[:1],
         numbers=numbers,
-        judgement=judgement,
+        row_order=row_order,
         comparison=None,
         scored=known.scored,
         failed=trained.failed,
     )
 
 
-def _signatures(members: Mapping[Spot, Sequence[Member]], evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
+def _signatures(members: Mapping[TableCell, Sequence[Member]], evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
     """The signature of each row's own numbers, over all its columns."""
     behind: dict[str, set[str]] = {}
     for (row, _), own in members.items():
@@ -101,21 +105,21 @@ def _signatures(members: Mapping[Spot, Sequence[Member]], evaluations: Mapping[t
     return {row: str(merged(own)) for row, own in found.items() if own}
 
 
-def planned(tables: Sequence[PaperTable], asked: ReproductionOptions, settings: Settings) -> list[Plan]:
+def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[Plan]:
     """What would be trained for TABLES."""
-    encoder = starting_encoder(asked.encoder, settings)
-    plans = (_cells(for_encoder(table, encoder)[0], asked, encoder, settings).plan for table in tables)
+    encoder = starting_encoder(selected.encoder, settings)
+    plans = (_cells(for_encoder(table, encoder)[0], selected, encoder, settings).plan for table in tables)
     return [plan for plan in plans if plan is not None]
 
 
-def _train(table: PaperTable, asked: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
+def _train(table: PaperTable, selected: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
     """Run the cells that are not done."""
     settings = terminal.settings
-    cells = _cells(table, asked, encoder, settings)
+    cells = _cells(table, selected, encoder, settings)
     reasons: dict[str, dict[str, list[int]]] = {}  # by run and reason, the seeds
     if cells.plan is not None:
         folder = GridFolder.of(settings.runs_folder, cells.plan.name)
-        for entry in run_plan(cells.plan, folder, (), asked.workers, None, terminal):
+        for entry in run_plan(cells.plan, folder, (), selected.workers, None, terminal):
             if entry.state == "failed":
                 reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
     failures = {
@@ -123,41 +127,41 @@ def _train(table: PaperTable, asked: ReproductionOptions, encoder: str | None, t
         for key, (label, _) in trainings(table).items()
         if (variant := cells.variants[key]).run in reasons
     }
-    recipes = {label: (to_table(expected_recipe(making)), cells.variants[key].recipe) for key, (label, making) in trainings(table).items()}
+    recipes = {label: (to_table(expected_recipe(source)), cells.variants[key].recipe) for key, (label, source) in trainings(table).items()}
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     run_of = {key: variant.run for key, variant in cells.variants.items()}
-    models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=_seeds(table, asked))
+    models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=_seeds(table, selected))
     return _Trained(models=models, recipes=recipes, failed=bool(reasons), failures=failures)
 
 
-def _cells(table: PaperTable, asked: ReproductionOptions, encoder: str | None, settings: Settings) -> Cells:
-    overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *asked.overrides]
-    return plan_cells(table, Place.of(settings), seeds=_seeds(table, asked), threads=settings.threads or 1, overrides=overrides)
+def _cells(table: PaperTable, selected: ReproductionOptions, encoder: str | None, settings: Settings) -> Cells:
+    overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *selected.overrides]
+    return plan_cells(table, Place.of(settings), seeds=_seeds(table, selected), threads=settings.threads or 1, overrides=overrides)
 
 
-def _seeds_behind(table: PaperTable, members: Mapping[Spot, Sequence[Member]]) -> dict[str, int]:
+def _seeds_behind(table: PaperTable, members: Mapping[TableCell, Sequence[Member]]) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
-    counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.makings}
+    counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.sources}
     seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
-    return {row: count for row, count in counts.items() if row in seeded and not table.makings[row].is_control}
+    return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}
 
 
-def _seeds(table: PaperTable, asked: ReproductionOptions) -> range:
-    return range(1, (asked.seeds or table.seeds) + 1)
+def _seeds(table: PaperTable, selected: ReproductionOptions) -> range:
+    return range(1, (selected.seeds or table.seeds) + 1)
 
 
-def _find(table: PaperTable, asked: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
+def _find(table: PaperTable, selected: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
     """Take the finished runs that fit the rows best."""
     runs = terminal.settings.runs_folder
-    run_of = find_runs_of(table, runs, asked.overrides, encoder)
+    run_of = find_runs_of(table, runs, selected.overrides, encoder)
     recipes = {}
-    for key, (label, making) in trainings(table).items():
+    for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            recipes[label] = to_table(expected_recipe(making)), to_table(RunFolder.of(runs, name, seed).recipe())
-    printed = (expected_recipe(making).encoder.model for _, making in trainings(table).values())
+            recipes[label] = to_table(expected_recipe(source)), to_table(RunFolder.of(runs, name, seed).recipe())
+    printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), next(printed, ""))
-    seeds = range(1, asked.seeds + 1) if asked.seeds is not None else None
+    seeds = range(1, selected.seeds + 1) if selected.seeds is not None else None
     models = RowModels(table=table, runs=runs, run_of=run_of, encoder=started, seeds=seeds)
     apart = tuple(f"{key} ({', '.join(values).replace('null', 'not set')})" for key, values in settings_apart(table, runs, run_of).items())
     said = (f"the runs behind the rows differ from each other in {'; '.join(apart)}: their order is no evidence for the rows' own",)
@@ -166,9 +170,9 @@ def _find(table: PaperTable, asked: ReproductionOptions, encoder: str | None, te
 
 def _figure(
     table: PaperTable,
-    members: Mapping[Spot, Sequence[Member]],
+    members: Mapping[TableCell, Sequence[Member]],
     known: Evaluated,
-    told: Table,
+    listed: Table,
     missing: Sequence[str],
     *,
     failed: bool,
@@ -176,17 +180,17 @@ def _figure(
 ) -> Reproduction:
     """A figure: the rows compared slice by slice with the first of them."""
     assert table.by is not None
-    columns = tuple(_columns(row, members[row, ""]) for row in table.makings if members[row, ""])
+    columns = tuple(_columns(row, members[row, ""]) for row in table.sources if members[row, ""])
     comparison, scored = None, known.scored
     answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *missing])
     if scored is not None and columns:
         scored = replace(scored, models=columns)
         with terminal.progress("comparing") as tick:
-            comparison = compare(scored.table, columns, by=table.by, watch=tick)
+            comparison = compare(scored.table, columns, by=table.by, progress=tick)
         found = comparison_table(comparison, scored, [])
         answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
     return Reproduction(
-        table=table, deviations=told, answers=(answer,), numbers={}, judgement=None, comparison=comparison, scored=scored, failed=failed
+        table=table, deviations=listed, answers=(answer,), numbers={}, row_order=None, comparison=comparison, scored=scored, failed=failed
     )
 
 

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
 
 PLAIN_EVERY_S = 10.0
 RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
-
-
-class Tick(Protocol):
-    """Told how far something is, and what else is worth a word beside it."""
-
-    def __call__(self, done: int, total: int, /, text: str = "") -> None:
-        """DONE of TOTAL is done."""
 
 
 class Terminal:
@@ -52,13 +46,13 @@ class Terminal:
                 self.write_json(_json(tables))
             case "csv":
                 self.write("\n".join(table.to_csv() for table in shown))
-                self._tell_notes(shown)
+                self._note_all(shown)
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in shown))
             case "table":
                 self._show_rich(*shown) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in shown))
 
-    def _tell_notes(self, tables: "Sequence[Table]") -> None:
+    def _note_all(self, tables: "Sequence[Table]") -> None:
         """CSV has no place for notes, which may say that numbers are partial."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
@@ -122,7 +116,7 @@ class Terminal:
         return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Tick]:
+    def progress(self, label: str) -> Iterator[ProgressDisplay]:
         """Yield a callback (done, total, text): a bar on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
         if self.settings.quiet:
             yield lambda _done, _total, text="": None
@@ -133,11 +127,11 @@ class Terminal:
             yield _plain_progress(label)
 
     @contextmanager
-    def progresses(self) -> "Iterator[Callable[[str], Tick]]":
+    def progresses(self) -> "Iterator[Callable[[str], ProgressDisplay]]":
         """The same for labels that come one after the other: yields what makes the callback of a label."""
         with ExitStack() as stack:
 
-            def start(label: str) -> Tick:
+            def start(label: str) -> ProgressDisplay:
                 stack.close()
                 return stack.enter_context(self.progress(label))
 
@@ -152,7 +146,7 @@ def _json(tables: "Sequence[Table]") -> str:
 
 
 @contextmanager
-def _bar(label: str) -> Iterator[Tick]:
+def _bar(label: str) -> Iterator[ProgressDisplay]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -168,7 +162,7 @@ def _bar(label: str) -> Iterator[Tick]:
         yield lambda done, total, text="": bar.update(task, completed=done, total=total, text=printable.one_line(text))
 
 
-def _plain_progress(label: str) -> Tick:
+def _plain_progress(label: str) -> ProgressDisplay:
     last = time.monotonic()
 
     def tick(done: int, total: int, /, text: str = "") -> None:

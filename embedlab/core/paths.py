@@ -15,7 +15,7 @@ from embedlab.core.temporaries import take_place, temporary_file, temporary_fold
 
 PACKAGE = Path(__file__).parents[1]
 # A file stands where a folder is due; a place, as of /proc, takes no files.
-_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
+_BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
 ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for what the program places by itself
 
 
@@ -51,7 +51,7 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise MissingError(f"no space left to write {str(what)!r}", hint="free some space; what was saved is intact") from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_IN_THE_WAY}:
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_BLOCKED}:
             raise MissingError(f"cannot write {str(what)!r}: {error.strerror}", hint=hint) from error
         raise
 

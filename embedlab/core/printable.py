@@ -14,7 +14,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # What stands in for a character that an output's encoding lacks; every other one becomes its escape.
-_STAND_INS = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'"}
+_REPLACEMENTS = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'"}
 ERRORS = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
 
 
@@ -53,7 +53,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(_STAND_INS.get(character) or _unicode_escape(character) for character in lacking), error.end
+    return "".join(_REPLACEMENTS.get(character) or _unicode_escape(character) for character in lacking), error.end
 
 
 codecs.register_error(ERRORS, _replace)

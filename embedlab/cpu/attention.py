@@ -13,8 +13,8 @@ from torch import Tensor
 
 from embedlab.cpu.linear import can_multiply
 from embedlab.cpu.padded_attention import FilledAttention
-from embedlab.cpu.padding import filled_up
-from embedlab.cpu.spans import Span, asking_counts, parts, room, token_counts
+from embedlab.cpu.padding import padded_layout
+from embedlab.cpu.spans import Span, parts, query_counts, room, token_counts
 
 FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
 VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
@@ -31,8 +31,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, 
     with torch.autocast(query.device.type, enabled=False):
         if len(own) == len(spans):
             return _plain(query, key, value, own, scale, dropout)
-        asking, tokens = asking_counts(spans), token_counts(spans)
-        cut = (_cut(query, asking, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
+        query_tokens, tokens = query_counts(spans), token_counts(spans)
+        cut = (_cut(query, query_tokens, len(own)), _cut(key, tokens, len(own)), _cut(value, tokens, len(own)))
         first, *long, rest = zip(*cut, strict=True)
         plain = [_plain(*first, own, scale, dropout)] if own else []
         fused = [_fused(*states, span, scale) for states, span in zip(long, spans[len(own) :], strict=True)]
@@ -53,17 +53,17 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], sca
     kind = query.dtype
     if kind == torch.bfloat16 and not can_multiply(kind):  # torch's own products in bf16 are far slower than in float32
         query, key, value = query.float(), key.float(), value.float()
-    layout = filled_up(tuple(spans), key.shape[1], BF16_SENTENCES if key.dtype == torch.bfloat16 else 1)
+    layout = padded_layout(tuple(spans), key.shape[1], BF16_SENTENCES if key.dtype == torch.bfloat16 else 1)
     attended: Tensor = FilledAttention.apply(query, key, value, layout, scale, dropout)  # type: ignore[no-untyped-call]
     return attended.to(kind)
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float) -> Tensor:
     """All spans' attention without what a gradient needs."""
-    mixed = room(query, len(query), sum(asking_counts(spans)))
-    for span, asking, attended in parts(spans):
-        queries, keys, values = (_heads(states, span) for states in (query[asking], key[attended], value[attended]))
-        _put(mixed[asking], _softmax(queries, keys, scale) @ values, span)
+    mixed = room(query, len(query), sum(query_counts(spans)))
+    for span, query_tokens, attended in parts(spans):
+        queries, keys, values = (_heads(states, span) for states in (query[query_tokens], key[attended], value[attended]))
+        _put(mixed[query_tokens], _softmax(queries, keys, scale) @ values, span)
     return mixed
 
 

@@ -32,8 +32,8 @@ def dropout_mask(states: Tensor, rate: float) -> Tensor:
         return torch.zeros_like(states)
     words = torch.empty(-(-states.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[: states.numel()].view(states.shape)
-    kept = torch.ge(bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype))
-    return kept.mul_(LEVELS / (LEVELS - threshold))
+    mask = torch.ge(bits, threshold - LEVELS // 2, out=torch.empty(states.shape, dtype=states.dtype))
+    return mask.mul_(LEVELS / (LEVELS - threshold))
 
 
 def use_bits(backbone: nn.Module) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.cpu.thread_pool import run_in_threads
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from embedlab.cpu.forward import Pool
 
-__all__ = ["Forward", "Place", "describe", "prepare", "run_side_by_side"]
+__all__ = ["Forward", "Place", "describe", "prepare", "run_in_threads"]
 
 
 class Place(Protocol):
@@ -57,7 +57,7 @@ def prepare(backbone: "PreTrainedModel", machine: Place, *, pool: "Pool", is_fir
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
     from embedlab.cpu.forward import PackedForward, PaddedForward
-    from embedlab.cpu.linear import use_fast_products
+    from embedlab.cpu.linear import use_onednn
     from embedlab.cpu.packing import can_pack, make_packable
     from embedlab.cpu.quantisation import NOTE, quantise
 
@@ -68,11 +68,11 @@ def prepare(backbone: "PreTrainedModel", machine: Place, *, pool: "Pool", is_fir
     if machine.device.type != "cpu" or not machine.has_cpu_engine:
         return PaddedForward(backbone, pool, notes=notes)
     use_bits(backbone)
-    has_fast_products = use_fast_products(backbone)
+    uses_onednn = use_onednn(backbone)
     if not can_pack(backbone):
         return PaddedForward(backbone, pool, notes=notes)
     make_packable(backbone)
-    return PackedForward(backbone, pool, is_first_only=is_first_only, has_fast_products=has_fast_products, notes=notes)
+    return PackedForward(backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes)
 
 
 def describe(*, is_on: bool) -> str:

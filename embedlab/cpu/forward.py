@@ -48,18 +48,18 @@ class PackedForward:
         pool: Pool,
         *,
         is_first_only: bool = False,
-        has_fast_products: bool = False,
+        uses_onednn: bool = False,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.notes = notes
         self._backbone = backbone
         self._pool = pool
         self._is_first_only = is_first_only
-        self._has_fast_products = has_fast_products
+        self._uses_onednn = uses_onednn
 
     def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
         """(batch, dim) float32 vectors."""
-        packed = pack(attention_mask, is_first_only=self._is_first_only, is_filled_up=self._has_fast_products)
+        packed = pack(attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in {**segments, "input_ids": input_ids}.items()}
         positions = (packed.columns + first_position(self._backbone)).unsqueeze(0)
         tokens = self._backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)

@@ -21,7 +21,7 @@ FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
 
 
 @dataclass(frozen=True, eq=False)
-class _LaidOut:
+class _PackedWeight:
     """A weight as oneDNN reads it fastest, and what it was made of."""
 
     source: Tensor
@@ -39,7 +39,7 @@ class FastLinear(nn.Linear):
     """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where that is faster."""
 
     takes_gelu = False  # while encoding, what follows is computed within the product
-    _kept: _LaidOut | None = None
+    _kept: _PackedWeight | None = None
 
     def forward(self, states: Tensor) -> Tensor:
         """(…, width in) to (…, width out); in bf16 where autocast says so."""
@@ -48,14 +48,14 @@ class FastLinear(nn.Linear):
             if torch.is_grad_enabled():
                 self.forget()  # the weight is about to be learnt
             if is_multiplying(kind) and states.numel() >= FEW_ROWS * self.in_features:
-                learnt: Tensor = _Learnt.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
-                return learnt
+                training_text: Tensor = _LinearFunction.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
+                return training_text
             return super().forward(states)
         if not is_multiplying(kind) or not states.numel():
             product = super().forward(states)
             return F.gelu(product) if self.takes_gelu else product
         bias = None if self.bias is None else self.bias.to(kind)
-        return _multiply(states.to(kind), self._laid_out(kind), bias, "gelu" if self.takes_gelu else "none")
+        return _multiply(states.to(kind), self._packed(kind), bias, "gelu" if self.takes_gelu else "none")
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what oneDNN alone can read, so that a model that has encoded can be copied."""
@@ -66,16 +66,16 @@ class FastLinear(nn.Linear):
         if self._kept is not None:
             self._kept = None
 
-    def _laid_out(self, kind: torch.dtype) -> Tensor:
-        kept = self._kept
-        if kept is None or not kept.is_of(self.weight, kind):
-            kept = self._kept = _LaidOut(
+    def _packed(self, kind: torch.dtype) -> Tensor:
+        packed = self._kept
+        if packed is None or not packed.is_of(self.weight, kind):
+            packed = self._kept = _PackedWeight(
                 source=self.weight,
                 address=self.weight.data_ptr(),
                 version=_version(self.weight),
                 weight=torch.ops.mkldnn._reorder_linear_weight(self.weight.to(kind)),
             )
-        return kept.weight
+        return packed.weight
 
 
 class _UnlessTaken(nn.Module):
@@ -89,7 +89,7 @@ class _UnlessTaken(nn.Module):
         return states if torch.is_inference_mode_enabled() else self.function(states)
 
 
-class _Learnt(torch.autograd.Function):
+class _LinearFunction(torch.autograd.Function):
     """A product and its gradients in the number format of the states; weight and bias and their gradients are what they are kept in."""
 
     @staticmethod
@@ -113,7 +113,7 @@ class _Learnt(torch.autograd.Function):
         )
 
 
-def use_fast_products(backbone: nn.Module) -> bool:
+def use_onednn(backbone: nn.Module) -> bool:
     """Let the linear layers of BACKBONE multiply by oneDNN, and whether one does; parameters stay what they are and keep their names."""
     if not can_multiply(torch.float32):
         return False

@@ -46,7 +46,7 @@ class Pack:
         return [sentences * length for sentences, length in self.spans]
 
 
-def pack(mask: Tensor, *, is_first_only: bool = False, is_filled_up: bool = False) -> Pack:
+def pack(mask: Tensor, *, is_first_only: bool = False, is_padded: bool = False) -> Pack:
     """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
 
     With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim). With IS_FILLED_UP there are as many
@@ -56,7 +56,7 @@ def pack(mask: Tensor, *, is_first_only: bool = False, is_filled_up: bool = Fals
     order = torch.argsort(lengths, stable=True)
     width = mask.shape[1]
     places = (order.unsqueeze(1) * width + torch.arange(width, device=mask.device))[mask[order].bool()]
-    if is_filled_up:
+    if is_padded:
         places = F.pad(places, (0, rows_to_multiply(len(places)) - len(places)))
     lengths = lengths[order]
     spans = tuple((len(list(same)), length) for length, same in groupby(lengths.tolist()))

@@ -21,16 +21,16 @@ class FilledAttention(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float, dropout: float) -> Tensor:
         """(asking tokens, heads, dim), zero after the tokens that LAYOUT places; DROPOUT falls on the weights."""
-        asking, owned = layout.asking, layout.owned
-        queries, keys, values = asking.spread(query), owned.spread(key), owned.spread(value)
+        query_places, key_places = layout.query_places, layout.key_places
+        queries, keys, values = query_places.spread(query), key_places.spread(key), key_places.spread(value)
         weights = _weights(_wide(queries), _wide(keys), layout, scale)
         mask = dropout_mask(weights, dropout) if dropout > 0 else None
         dropped = _dropped(weights, mask).to(values.dtype)
         mixed = torch.empty_like(queries)
-        _multiply(layout.squares(dropped), owned.blocks(values), asking.blocks(mixed))
+        _multiply(layout.squares(dropped), key_places.blocks(values), query_places.blocks(mixed))
         context.save_for_backward(queries, keys, values, weights, mask)
         context.layout, context.scale, context.tokens = layout, scale, (len(query), len(key))
-        return asking.gathered(mixed, len(query))
+        return query_places.gathered(mixed, len(query))
 
     @staticmethod
     @once_differentiable
@@ -38,17 +38,21 @@ class FilledAttention(torch.autograd.Function):
         """Of query, key and value."""
         with torch.autocast(gradient.device.type, enabled=False):
             of_query, of_key, of_value = _gradients(gradient, context.layout, context.scale, *context.saved_tensors)
-        asking_tokens, tokens = context.tokens
-        owned = context.layout.owned
-        found = context.layout.asking.gathered(of_query, asking_tokens), owned.gathered(of_key, tokens), owned.gathered(of_value, tokens)
+        query_tokens, tokens = context.tokens
+        key_places = context.layout.key_places
+        found = (
+            context.layout.query_places.gathered(of_query, query_tokens),
+            key_places.gathered(of_key, tokens),
+            key_places.gathered(of_value, tokens),
+        )
         return *found, None, None, None
 
 
 def _weights(queries: Tensor, keys: Tensor, layout: Layout, scale: float) -> Tensor:
     """(weights,) softmax of the scaled products, 0 for what fills a sentence up."""
-    scores = keys.new_empty(sum(rows * asking * tokens for rows, asking, tokens in layout.shapes))
+    scores = keys.new_empty(sum(rows * query_places * tokens for rows, query_places, tokens in layout.shapes))
     weights, unused = torch.empty_like(scores), scores.new_empty(())
-    blocks = zip(layout.asking.blocks(queries), _turned(layout.owned.blocks(keys)), layout.squares(scores), strict=True)
+    blocks = zip(layout.query_places.blocks(queries), _turned(layout.key_places.blocks(keys)), layout.squares(scores), strict=True)
     for (first, second, square), filling, made in zip(blocks, layout.fillings, layout.squares(weights), strict=True):
         torch.baddbmm(unused, first, second, beta=0, alpha=scale, out=square)
         square.unflatten(0, (len(filling), -1)).masked_fill_(filling[:, None, None, :], -torch.inf)
@@ -60,15 +64,15 @@ def _gradients(
     gradient: Tensor, layout: Layout, scale: float, queries: Tensor, keys: Tensor, values: Tensor, weights: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Of query, key and value as they lie in the blocks."""
-    asking, owned = layout.asking, layout.owned
-    given = asking.blocks(asking.spread_over_zero(gradient))
+    query_places, key_places = layout.query_places, layout.key_places
+    given = query_places.blocks(query_places.spread_over_zero(gradient))
     of_queries, of_keys, of_values = (torch.empty_like(states) for states in (queries, keys, values))
     of_weights = torch.empty_like(weights, dtype=values.dtype)
-    _multiply(_turned(layout.squares(_dropped(weights, mask).to(values.dtype))), given, owned.blocks(of_values))
-    _multiply(given, _turned(owned.blocks(values)), layout.squares(of_weights))
+    _multiply(_turned(layout.squares(_dropped(weights, mask).to(values.dtype))), given, key_places.blocks(of_values))
+    _multiply(given, _turned(key_places.blocks(values)), layout.squares(of_weights))
     of_scores = layout.squares(_of_scores(_dropped(_wide(of_weights), mask), weights, layout).mul_(scale).to(keys.dtype))
-    _multiply(of_scores, owned.blocks(keys), asking.blocks(of_queries))
-    _multiply(_turned(of_scores), asking.blocks(queries), owned.blocks(of_keys))
+    _multiply(of_scores, key_places.blocks(keys), query_places.blocks(of_queries))
+    _multiply(_turned(of_scores), query_places.blocks(queries), key_places.blocks(of_keys))
     return of_queries, of_keys, of_values
 
 

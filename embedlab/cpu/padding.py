@@ -30,15 +30,15 @@ class Places:
     @classmethod
     def of(cls, blocks: Sequence[Tensor], heads: int) -> Self:
         """Those of blocks that say of each place of (sentences, tokens) whether there is a token."""
-        shapes, targets, filled = [], [], 0
+        shapes, targets, used = [], [], 0
         for is_token in blocks:
             sentences, width = is_token.shape
-            grid = torch.arange(filled, filled + sentences * heads * width).view(sentences, heads, width)
+            grid = torch.arange(used, used + sentences * heads * width).view(sentences, heads, width)
             targets.append(grid.transpose(1, 2)[is_token].flatten())
             shapes.append((sentences * heads, width))
-            filled += grid.numel()
+            used += grid.numel()
         joined = torch.cat(targets)
-        sources = joined.new_zeros(filled).index_copy_(0, joined, torch.arange(len(joined)))
+        sources = joined.new_zeros(used).index_copy_(0, joined, torch.arange(len(joined)))
         return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
     def spread(self, states: Tensor) -> Tensor:
@@ -66,36 +66,39 @@ class Places:
 class Layout:
     """How tokens lie, and the weights of tokens for tokens, when sentences are filled up to few lengths."""
 
-    asking: Places  # of the tokens that attend
-    owned: Places  # of all
+    query_places: Places  # of the tokens that attend
+    key_places: Places  # of all
     fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether a sentence is filled up there
 
     @cached_property  # each layer asks several times
     def shapes(self) -> list[tuple[int, int, int]]:
         """(sentences x heads, asking tokens, tokens) of each block."""
-        return [(rows, asking, tokens) for (rows, asking), (_, tokens) in zip(self.asking.shapes, self.owned.shapes, strict=True)]
+        return [
+            (rows, query_places, tokens)
+            for (rows, query_places), (_, tokens) in zip(self.query_places.shapes, self.key_places.shapes, strict=True)
+        ]
 
     def squares(self, weights: Tensor) -> list[Tensor]:
         """(weights,) as (sentences x heads, asking tokens, tokens) of each block."""
-        parts = weights.split([rows * asking * tokens for rows, asking, tokens in self.shapes])
+        parts = weights.split([rows * query_places * tokens for rows, query_places, tokens in self.shapes])
         return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder asks for that of the batch
-def filled_up(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Layout:
+def padded_layout(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Layout:
     """The layout in which sentences of SPANS that differ by a few tokens are one block, short ones in whole MULTIPLEs of sentences.
 
     Of sentences that fill a block up nothing counts as filling, so that there is a softmax of something.
     """
-    asks_all = all(span.asking == span.tokens for span in spans)
+    all_query = all(span.query_tokens == span.tokens for span in spans)
     blocks = []
     for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
         sentences, _, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
         blocks.append(_is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1))
-    owned = Places.of(blocks, heads)
+    key_places = Places.of(blocks, heads)
     return Layout(
-        asking=owned if asks_all else Places.of([is_token[:, :1] for is_token in blocks], heads),
-        owned=owned,
+        query_places=key_places if all_query else Places.of([is_token[:, :1] for is_token in blocks], heads),
+        key_places=key_places,
         fillings=tuple(is_token.any(dim=1, keepdim=True) & ~is_token for is_token in blocks),
     )
 

@@ -10,20 +10,20 @@ class Span(NamedTuple):
     """Sentences of one length, one after the other."""
 
     sentences: int
-    asking: int  # tokens of each that attend: all or one
+    query_tokens: int  # tokens of each that attend: all or one
     tokens: int  # of each, to attend to
 
 
-def room(states: Tensor, tokens: int, filled: int) -> Tensor:
+def room(states: Tensor, tokens: int, used: int) -> Tensor:
     """Memory for so many TOKENS like those of STATES, zero after the ones that will be FILLED."""
     made = states.new_empty(tokens, *states.shape[1:])
-    made[filled:] = 0
+    made[used:] = 0
     return made
 
 
-def asking_counts(spans: Sequence[Span]) -> list[int]:
+def query_counts(spans: Sequence[Span]) -> list[int]:
     """Tokens of each span that attend."""
-    return [span.sentences * span.asking for span in spans]
+    return [span.sentences * span.query_tokens for span in spans]
 
 
 def token_counts(spans: Sequence[Span]) -> list[int]:
@@ -33,7 +33,7 @@ def token_counts(spans: Sequence[Span]) -> list[int]:
 
 def parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
     """Each span, and where its asking tokens and all its tokens lie."""
-    asked = owned = 0
-    for span, asking, tokens in zip(spans, asking_counts(spans), token_counts(spans), strict=True):
-        yield span, slice(asked, asked + asking), slice(owned, owned + tokens)
-        asked, owned = asked + asking, owned + tokens
+    query_end = key_end = 0
+    for span, query_tokens, tokens in zip(spans, query_counts(spans), token_counts(spans), strict=True):
+        yield span, slice(query_end, query_end + query_tokens), slice(key_end, key_end + tokens)
+        query_end, key_end = query_end + query_tokens, key_end + tokens

@@ -13,10 +13,10 @@ import torch
 Piece = TypeVar("Piece")
 
 
-def run_side_by_side(
+def run_in_threads(
     work: Callable[[Piece], Iterator[int]],
     pieces: Sequence[Piece],
-    tell: Callable[[int], None],
+    count: Callable[[int], None],
     device: torch.device | None = None,
     most: int | None = None,
 ) -> None:
@@ -30,12 +30,12 @@ def run_side_by_side(
     if at_once <= 1 or (device is not None and device.type != "cpu"):
         for piece in pieces:
             for done in work(piece):
-                tell(done)
+                count(done)
         return
     try:
         with closing(_Crew(work, pieces, threads // at_once).run(at_once)) as news:
             for done in news:
-                tell(done)
+                count(done)
     finally:
         torch.set_num_threads(threads)
 
@@ -91,8 +91,8 @@ class _Crew(Generic[Piece]):
             if done is not None:
                 yield done
             while helpers and (done is None or not self.heard.empty()):
-                told = self.heard.get()
-                if told is None:
+                done_now = self.heard.get()
+                if done_now is None:
                     helpers -= 1
                 else:
-                    yield told
+                    yield done_now

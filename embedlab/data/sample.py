@@ -78,7 +78,7 @@ def vocabulary() -> tuple[str, ...]:
     """Every word of the sample world, in alphabetical order; all are lower-case."""
     nouns_and_participles = (word for concept in (*AGENTS.values(), *ENCOUNTERS.values()) for word in concept.second_forms)
     scenes = (word for concept in CONCEPTS for word in concept.words)
-    reviews = (*_REVIEWED, *_INTENSIFIERS, *(word for words in _JUDGEMENTS for word in words))
+    reviews = (*_REVIEWED, *_INTENSIFIERS, *(word for words in _OPINIONS for word in words))
     return tuple(sorted({*FUNCTION_WORDS, *_DEFINING_WORDS, *scenes, *nouns_and_participles, *reviews}))
 
 
@@ -215,16 +215,16 @@ def _definition_rows(rng: Random, _: int) -> Iterable[Row]:
 
 _REVIEWED = ("film", "movie", "plot", "acting", "music", "ending")
 _INTENSIFIERS = ("very", "truly")
-_JUDGEMENTS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "great", "brilliant", "fine"))
+_OPINIONS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain", "usual"), ("good", "great", "brilliant", "fine"))
 
 
 def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:
     """Five classes: an intensifier makes a judgement extreme, a negation turns it round and takes the edge off."""
     for _ in range(sentences):
         side = rng.choice((-1, 0, 1))
-        judgement = rng.choice(_JUDGEMENTS[side + 1])
+        row_order = rng.choice(_OPINIONS[side + 1])
         manner = rng.choice(("plain", "intense", "negated"))
-        word = {"plain": judgement, "intense": f"{rng.choice(_INTENSIFIERS)} {judgement}", "negated": f"not {judgement}"}[manner]
+        word = {"plain": row_order, "intense": f"{rng.choice(_INTENSIFIERS)} {row_order}", "negated": f"not {row_order}"}[manner]
         label = 2 + {"plain": side, "intense": 2 * side, "negated": -side}[manner]
         yield f"the {rng.choice(_REVIEWED)} is {word}", label
 

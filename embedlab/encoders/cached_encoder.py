@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
+from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, Keys, sentence_keys
-from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
+from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine, shifted
 
 if TYPE_CHECKING:
     from embedlab.encoders.transformer import TransformerEncoder
@@ -42,26 +43,26 @@ class CachedEncoder:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
         return replace(self._facts, truncated=len(self._truncated))
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         keys = sentence_keys(unique)
         known, vectors, cut = self._cache.find(keys)
-        for rows, new_vectors, new_cut in self._compute(unique, keys, known, watch):
+        for rows, new_vectors, new_cut in self._compute(unique, keys, known, progress):
             vectors[rows], cut[rows] = new_vectors, new_cut
         self._truncated.update(unique[row] for row in np.flatnonzero(cut))
         return vectors[index]
 
-    def keep(self, sentences: Sequence[str], watch: Watch | None = None) -> None:
+    def store(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> None:
         """Put the vectors of these sentences into the cache, without holding them: those that are new are computed, longest first."""
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
-        for _ in self._compute(unique, keys, self._cache.knows(keys), watch):
+        for _ in self._compute(unique, keys, self._cache.knows(keys), progress):
             pass
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, watch)
+        return score_by_cosine(self, first, second, progress)
 
     @cached_property
     def _encoder(self) -> "TransformerEncoder":
@@ -71,7 +72,7 @@ class CachedEncoder:
         return encoder
 
     def _compute(
-        self, unique: Sequence[str], keys: Keys, known: NDArray[np.bool_], watch: Watch | None
+        self, unique: Sequence[str], keys: Keys, known: NDArray[np.bool_], progress: ProgressCallback | None
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
         """The rows that are not KNOWN, piece by piece, with their vectors and whether they were cut; each piece is kept."""
         new = np.flatnonzero(~known)
@@ -80,9 +81,9 @@ class CachedEncoder:
         new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), SENTENCES_AT_ONCE):
             rows = new[start : start + SENTENCES_AT_ONCE]
-            vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(watch, done + start, len(unique)))
+            vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
             with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
-        if watch is not None and not len(new):
-            watch(done, len(unique))
+        if progress is not None and not len(new):
+            progress(done, len(unique))

@@ -7,8 +7,8 @@ from embedlab.core.checksums import CHECKSUMS, check_folder, write_checksums
 from embedlab.core.paths import ELSEWHERE, atomic_folder
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.device import Machine
+from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.pretrained import load_backbone, load_tokenizer
-from embedlab.encoders.quiet import quiet_transformers
 from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
@@ -70,7 +70,7 @@ def save_model(
     ADD is told where the folder is made, and may put more into it; HINT says how the place was chosen, where it refuses.
     With IS_NEW a folder that another process has written meanwhile is not replaced.
     """
-    with quiet_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as place, writing_weights(folder):
+    with silence_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as place, writing_weights(folder):
         if word_head is None:
             encoder.backbone.save_pretrained(place)
         else:

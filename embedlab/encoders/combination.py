@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, Watch, distinct, score_by_cosine, shifted
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_cosine, shifted
 from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
 
@@ -68,13 +69,13 @@ class CombinedEncoder:
             notes=tuple(f"{part.name}: {note}" for part, fact in zip(self._parts, facts, strict=True) for note in fact.notes),
         )
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         total = len(unique) * len(self._parts)
-        parts = [part.encode(unique, shifted(watch, number * len(unique), total)) for number, part in enumerate(self._parts)]
+        parts = [part.encode(unique, shifted(progress, number * len(unique), total)) for number, part in enumerate(self._parts)]
         return COMBINATIONS[self._kind](parts)[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, watch)
+        return score_by_cosine(self, first, second, progress)

@@ -1,14 +1,13 @@
 """The contract of everything that judges sentence pairs: word overlap, word vectors, transformers and what is combined of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Watch = Callable[[int, int], None]
-"""Told (done, total) sentences while work goes on."""
+from embedlab.core.progress import ProgressCallback
 
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
@@ -46,7 +45,7 @@ class PairScorer(Protocol):
     def facts(self) -> EncoderFacts:
         """What it did so far, to be told beside its numbers."""
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""
 
 
@@ -57,7 +56,7 @@ class Encoder(PairScorer, Protocol):
     def dim(self) -> int:
         """Length of a vector."""
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order; equal sentences are computed once."""
 
 
@@ -68,9 +67,9 @@ def distinct(sentences: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
     return list(places), index
 
 
-def shifted(watch: Watch | None, before: int, total: int) -> Watch | None:
+def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
     """A watch for one part of the work, told to WATCH as progress of the whole."""
-    return None if watch is None else lambda done, _: watch(before + done, total)
+    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
@@ -83,10 +82,12 @@ def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
     return scores.clip(-1, 1).astype(np.float32)
 
 
-def score_by_cosine(encoder: Encoder, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+def score_by_cosine(
+    encoder: Encoder, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+) -> NDArray[np.float32]:
     """Cosine of each pair; a sentence that stands in several pairs is encoded once."""
     sentences, index = distinct([*first, *second])
-    vectors = encoder.encode(sentences, watch)
+    vectors = encoder.encode(sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), ROWS_AT_ONCE):

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_column
-from embedlab.encoders.encoder import EncoderFacts, Watch
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.fingerprint import combined_fingerprint
 
 
@@ -17,6 +18,6 @@ class DiceScorer:
     fingerprint = combined_fingerprint("dice")
     facts = EncoderFacts()
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Word overlap of each pair, 0 to 1."""
         return dice_column(first, second).astype(np.float32)

@@ -34,11 +34,11 @@ class PairWorker:
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """One answer a model: the mean similarity over its members, or what is wrong with it."""
         for name in question["models"]:
-            told = {"number": question["number"], "model": name}
+            answer = {"number": question["number"], "model": name}
             try:
-                yield {**told, "similarity": self._score(name, question["first"], question["second"])}
+                yield {**answer, "similarity": self._score(name, question["first"], question["second"])}
             except EmbedlabError as error:
-                yield {**told, "error": error.message, "hint": error.hint}
+                yield {**answer, "error": error.message, "hint": error.hint}
 
     def _score(self, name: str, first: str, second: str) -> float:
         return float(np.mean([scorer.score([first], [second])[0] for scorer in self._load(name)]))

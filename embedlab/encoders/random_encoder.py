@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedTokenizerFa
 
 from embedlab.core.paths import atomic_folder
 from embedlab.data import sample
-from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.folder import STATEMENT
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -51,7 +51,7 @@ def build_random_encoder(
         eos_token_id=tokenizer.sep_token_id,
         sep_token_id=tokenizer.sep_token_id,
     )
-    with torch.random.fork_rng(devices=[]), quiet_transformers(), atomic_folder(folder) as place:
+    with torch.random.fork_rng(devices=[]), silence_transformers(), atomic_folder(folder) as place:
         torch.manual_seed(seed)
         AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(place)
         tokenizer.save_pretrained(place)

@@ -59,8 +59,8 @@ class ScorePlace:
         empty = ScoreFile(scores=NOTHING, facts={"fingerprint": self.fingerprint})
         if not self.scores_file.exists():
             return empty
-        kept = ScoreFile.read(self.scores_file)
-        return kept if kept.facts.get("fingerprint") == self.fingerprint else empty
+        stored = ScoreFile.read(self.scores_file)
+        return stored if stored.facts.get("fingerprint") == self.fingerprint else empty
 
 
 def _heads(spec: ModelSpec) -> list[str]:

@@ -12,10 +12,11 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Pooling
-from embedlab.cpu.engine import prepare, run_side_by_side
+from embedlab.cpu.engine import prepare, run_in_threads
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, distinct, score_by_cosine
 from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
@@ -118,22 +119,22 @@ class TransformerEncoder:
         encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
         return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order, without dropout and without gradients."""
         unique, index = distinct(sentences)
-        vectors, truncated = self.embed(unique, watch)
+        vectors, truncated = self.embed(unique, progress)
         self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
         return vectors[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, watch)
+        return score_by_cosine(self, first, second, progress)
 
     def note_truncated(self, sentences: Iterable[str]) -> None:
         """Count these sentences, each once, among those that were longer than max_tokens."""
         self._truncated.update(sentences)
 
-    def embed(self, sentences: Sequence[str], watch: Watch | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
@@ -142,18 +143,18 @@ class TransformerEncoder:
                 part = slice(start, start + SENTENCES_AT_ONCE)
                 rows = self.token_ids(sentences[part])
                 truncated[part] = rows.truncated
-                self._embed_rows(rows, vectors[part], start, len(sentences), watch)
+                self._embed_rows(rows, vectors[part], start, len(sentences), progress)
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(
                 f"{self.name!r} gives vectors that are not finite", hint="its weights are damaged, or its training diverged"
             )
         return vectors, truncated
 
-    def embed_tokens(self, rows: TokenRows, watch: Watch | None = None) -> Vectors:
+    def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each row of token ids, without dropout and without gradients."""
         vectors = np.empty((len(rows), self.dim), np.float32)
         with self._encoding(len(rows)):
-            self._embed_rows(rows, vectors, 0, len(rows), watch)
+            self._embed_rows(rows, vectors, 0, len(rows), progress)
         return vectors
 
     @contextmanager
@@ -168,7 +169,7 @@ class TransformerEncoder:
             if was_training or sentences >= MANY_SENTENCES:
                 self.forward.release()
 
-    def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, watch: Watch | None) -> None:
+    def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, progress: ProgressCallback | None) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)
         device = self.machine.device
         batches = list(budget_batches(rows.lengths, BATCH_TOKENS[device.type]))
@@ -179,11 +180,11 @@ class TransformerEncoder:
                 out[batch] = self.forward_tokens(ids, mask).cpu().numpy()
             yield len(batch)
 
-        def tell(encoded: int) -> None:
+        def count(encoded: int) -> None:
             nonlocal done
             done += encoded
-            if watch is not None:
-                watch(done, total)
+            if progress is not None:
+                progress(done, total)
 
         at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
-        run_side_by_side(encode, batches, tell, device, most=at_once)
+        run_in_threads(encode, batches, count, device, most=at_once)

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, PreTrainedModel
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.quiet import quiet_transformers
+from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.folder import read_config, weight_files
 from embedlab.models.folder_files import TokenizerFile, read_model_file
 
@@ -125,7 +125,7 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
 def reading(folder: Path, what: str) -> Iterator[None]:
     """Turn whatever transformers and tokenizers raise over files that are not theirs to be trusted into one line of error."""
     try:
-        with quiet_transformers():
+        with silence_transformers():
             yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise

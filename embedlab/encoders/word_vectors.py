@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, distinct, score_by_cosine
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine
 
 # Words and single marks, as the files' own corpora were split.
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -39,7 +40,7 @@ class WordVectorEncoder:
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", words=words, unknown_words=unknown, notes=notes)
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
         unique, index = distinct(sentences)
         vectors = np.zeros((len(unique), self.dim), np.float32)
@@ -49,13 +50,13 @@ class WordVectorEncoder:
             self._counts[sentence] = len(words), len(words) - len(known)
             if known:
                 vectors[row] = self._vectors[known].mean(axis=0)
-        if watch is not None:
-            watch(len(unique), len(unique))
+        if progress is not None:
+            progress(len(unique), len(unique))
         return vectors[index]
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, watch)
+        return score_by_cosine(self, first, second, progress)
 
     def _place(self, word: str) -> int | None:
         place = self._places.get(word)

@@ -5,20 +5,26 @@ from dataclasses import replace
 from typing import Any
 
 from embedlab.choices import SettingName
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
-from embedlab.evaluation.training_text import learnt
+from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.task import Judged, Selection, Watches
+from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 
 
-def judge(
-    task: str, spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature"
-) -> Judged:
+def run_task(
+    task: str,
+    spec: ModelSpec,
+    settings: Settings,
+    start_progress: StartProgress,
+    names: Sequence[str] = (),
+    setting: SettingName = "literature",
+) -> TaskResult:
     """Evaluate one member model on the TASK of that name, or on those of its datasets that NAMES says, with all that is known of it.
 
     SETTING is for the tasks that train classifiers on vectors.
@@ -26,30 +32,30 @@ def judge(
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
     assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
-    return marked(chosen.evaluate(spec, settings, watches, selection), spec, settings)
+    return marked(chosen.evaluate(spec, settings, start_progress, selection), spec, settings)
 
 
-def marked(judged: Judged, spec: ModelSpec, settings: Settings) -> Judged:
+def marked(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
     """The same with what the model's training data says of its numbers: marks, notes and shared text."""
-    known, evaluation = learnt(spec, settings), judged.evaluation
-    found = [(part.state.name, known.text.overlap(part.frame)) for part in judged.tested] if known.text is not None else []
+    known, evaluation = training_text(spec, settings), result.evaluation
+    found = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
     # Both validation splits of MNLI are called mnli.
     totals = {name: total(counts for other, counts in found if other == name) for name, _ in found}
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
     marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared else ())}
     return replace(
-        judged,
+        result,
         evaluation=replace(
             evaluation,
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
-            overlaps={**shared, **_averages(judged, shared)},
+            overlaps={**shared, **_averages(result, shared)},
             **known_of(spec),
         ),
         outcomes=tuple(
             replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
-            for one in judged.outcomes
+            for one in result.outcomes
         ),
     )
 
@@ -74,12 +80,12 @@ def known_of(spec: ModelSpec) -> dict[str, Any]:
     }
 
 
-def _averages(judged: Judged, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
+def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
     """What the datasets of each average share, for those where any does."""
     found = {
         score.slice: total(shared[name] for name in members if name in shared)
-        for score in judged.evaluation.scores
-        for average, members in judged.averages.items()
+        for score in result.evaluation.scores
+        for average, members in result.averages.items()
         if score.by == "average" and score.slice.startswith(average)
     }
     return {name: counts for name, counts in found.items() if counts}

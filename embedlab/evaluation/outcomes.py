@@ -12,19 +12,20 @@ from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence
 from embedlab.analysis.influence import Metric
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import judge
-from embedlab.evaluation.prefetch import is_same_data, kept_evaluation
-from embedlab.evaluation.selection import Asked
+from embedlab.evaluation.member import run_task
+from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
+from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
-from embedlab.tasks.task import Texts, Watches
+from embedlab.tasks.task import Texts
 from embedlab.tasks.task import task as find_task
 
 
@@ -41,7 +42,9 @@ class Answers:
     data: tuple[StoredPart, ...] = ()  # the state of every part that was read, each once
 
 
-def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None, watches: Watches, setting: SettingName) -> Answers:
+def answer(
+    one: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
+) -> Answers:
     """A member's answers to a task; what is kept of the same vectors and data is not evaluated again, what is new is kept.
 
     TEXTS is what the task reads, None where it does not say so before.
@@ -51,31 +54,31 @@ def answer(one: Asked, spec: ModelSpec, settings: Settings, texts: Texts | None,
     setting = task.setting(setting)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     made_of = (spec.name, place.fingerprint, __version__)
-    kept = {
+    stored = {
         outcomes.name: outcomes
-        for outcomes in kept_outcomes(place.evaluations, name)
+        for outcomes in stored_outcomes(place.evaluations, name)
         if (outcomes.model, outcomes.fingerprint, outcomes.embedlab) == made_of and is_same_data(outcomes.data, texts, source)
     }
-    evaluation = kept_evaluation(place, one.kept_name(setting), texts, source)
-    if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in kept.values()}:
+    evaluation = stored_evaluation(place, one.stored_name(setting), texts, source)
+    if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
         evaluation = None  # outcomes were lost: what is tested item by item is made again
-    wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(kept)
-    known = {dataset: kept[dataset] for dataset in wanted if dataset in kept}
-    lacking = tuple(dataset for dataset in wanted if dataset not in kept)
+    wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
+    known = {dataset: stored[dataset] for dataset in wanted if dataset in stored}
+    lacking = tuple(dataset for dataset in wanted if dataset not in stored)
     if evaluation is not None or (texts is not None and wanted and not lacking):
         return _answers(known, evaluation)
     can_part = task.is_divisible and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
-        rest = answer(Asked(task=one.task, names=lacking), spec, settings, replace(texts, states=states), watches, setting)
+        rest = answer(SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting)
         return _together(_answers(known, None), rest, wanted)
-    judged = judge(one.task, spec, settings, watches, one.names, setting)
+    result = run_task(one.task, spec, settings, start_progress, one.names, setting)
     with suppress(MissingError):  # a disk that takes nothing costs time, not the answer
-        judged.keep(place.evaluations, one.kept_name(setting))
-    return _answers({**known, **{own.name: own for own in judged.outcomes}}, judged.evaluation, judged.missing)
+        result.save(place.evaluations, one.stored_name(setting))
+    return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
-def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[Evidence]:
+def evidence(one: SelectedTask, answers: Mapping[int, Answers], members: int) -> list[Evidence]:
     """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
     found: dict[str, Evidence] = {}
@@ -94,7 +97,7 @@ def evidence(one: Asked, answers: Mapping[int, Answers], members: int) -> list[E
     return [*found.values(), *averages, *_value_evidence(one.task, answers, members)]
 
 
-def averages_of(one: Asked, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """The averages of a whole task, by title, and those of their DATASETS that are there."""
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
@@ -188,7 +191,7 @@ def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> 
         )
 
 
-def shared_text(one: Asked, answers: Answers) -> dict[str, Overlap]:
+def shared_text(one: SelectedTask, answers: Answers) -> dict[str, Overlap]:
     """What each row of a member's evidence shares with its training data, by the row's key."""
     metrics = find_task(one.task).metrics
     rows: dict[str, Sequence[str]] = {dataset: [dataset] for dataset in answers.outcomes}

@@ -1,23 +1,23 @@
 """One pass over the sentences of several tasks: each is encoded once, into the cache from which the tasks then read their own."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.dataset import State
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Watch
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import Texts
 
 
-def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, watches: Callable[[str], Watch]) -> None:
+def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress) -> None:
     """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; nothing where no cache is kept."""
     sentences = [sentence for one in texts for column in one.columns for sentence in column]
     if not sentences or settings.cache_gib == 0:
@@ -29,23 +29,23 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, wat
 
     for part in _transformers(spec):
         encoder = load_cached(part, machine(settings), settings.cache, settings.cache_gib, offline=settings.offline)
-        encoder.keep(sentences, watches("sentences"))
+        encoder.store(sentences, start_progress("sentences"))
 
 
-def kept_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
+def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
     """The evaluation that is kept under NAME of a member, if this embedlab made it of the same vectors on the same data.
 
     TEXTS is what its task reads; of a task that does not say so before, what it read is opened in SOURCE again. Equal vectors may be
     those of a run and of a copy of its folder: what they have learnt from, and so the marks, goes by the member's name.
     """
     try:
-        kept = Evaluation.load(place.evaluations / f"{name}.json")
+        stored = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
         return None
-    if (kept.model, kept.fingerprint, kept.embedlab) != (place.spec.name, place.fingerprint, __version__):
+    if (stored.model, stored.fingerprint, stored.embedlab) != (place.spec.name, place.fingerprint, __version__):
         return None
-    is_all = texts is None or len(kept.data) == len(texts.states)
-    return kept if is_all and is_same_data(kept.data, texts, source) else None
+    is_all = texts is None or len(stored.data) == len(texts.states)
+    return stored if is_all and is_same_data(stored.data, texts, source) else None
 
 
 def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:

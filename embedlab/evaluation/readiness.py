@@ -12,7 +12,7 @@ from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.evaluation.dev_score import dev_score
-from embedlab.evaluation.selection import Asked
+from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.tasks.task import Selection, Texts, task
 
@@ -21,21 +21,21 @@ from embedlab.tasks.task import Selection, Texts, task
 class Readiness:
     """What each of the selected tasks reads, and what cannot be done."""
 
-    texts: Mapping[Asked, Texts]  # of those that read the same whatever the model
-    missing: Mapping[Asked, MissingError]  # whose data is missing or refused, for any model
-    unfit: Mapping[tuple[str, Asked], UsageError]  # by member: a task that does not apply to it
+    texts: Mapping[SelectedTask, Texts]  # of those that read the same whatever the model
+    missing: Mapping[SelectedTask, MissingError]  # whose data is missing or refused, for any model
+    unfit: Mapping[tuple[str, SelectedTask], UsageError]  # by member: a task that does not apply to it
 
-    def tasks(self, member: str, selected: Sequence[Asked]) -> list[Asked]:
+    def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
         """Those of the SELECTED tasks that can be done with a member."""
         return [one for one in selected if one not in self.missing and (member, one) not in self.unfit]
 
 
-def check_all(members: Sequence[ModelSpec], selected: Sequence[Asked], setting: SettingName, settings: Settings) -> Readiness:
+def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], setting: SettingName, settings: Settings) -> Readiness:
     """Open all data of the SELECTED tasks and check all MEMBERS; nothing is loaded or encoded."""
     source = Source.from_settings(settings)
-    texts: dict[Asked, Texts] = {}
-    missing: dict[Asked, MissingError] = {}
-    unfit: dict[tuple[str, Asked], UsageError] = {}
+    texts: dict[SelectedTask, Texts] = {}
+    missing: dict[SelectedTask, MissingError] = {}
+    unfit: dict[tuple[str, SelectedTask], UsageError] = {}
     for one in selected:
         try:
             texts |= _texts(one, setting, source)
@@ -62,7 +62,7 @@ def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]
     parts: list[MissingError] = []
     for name in tasks:
         try:
-            for texts in _texts(Asked(task=name), "literature", source).values():
+            for texts in _texts(SelectedTask(task=name), "literature", source).values():
                 parts += texts.missing
             task(name).check_recipe(recipe, source)
         except UsageError:
@@ -75,7 +75,7 @@ def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]
     return (*absent.values(), *parts)
 
 
-def _texts(one: Asked, setting: SettingName, source: Source) -> dict[Asked, Texts]:
+def _texts(one: SelectedTask, setting: SettingName, source: Source) -> dict[SelectedTask, Texts]:
     chosen = task(one.task)
     if chosen.texts is None:
         return {}

@@ -10,18 +10,19 @@ from embedlab.analysis.evidence import AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.data.dataset import Part, State
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
-from embedlab.encoders.encoder import PairScorer, Watch
+from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
-from embedlab.evaluation.training_text import Learnt, learnt
+from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
@@ -38,7 +39,7 @@ class ScoredPairs:
     places: Mapping[str, ScorePlace]  # by member column
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[State, ...]
-    learnt: Mapping[str, Learnt]  # by member column
+    training_text: Mapping[str, TrainingText]  # by member column
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -53,11 +54,11 @@ class ScoredPairs:
 
     def member_notes(self, member: str) -> tuple[str, ...]:
         """What must be said of a member's training data: what was incomplete, and what could not be counted."""
-        return (*training_notes(self.places[member].spec), *self.learnt[member].notes)
+        return (*training_notes(self.places[member].spec), *self.training_text[member].notes)
 
     def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
         """What each slice, and each average of datasets, shares with the member's training text, for those where any does."""
-        text = self.learnt[member].text
+        text = self.training_text[member].text
         if text is None:
             return {}
         found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
@@ -82,7 +83,7 @@ def score_models(
     parts: Sequence[Part],
     settings: Settings,
     *,
-    watch: Callable[[str], Watch] | None = None,
+    progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> ScoredPairs:
     """Score every pair of PARTS by every member of MODELS; what an earlier evaluation kept is not computed again.
@@ -91,14 +92,14 @@ def score_models(
     """
     table = pair_table(parts)
     places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
-    kept = {name: _complete(table, place, settings, watch, note) for name, place in places.items()}
+    stored = {name: _complete(table, place, settings, progress, note) for name, place in places.items()}
     return ScoredPairs(
-        table=with_scores(table, {name: file.scores for name, file in kept.items()}),
+        table=with_scores(table, {name: file.scores for name, file in stored.items()}),
         models=tuple(model_columns(model) for model in models),
         places=places,
-        facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in kept.items()},
+        facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in stored.items()},
         states=tuple(part.state for part in parts),
-        learnt={name: learnt(place.spec, settings) for name, place in places.items()},
+        training_text={name: training_text(place.spec, settings) for name, place in places.items()},
     )
 
 
@@ -169,31 +170,33 @@ def _complete(
     table: pl.DataFrame,
     place: ScorePlace,
     settings: Settings,
-    watch: Callable[[str], Watch] | None,
+    progress: StartProgress | None,
     note: Callable[[str], None],
 ) -> ScoreFile:
     """The kept scores of a member and, where they lack pairs of TABLE, those now computed and kept."""
     try:
-        kept = place.read()
+        stored = place.read()
     except MissingError as error:
         note(f"{error.message}: made again")
         place.scores_file.unlink(missing_ok=True)
-        kept = place.read()
-    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(kept.scores, on="pair_key", how="anti")
+        stored = place.read()
+    lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(stored.scores, on="pair_key", how="anti")
     if lacking.is_empty():
-        return kept
+        return stored
     scorer = _load(place, settings)
     lacking = lacking.sort("pair_key")
-    similarity = scorer.score(lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), watch(place.spec.name) if watch else None)
+    similarity = scorer.score(
+        lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), progress(place.spec.name) if progress else None
+    )
     scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
-    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, kept.facts))
+    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, stored.facts))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")
     try:
         return merge_scores(place.scores_file, newer)
     except MissingError as error:
         note(f"{place.spec.name}: its scores are not kept: {error.message}")
-        return kept.merged(newer)
+        return stored.merged(newer)
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:
@@ -210,13 +213,13 @@ def _facts(place: ScorePlace, scorer: PairScorer, before: Mapping[str, str]) -> 
     """How the scores of a file were made; BEFORE says it of those that it had."""
     facts, versions = scorer.facts, sorted({__version__, *joined_values(before.get("embedlab"))})
     truncated = facts.truncated + int(before.get("truncated", 0))
-    told = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
+    described = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
     return {
         "fingerprint": place.fingerprint,
         "model": place.spec.name,
         "precision": place.precision,
         "training_text": "unknown" if UNKNOWN_TEXT in training_marks(place.spec) else "known",  # for the dashboard
-        **{key: str(value) for key, value in told.items() if value is not None},
+        **{key: str(value) for key, value in described.items() if value is not None},
     }
 
 

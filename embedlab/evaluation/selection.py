@@ -16,7 +16,7 @@ LONGEST_NAME = 100  # of a file that is named after datasets; file systems end a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SelectedTask:
     """One evaluation: a task, or only those of its datasets that are named."""
 
     task: str  # a file of this folder
@@ -43,7 +43,7 @@ class Asked:
         name = suite_title(own) if own else self.task
         return name if setting == "literature" else f"{name}-{setting}"
 
-    def kept_name(self, setting: str = "literature") -> str:
+    def stored_name(self, setting: str = "literature") -> str:
         """Where its evaluation is kept in a member's folder: that of some of a task's datasets in the task's own folder."""
         name = self.evaluation_name(setting)
         if self.is_whole:
@@ -52,7 +52,7 @@ class Asked:
         return f"{name}/{own if len(own) <= LONGEST_NAME else sha256(own.encode()).hexdigest()[:16]}"
 
 
-def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[Asked]:
+def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
     """What SUITE (a task, or "all") or the datasets called NAMES stand for; without either it is sts.
 
     "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
@@ -61,14 +61,14 @@ def ask(suite: str | None, names: Sequence[str], folder: Path | None) -> list[As
     if suite not in {None, ALL, *task_names()}:
         raise unknown("task", str(suite), [ALL, *task_names()])
     if not names:
-        return list(_everything(folder)) if suite == ALL else [Asked(task=suite or "sts")]
+        return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or "sts")]
     found: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="leave --suite out")
         found.setdefault((task, set_of(name)), []).append(name)
-    return [Asked(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
+    return [SelectedTask(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
 
 
 def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
@@ -78,10 +78,10 @@ def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
     return (set_,) if set_ is not None and set_ in own else tuple(own)
 
 
-def _everything(folder: Path | None) -> Iterator[Asked]:
+def _everything(folder: Path | None) -> Iterator[SelectedTask]:
     for task in all_tasks():
-        yield Asked(task=task.name)
-        yield from (Asked(task=task.name, names=(name,)) for name in task.sets(folder))
+        yield SelectedTask(task=task.name)
+        yield from (SelectedTask(task=task.name, names=(name,)) for name in task.sets(folder))
 
 
 def _task_of(name: str) -> str:

@@ -59,5 +59,5 @@ def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
 
 def predictions_text(answers: Answers, classes: Sequence[str]) -> str:
     """The text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score within 0 to 5."""
-    told = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
-    return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(told)])
+    predictions = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
+    return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(predictions)])

@@ -20,14 +20,14 @@ TRAINING = "training"  # the folder in an exported model that keeps what its mar
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learnt:
+class TrainingText:
     """What is known of a model's training text."""
 
     text: KnownText | None = None  # None: no run is known to be behind the model
     notes: tuple[str, ...] = ()  # what could not be counted
 
 
-def learnt(spec: ModelSpec, settings: Settings) -> Learnt:
+def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     """The training text of a model, kept with its runs; of a run that has not kept it, read again from the data and kept.
 
     A run whose training data is not at hand, or has changed since, is not counted, and a note says so.
@@ -38,17 +38,17 @@ def learnt(spec: ModelSpec, settings: Settings) -> Learnt:
             texts.append(_known(run, settings))
         except EmbedlabError as error:
             notes.append(f"what {run.id} shares with test sets is not counted: {error.message}")
-    return Learnt(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
+    return TrainingText(text=reduce(or_, texts) if texts else None, notes=tuple(notes))
 
 
-def keep_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
+def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
     """Put into the model folder FOLDER what its marks need of the runs behind SPEC, so that it outlives them."""
     for number, run in enumerate(lineage(spec), start=1):  # two runs of different folders may have one name
-        kept = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
+        stored = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
         # Who trained it, and how it was typed, is nobody's business where the folder goes.
-        kept.write_once(run.recipe(), replace(run.environment(), command=(), host=""))
+        stored.write_once(run.recipe(), replace(run.environment(), command=(), host=""))
         with suppress(EmbedlabError):  # what cannot be counted is told when the model is scored
-            _known(run, settings).write(kept.learnt_file)
+            _known(run, settings).write(stored.training_text_file)
 
 
 def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
@@ -58,20 +58,20 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
     while waiting:
         one = waiting.pop(0)
         waiting += one.parts
-        kept = _kept(one)
-        for run in kept or _own(one):
+        stored = _stored(one)
+        for run in stored or _own(one):
             if run.path.resolve() not in seen:
                 seen.add(run.path.resolve())
-                waiting += starts_of(run) if not kept else ()
+                waiting += starts_of(run) if not stored else ()
                 yield run
 
 
 def runs_in(spec: ModelSpec) -> list[RunFolder]:
     """The run whose model SPEC is, or the runs that an exported model brings along; none where embedlab did not train it."""
-    return _kept(spec) or _own(spec)
+    return _stored(spec) or _own(spec)
 
 
-def _kept(spec: ModelSpec) -> list[RunFolder]:
+def _stored(spec: ModelSpec) -> list[RunFolder]:
     """What an exported model keeps of all the runs behind it, in its folder or in what was fetched from the hub."""
     if spec.kind not in {"folder", "hub"}:
         return []
@@ -96,10 +96,10 @@ def starts_of(run: RunFolder) -> tuple[ModelSpec, ...]:
 
 
 def _known(run: RunFolder, settings: Settings) -> KnownText:
-    if not run.learnt_file.exists():
+    if not run.training_text_file.exists():
         return _count_again(run, settings)
     try:
-        return KnownText.read(run.learnt_file)
+        return KnownText.read(run.training_text_file)
     except MissingError:
         with suppress(EmbedlabError):  # without its data, the damage is the reason
             return _count_again(run, settings)
@@ -110,7 +110,7 @@ def _count_again(run: RunFolder, settings: Settings) -> KnownText:
     """Read the training text of RUN again, and store it with the run."""
     known = _read_again(run, settings)
     with suppress(MissingError):  # a disk that refuses costs the file, not the count
-        known.write(run.learnt_file)
+        known.write(run.training_text_file)
     return known
 
 

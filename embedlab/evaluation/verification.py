@@ -20,10 +20,10 @@ from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import find_scores, member_folders
 from embedlab.evaluation.outcomes import Answers, evidence
 from embedlab.evaluation.prefetch import plain_state
-from embedlab.evaluation.selection import Asked
+from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
-from embedlab.runs.outcomes import Outcomes, kept_outcomes
+from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.results import Result, ScoreKey, without_folder
 from embedlab.runs.signature import data_part
 from embedlab.tasks.sts import DATASETS
@@ -125,10 +125,10 @@ def _of_items(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
         common = set.intersection(*(set(own) for own in outcomes.values()))
         if not common:
             continue
-        asked = Asked(task=task.partition("-")[0])
+        selected = SelectedTask(task=task.partition("-")[0])
         answers = {number: _answers({name: own[name] for name in own if name in common}) for number, own in outcomes.items()}
-        slices = compare_evidence(evidence(asked, answers, len(members)), _columns(sides), FIRST)
-        intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(asked.task) else 100)
+        slices = compare_evidence(evidence(selected, answers, len(members)), _columns(sides), FIRST)
+        intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(selected.task) else 100)
     return Apart(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
 
 
@@ -202,7 +202,7 @@ def _outcomes(task: str, fingerprint: str, result: Result, settings: Settings, f
     for folder in member_folders(fingerprint, settings, file):
         found = {
             one.name: one
-            for one in kept_outcomes(folder / "evaluations", task)
+            for one in stored_outcomes(folder / "evaluations", task)
             if one.fingerprint == fingerprint and {data_part(part) for part in one.data} <= {*result.signature.data}
         }
         if found:

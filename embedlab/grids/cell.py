@@ -156,7 +156,7 @@ def is_held(path: Path) -> bool:
         return False
 
 
-def judge(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
+def ending_of(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
     """What becomes of a cell whose process ended badly: another try, or the end with the reason."""
     if returncode == ExitCode.INTERRUPTED:
         return Ending(state="cancelled", reason="stopped by its user")

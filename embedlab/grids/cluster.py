@@ -16,7 +16,7 @@ from typing import Any
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError
 from embedlab.core.paths import atomic_folder
-from embedlab.grids.cell import PROGRAM, is_complete, judge
+from embedlab.grids.cell import PROGRAM, ending_of, is_complete
 from embedlab.grids.local import finish_cell
 from embedlab.grids.plan import SAMPLE, Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
@@ -85,10 +85,10 @@ class _Cluster:
             return Ending(state="waiting")
         except self.ray.exceptions.RayError as error:  # the node is gone, or its memory
             lines = str(error).strip().splitlines()
-            return judge(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
+            return ending_of(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
         if outcome.archive is not None:
             unpack(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
-        return Ending(state="done") if outcome.returncode == 0 else judge(entry, outcome.returncode, outcome.reason)
+        return Ending(state="done") if outcome.returncode == 0 else ending_of(entry, outcome.returncode, outcome.reason)
 
     def renew(self) -> None:
         """Keep the claims of all tasks."""
@@ -119,14 +119,14 @@ def run_on_cluster(
     """
     with _connected(address):
         cluster = _Cluster(plan, folder, at_once, program)
-        since, beat, was_asked = time.time(), time.monotonic(), False
+        since, beat, was_stopped = time.time(), time.monotonic(), False
         with alive(folder.workers / cluster.name):
-            while cluster.tasks or (cluster.queue.is_open() and not was_asked):
-                if not was_asked:
+            while cluster.tasks or (cluster.queue.is_open() and not was_stopped):
+                if not was_stopped:
                     cluster.submit()
-                if not was_asked and (is_stopping() or cluster.queue.is_cancelled(since)):
+                if not was_stopped and (is_stopping() or cluster.queue.is_cancelled(since)):
                     cluster.cancel()
-                    was_asked = True
+                    was_stopped = True
                 cluster.collect()
                 if time.monotonic() - beat > BEAT_S:
                     cluster.renew()

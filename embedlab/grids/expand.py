@@ -170,8 +170,8 @@ class _Base:
             weights = folder_fingerprint(folder, pooling="", max_tokens=0, precision="", is_normalised=is_normalised)
             return [{**section, "model": weights}]
         if name == "evaluate":
-            judged = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
-            dev = [part_state(source, dataset, "dev").digest for dataset in judged]
+            dev_datasets = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))
+            dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
         if name.endswith(".data"):
             return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]

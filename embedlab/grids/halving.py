@@ -14,7 +14,7 @@ from embedlab.grids.queue import Entry, Queue
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
-KEPT = 0.5  # share of the variants that goes on at each rung
+PROMOTED_SHARE = 0.5  # share of the variants that goes on at each rung
 
 
 def rungs_for(budget: float) -> tuple[float, ...]:
@@ -64,8 +64,8 @@ def promote(plan: Plan, queue: Queue) -> None:
     for rung, share in enumerate(rungs):
         cohort = [entry for entry in entries if entry.rung == rung and entry.state not in {"stopped", "cancelled"}]
         if any(entry.state == "paused" for entry in cohort) and not any(entry.state in {"waiting", "running"} for entry in cohort):
-            kept, stopped = _choose(cohort, _scores(plan, cohort, share), share)
-            queue.promote(kept, stopped)
+            promoted, stopped = _choose(cohort, _scores(plan, cohort, share), share)
+            queue.promote(promoted, stopped)
             return
 
 
@@ -80,11 +80,11 @@ def _scores(plan: Plan, cohort: Sequence[Entry], share: float) -> dict[str, floa
 
 def _choose(cohort: Sequence[Entry], scores: Mapping[str, float], share: float) -> tuple[list[Entry], dict[Entry, str]]:
     ranked = sorted(scores, key=lambda run: -scores[run])  # stable: of equal ones the first in the grid file goes on
-    kept = set(ranked[: math.ceil(len(ranked) * KEPT)])
+    promoted = set(ranked[: math.ceil(len(ranked) * PROMOTED_SHARE)])
     place = {run: number for number, run in enumerate(ranked, start=1)}
     stopped = {
         entry: f"dev {scores[entry.run]:.2f} after {share:.0%} of the training: place {place[entry.run]} of {len(ranked)}"
         for entry in cohort
-        if entry.run not in kept
+        if entry.run not in promoted
     }
-    return [entry for entry in cohort if entry.run in kept], stopped
+    return [entry for entry in cohort if entry.run in promoted], stopped

@@ -51,7 +51,7 @@ def alone(folder: GridFolder) -> Iterator[None]:
 
 def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
     """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already."""
-    keep_plan(plan, folder)
+    store_plan(plan, folder)
     complete = [cell for cell in plan.cells if is_complete(plan, cell)]
     for cell in complete:  # a worker that was killed between a cell's end and this left them
         drop_checkpoints(plan.run(cell))
@@ -60,7 +60,7 @@ def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
 
 
-def keep_plan(plan: Plan, folder: GridFolder) -> None:
+def store_plan(plan: Plan, folder: GridFolder) -> None:
     """Put PLAN into the grid's folder; while workers are at it the grid has one plan, and another is refused."""
     if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
         return
@@ -97,7 +97,7 @@ class Crew:
                 self._processes[slot] = self._start(slot)
         return any(process.poll() is None for process in self._processes)
 
-    def ask_to_stop(self) -> None:
+    def request_stop(self) -> None:
         """Ask every worker to save its cell's checkpoint and end; asked twice, they kill it."""
         for process in self._processes:
             with suppress(ProcessLookupError):
@@ -115,7 +115,7 @@ class Crew:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if any(process.poll() is None for process in self._processes):
-            self.ask_to_stop()
+            self.request_stop()
         deadline = time.monotonic() + GRACE_S
         for process in self._processes:
             try:
@@ -139,12 +139,12 @@ def run_local(
     Raises Interrupted once IS_STOPPING says so and the cells at work have saved their checkpoints.
     """
     with Crew(folder, workers, gpus=gpus, program=program) as crew:
-        was_asked = False
+        was_stopped = False
         while crew.is_working():
             show()
-            if is_stopping() and not was_asked:
-                crew.ask_to_stop()
-                was_asked = True
+            if is_stopping() and not was_stopped:
+                crew.request_stop()
+                was_stopped = True
             time.sleep(POLL_S)
         show()
         complaint = crew.complaint()
@@ -206,8 +206,8 @@ def finish_cell(
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     """Wait for a cell's process, which is asked to stop when this one is."""
     # What is ignored on purpose, as SIGHUP is under nohup, stays so.
-    asked = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in asked}
+    selected = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in selected}
     try:
         process.wait()
     except BaseException:

@@ -82,7 +82,7 @@ class _Curves:
         del self.losses[:-CURVE], self.dev[:-CURVE]
 
 
-class Watcher:
+class GridFollower:
     """Follows a grid: each look reads what is new."""
 
     def __init__(self, folder: GridFolder) -> None:

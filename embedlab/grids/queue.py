@@ -163,13 +163,13 @@ class Queue:
             execute("DELETE FROM cells WHERE (run, seed) NOT IN (SELECT run, seed FROM wanted)")
             # Under the same budget what was stopped stays so; otherwise every cell begins at the first rung.
             is_same = self._connection.execute("SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)).fetchone()
-            kept = "('running', 'paused', 'stopped')" if is_same else "('running')"
+            promoted = "('running', 'paused', 'stopped')" if is_same else "('running')"
             execute(
                 "INSERT INTO cells (run, seed, number, state) SELECT run, seed, number, iif(done, 'done', 'waiting') FROM wanted WHERE 1 "
                 "ON CONFLICT (run, seed) DO UPDATE SET number = excluded.number, "
                 "errors = iif(state = 'running', errors, 0), kills = iif(state = 'running', kills, 0), "
                 "reason = iif(excluded.state = 'done', '', reason), "
-                f"state = iif(state IN {kept} AND excluded.state <> 'done', state, excluded.state), rung = iif(?, rung, 0)",
+                f"state = iif(state IN {promoted} AND excluded.state <> 'done', state, excluded.state), rung = iif(?, rung, 0)",
                 is_same is not None,
             )
             execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
@@ -212,10 +212,10 @@ class Queue:
             where = "WHERE run = ? AND seed = ? AND state = 'running' AND worker = ?"
             return execute(f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker).rowcount == 1
 
-    def promote(self, kept: Collection[Entry], stopped: Mapping[Entry, str]) -> None:
+    def promote(self, promoted: Collection[Entry], stopped: Mapping[Entry, str]) -> None:
         """Send the KEPT cells to the next rung and stop the others that are paused, each with its reason."""
         with self._transaction() as execute:
-            for entry in kept:
+            for entry in promoted:
                 change = "state = iif(state = 'paused', 'waiting', state), rung = rung + 1"
                 execute(f"UPDATE cells SET {change} WHERE run = ? AND seed = ? AND rung = ?", *entry.key, entry.rung)
             for entry, reason in stopped.items():

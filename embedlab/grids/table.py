@@ -140,7 +140,7 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
         path = _evaluation_file(run, measure)
         if not path.is_file():
             continue
-        evaluation = Evaluation.load(path, keep=measure.is_of)
+        evaluation = Evaluation.load(path, where=measure.is_of)
         scores = {score.slice: (100 if measure.is_share else 1) * score.value for score in evaluation.scores}
         dev = _last_dev(run.events_file)
         yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)

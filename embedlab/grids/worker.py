@@ -17,7 +17,7 @@ from uuid import uuid4
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.paths import disk_errors
 from embedlab.grids import halving
-from embedlab.grids.cell import PROGRAM, CellLock, environment, is_held, judge, next_command
+from embedlab.grids.cell import PROGRAM, CellLock, ending_of, environment, is_held, next_command
 from embedlab.grids.plan import Cell, GridFolder, Plan
 from embedlab.grids.queue import Ending, Entry, Queue
 from embedlab.runs.tidy import drop_checkpoints
@@ -68,7 +68,7 @@ class Worker:
         try:
             ending = self._bring_to_end(entry, self.plan.cell(entry.number))
         except EmbedlabError as error:  # a full disk, a forbidden folder: other cells may fare better
-            ending = judge(entry, error.exit_code, error.message)
+            ending = ending_of(entry, error.exit_code, error.message)
         if ending is not None:
             self.queue.settle(entry, ending, time.monotonic() - began)
             halving.promote(self.plan, self.queue)
@@ -108,28 +108,28 @@ class Worker:
 
     def _watch(self, process: "subprocess.Popen[bytes]", entry: Entry, cell: Cell, log_start: int) -> Ending | None:
         """See a process through; None when it ended well, or still runs while the claim is somebody else's."""
-        asked_at: float | None = None
+        stopped_at: float | None = None
         beat = 0.0
         while True:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(TICK_S)
                 break
             now = time.monotonic()
-            if asked_at is not None and (self.stops > 1 or now - asked_at > GRACE_S):
+            if stopped_at is not None and (self.stops > 1 or now - stopped_at > GRACE_S):
                 _signal(process, signal.SIGKILL)
             if now - beat < BEAT_S and self.stops == 0:
                 continue
             beat = now
             if not self.queue.renew(entry, pid=process.pid):
                 return None
-            if asked_at is None and (self._should_stop() or self._is_at_rung(entry, cell)):
+            if stopped_at is None and (self._should_stop() or self._is_at_rung(entry, cell)):
                 _signal(process, signal.SIGTERM)
-                asked_at = now
+                stopped_at = now
         if process.returncode == 0:
             return None
-        if asked_at is not None:
+        if stopped_at is not None:
             return Ending(state="waiting")  # the next look at it says whether it is to pause
-        return judge(entry, process.returncode, run=self.plan.run(cell), log_start=log_start)
+        return ending_of(entry, process.returncode, run=self.plan.run(cell), log_start=log_start)
 
     def _is_at_rung(self, entry: Entry, cell: Cell) -> bool:
         """Whether successive halving wants the cell to wait for the others now."""

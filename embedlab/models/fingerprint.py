@@ -51,8 +51,8 @@ def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision
         )
     files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
     parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
-    told = [*(["normalised"] if is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else [])]
-    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *told)
+    changes = [*(["normalised"] if is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else [])]
+    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *changes)
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:

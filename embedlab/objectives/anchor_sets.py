@@ -26,9 +26,12 @@ class AnchorSets:
 
     def with_positives(self) -> "AnchorSets":
         """Only the anchors that have a positive: eq. 2 says nothing of the others."""
-        kept = self.positives.any(axis=1)
+        has_positive = self.positives.any(axis=1)
         return AnchorSets(
-            anchors=self.anchors[kept], positives=self.positives[kept], negatives=self.negatives[kept], classes=self.classes[kept]
+            anchors=self.anchors[has_positive],
+            positives=self.positives[has_positive],
+            negatives=self.negatives[has_positive],
+            classes=self.classes[has_positive],
         )
 
 

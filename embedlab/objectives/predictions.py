@@ -1,6 +1,6 @@
 """What chen's three heads say of sentences and pairs: one run's predictions, or the average of several runs'."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,9 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Watch, cosines
+from embedlab.encoders.encoder import Encoder, cosines
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
 from embedlab.objectives.objective import Objective, Trained
@@ -20,7 +21,6 @@ from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 
-Watches = Callable[[str], Watch]  # the progress callback of a dataset by its name
 Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)
 
@@ -37,25 +37,29 @@ class Prediction:
     threshold: float = 0.5  # of paraphrases
 
 
-def predict_all(trained: Trained, parts: Mapping[str, Part], source: Source, watches: Watches | None = None) -> dict[str, Prediction]:
+def predict_all(
+    trained: Trained, parts: Mapping[str, Part], source: Source, start_progress: StartProgress | None = None
+) -> dict[str, Prediction]:
     """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
     found = {}
     for name, part in parts.items():
-        watch = watches(name) if watches is not None else None
-        values = predict(trained, name, part.frame, watch)
+        progress = start_progress(name) if start_progress is not None else None
+        values = predict(trained, name, part.frame, progress)
         if values is not None:
             found[name] = Prediction(values=values, by=_make(trained, name))
         elif name != "sentiment":
-            values = plain_cosines(trained.encoder, part.frame, watch)
+            values = plain_cosines(trained.encoder, part.frame, progress)
             found[name] = _thresholded(trained, values, source) if name == "paraphrases" else Prediction(values=values, by="plain cosine")
     return found
 
 
-def predict_averages(spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], watches: Watches) -> dict[str, Prediction]:
+def predict_averages(
+    spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], start_progress: StartProgress
+) -> dict[str, Prediction]:
     """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
     found = {}
     for name, part in parts.items():
-        said = {one.name: predict(member, name, part.frame, watches(name)) for one, member in zip(spec.parts, members, strict=True)}
+        said = {one.name: predict(member, name, part.frame, start_progress(name)) for one, member in zip(spec.parts, members, strict=True)}
         voices = {one: values for one, values in said.items() if values is not None}
         if voices:
             by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
@@ -65,13 +69,13 @@ def predict_averages(spec: ModelSpec, members: Sequence[Trained], parts: Mapping
     return found
 
 
-def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | None = None) -> Values | None:
+def predict(trained: Trained, dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Values | None:
     """What the head for DATASET says of the rows of FRAME; None where it has not been learnt."""
     head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[dataset])), None)
     if head is None:
         return None
     device = next((parameter.device for parameter in head.parameters()), None)
-    columns = tuple(vectors.to(device) for vectors in _vectors(trained.encoder, frame, watch))
+    columns = tuple(vectors.to(device) for vectors in _vectors(trained.encoder, frame, progress))
     was_training = head.training
     head.eval()
     with torch.inference_mode():
@@ -80,9 +84,9 @@ def predict(trained: Trained, dataset: str, frame: pl.DataFrame, watch: Watch | 
     return values.cpu().numpy()
 
 
-def plain_cosines(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None = None) -> Values:
+def plain_cosines(encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Values:
     """Cosines of the sentence vectors themselves, without any head."""
-    return cosines(*(vectors.numpy() for vectors in _vectors(encoder, frame, watch)))
+    return cosines(*(vectors.numpy() for vectors in _vectors(encoder, frame, progress)))
 
 
 def best_threshold(values: Values, labels: NDArray[np.int64]) -> float:
@@ -103,10 +107,10 @@ def average(values: Sequence[Values]) -> Values:
     return mean
 
 
-def _vectors(encoder: Encoder, frame: pl.DataFrame, watch: Watch | None) -> tuple[Tensor, ...]:
+def _vectors(encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
     """The vectors of each sentence column; a sentence that repeats is encoded once."""
     names = [name for name in ("sentence", "sentence1", "sentence2") if name in frame.columns]
-    vectors = torch.from_numpy(encoder.encode([text for name in names for text in frame[name]], watch))
+    vectors = torch.from_numpy(encoder.encode([text for name in names for text in frame[name]], progress))
     parts: tuple[Tensor, ...] = vectors.split(len(frame))
     return parts
 

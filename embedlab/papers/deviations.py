@@ -69,7 +69,7 @@ def _of_state(state: Mapping[str, Any]) -> Deviation | None:
 def _beforehand(table: PaperTable) -> Iterator[Deviation]:
     """What the paper's file says, without rows that the table has not: those about an encoder that is replaced."""
     for deviation in table.deviations:
-        rows = tuple(row for row in deviation.rows if row in table.makings)
+        rows = tuple(row for row in deviation.rows if row in table.sources)
         if rows or not deviation.rows:
             yield replace(deviation, rows=rows)
 

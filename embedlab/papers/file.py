@@ -12,7 +12,7 @@ from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
 from embedlab.models.grammar import Combination
 from embedlab.papers.printed import PAPERS, by_number, published_scores, published_tables
-from embedlab.papers.table import ENCODER, Claim, Deviation, Making, Measure, PaperTable, Point
+from embedlab.papers.table import ENCODER, Claim, Deviation, Measure, PaperTable, Point, RowSource
 
 
 @table
@@ -116,8 +116,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         seeds=values.seeds,
         by=values.by,
         columns=tuple(values.columns),
-        judge=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
-        makings={label: _making(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
+        ranked_by=tuple((column,) for column in values.judge) if values.each else (values.judge,) if values.judge else (),
+        sources={label: _source(row, table_set, f"{where}, row {label!r}") for label, row in rows.items()},
         points=tuple(
             _point(label, row, table_set, column, values, where)
             for label, row in rows.items()
@@ -144,12 +144,12 @@ def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Map
     return other.rows, {**other.set, **values.set}
 
 
-def _making(row: _Row, table_set: Mapping[str, Any], where: str) -> Making:
+def _source(row: _Row, table_set: Mapping[str, Any], where: str) -> RowSource:
     given = [row.recipe, row.pooling, row.combine, row.lacks]
     if sum(value is not None for value in given) != 1:
         raise UsageError(f"{where}: not exactly one of recipe, pooling, combine and lacks", hint='for example recipe = "snli-ce"')
     own = row.set.get(ENCODER)
-    return Making(
+    return RowSource(
         recipe=row.recipe,
         pooling=row.pooling,
         combine=row.combine,
@@ -167,11 +167,11 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
     found = own.slice or shared.slice
     if found is None:
         raise UsageError(f"{where}: column {column!r} names no slice of row {label!r}", hint='for example slice = "sts12"')
-    making = _making(row, table_set, f"{where}, row {label!r}")
+    source = _source(row, table_set, f"{where}, row {label!r}")
     return Point(
         row=label,
         column=column,
-        making=replace(making, set={**making.set, **shared.set, **own.set}),
+        source=replace(source, set={**source.set, **shared.set, **own.set}),
         measure=Measure(
             task=own.task or shared.task or values.task,
             slice=found,
@@ -184,15 +184,15 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
 
 def _check_names(found: PaperTable, where: str) -> None:
     """Refuse rows, columns and tasks that do not exist, naming the nearest that does."""
-    rows = list(found.makings)
-    spoken = [row for making in found.makings.values() for row in making.of]
+    rows = list(found.sources)
+    spoken = [row for source in found.sources.values() for row in source.of]
     spoken += [row for deviation in found.deviations for row in deviation.rows]
     spoken += [row for claim in found.claims for row in (claim.better, claim.worse)]
     _refuse_unknown("row", spoken, rows, where)
-    _refuse_unknown("column", (column for columns in found.judge for column in columns), found.columns, where)
+    _refuse_unknown("column", (column for columns in found.ranked_by for column in columns), found.columns, where)
     _refuse_unknown("task", found.tasks, task_names(), where)
     if found.printed:
-        _refuse_unknown("printed row", (row for row in rows if not found.makings[row].is_control), found.printed, where)
+        _refuse_unknown("printed row", (row for row in rows if not found.sources[row].is_control), found.printed, where)
         _refuse_unknown("printed column", found.columns, next(iter(found.printed.values())), where)
     if not rows and found.shown_by is None:
         raise UsageError(f"{where} has neither rows nor shown_by", hint="give the command that shows it here")

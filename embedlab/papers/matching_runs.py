@@ -12,10 +12,10 @@ from embedlab.core.recipe import Recipe, flatten, to_table
 from embedlab.core.schema import unbuild
 from embedlab.models.catalog import finished_runs, finished_seeds
 from embedlab.papers.plan import expected_recipe, keys_set, training, trainings
-from embedlab.papers.table import ENCODER, Making, PaperTable
+from embedlab.papers.table import ENCODER, PaperTable, RowSource
 from embedlab.runs.store import RunFolder
 
-Spot = tuple[str, str]  # row and column of a table
+TableCell = tuple[str, str]  # row and column of a table
 
 _Fit = tuple[bool, bool, int, str]  # of another recipe, of another name, differences, the run's name
 
@@ -39,13 +39,13 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
     everything else, then the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
-    wanted = {key: (making, expected_recipe(making, overrides, encoder)) for key, (_, making) in trainings(table).items()}
+    wanted = {key: (source, expected_recipe(source, overrides, encoder)) for key, (_, source) in trainings(table).items()}
     fitting = {}
-    for key, (making, expected) in wanted.items():
+    for key, (source, expected) in wanted.items():
         siblings = [_values(recipe) for _, recipe in wanted.values() if _objectives(recipe) == _objectives(expected)]
         decisive = {name for name in _values(expected) if len({json.dumps(values.get(name)) for values in siblings}) > 1}
-        decisive |= keys_set(making) & _values(expected).keys()
-        is_free = making.encoder is None and encoder is None
+        decisive |= keys_set(source) & _values(expected).keys()
+        is_free = source.encoder is None and encoder is None
         own = {name: recipe for name, recipe in there.items() if _is_of(expected, recipe, runs)}
         fitting[key] = _fitting(expected, decisive - ({ENCODER} if is_free else set()), own)
     values = {name: _values(recipe) for name, recipe in there.items()}
@@ -55,7 +55,7 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
 def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
     """The keys in which the runs behind the rows differ from each other though the paper's rows do not, with their values."""
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
-    common = _common([expected_recipe(making) for _, making in trainings(table).values()], values)
+    common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
     found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
     return {key: texts for key, texts in found.items() if len(texts) > 1}
 
@@ -148,25 +148,25 @@ class RowModels:
     encoder: str  # what untuned rows take
     seeds: Collection[int] | None = None  # None: all that are finished
 
-    def members(self, making: Making) -> tuple[Member, ...]:
+    def members(self, source: RowSource) -> tuple[Member, ...]:
         """The models behind a making, one a seed; none where something is not there yet."""
-        if making.recipe is not None:
-            run = self.run_of.get(training(making))
+        if source.recipe is not None:
+            run = self.run_of.get(training(source))
             there = finished_seeds(self.runs, run) if run is not None else {}
             names = {seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds}
             return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
-        if making.pooling is not None:
-            return (Member(name=f"{making.set.get(ENCODER, self.encoder)}?pooling={making.pooling}", seed=None),)
-        if making.combine is None:
+        if source.pooling is not None:
+            return (Member(name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}", seed=None),)
+        if source.combine is None:
             return ()
-        parts = [self.members(self.table.makings[row]) for row in making.of]
-        rows = _couples(parts[0]) if making.is_control else _by_seed(parts)
-        return tuple(_combined(making.combine, row) for row in rows)
+        parts = [self.members(self.table.sources[row]) for row in source.of]
+        rows = _couples(parts[0]) if source.is_control else _by_seed(parts)
+        return tuple(_combined(source.combine, row) for row in rows)
 
-    def all_members(self) -> dict[Spot, tuple[Member, ...]]:
+    def all_members(self) -> dict[TableCell, tuple[Member, ...]]:
         """The models behind every number by row and column, and behind every row under the column ""."""
-        rows = {(row, ""): self.members(making) for row, making in self.table.makings.items()}
-        return {**rows, **{(point.row, point.column): self.members(point.making) for point in self.table.points}}
+        rows = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
+        return {**rows, **{(point.row, point.column): self.members(point.source) for point in self.table.points}}
 
 
 def _combined(combine: str, parts: Sequence[Member]) -> Member:

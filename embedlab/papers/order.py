@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
-from embedlab.analysis.ordering import Agreement, Estimate, Order, Standing
+from embedlab.analysis.ordering import Agreement, Estimate, Order, Ordering
 from embedlab.choices import Aggregate
 from embedlab.core.names import scores_pairs
 from embedlab.papers.items import Stored, item_rows
-from embedlab.papers.matching_runs import Member, Spot
+from embedlab.papers.matching_runs import Member, TableCell
 from embedlab.papers.table import Measure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, Score
 
 HOLDS = 0.95  # from which probability an order is said to hold, and under 1 − HOLDS to be reversed
 
-Members = Mapping[Spot, Sequence[Member]]  # the models behind each number
+Members = Mapping[TableCell, Sequence[Member]]  # the models behind each number
 Evaluations = Mapping[tuple[str, str], Evaluation]  # by member and task
 
 
@@ -78,7 +78,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class RowOrder:
     """Whether a table's order holds here."""
 
     pairs: tuple[PairOrder, ...]
@@ -94,24 +94,24 @@ class _Ranked:
     ours: Estimate
 
 
-def numbers_of(table: PaperTable, members: Members, evaluations: Evaluations) -> dict[Spot, Number]:
+def numbers_of(table: PaperTable, members: Members, evaluations: Evaluations) -> dict[TableCell, Number]:
     """Every number of a table by row and column; MEMBERS are the models behind it."""
     found = {}
     for point in table.points:
-        spot = (point.row, point.column)
-        scores = _scores(point.measure, members.get(spot, ()), evaluations)
+        cell = (point.row, point.column)
+        scores = _scores(point.measure, members.get(cell, ()), evaluations)
         printed = table.printed.get(point.row, {}).get(point.column)
-        found[spot] = Number(printed=printed, values=tuple(table.scale * score.value for score in scores))
+        found[cell] = Number(printed=printed, values=tuple(table.scale * score.value for score in scores))
     return found
 
 
-def judge(
+def find_row_order(
     table: PaperTable,
     members: Members,
     evaluations: Evaluations,
     items: Items,
-    watch: Callable[[int, int], None] = lambda _done, _total: None,
-) -> Judgement:
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> RowOrder:
     """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the scores vary over."""
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
@@ -120,13 +120,13 @@ def judge(
         wanted.setdefault(point.measure, []).extend(member.name for member in members.get((point.row, point.column), ()))
     pairs = items.pairs.with_columns(sentence_numbers(items.pairs)) if items.pairs is not None else None
     behind = _Behind(pairs=pairs, answers=item_rows(wanted, items.answers))
-    for done, columns in enumerate(table.judge):
+    for done, columns in enumerate(table.ranked_by):
         ranked = _rank(table, columns, members, evaluations, behind)
-        standing = Standing([one.ours for one in ranked])
-        found += _pairs(table, columns, ranked, standing)
-        rankings += _rankings(table, columns, ranked, standing)
-        watch(done + 1, len(table.judge))
-    return Judgement(pairs=tuple(found), rankings=tuple(rankings))
+        ordering = Ordering([one.ours for one in ranked])
+        found += _pairs(table, columns, ranked, ordering)
+        rankings += _rankings(table, columns, ranked, ordering)
+        progress(done + 1, len(table.ranked_by))
+    return RowOrder(pairs=tuple(found), rankings=tuple(rankings))
 
 
 def find_score(evaluation: Evaluation, measure: Measure) -> Score | None:
@@ -156,7 +156,7 @@ def _rank(
 ) -> list[_Ranked]:
     """The rows that have all of COLUMNS, best printed first; those that the paper does not print come last."""
     rows = []
-    for row in table.makings:
+    for row in table.sources:
         points = [point for point in table.points if point.row == row and point.column in columns]
         scores = [_scores(point.measure, members.get((row, point.column), ()), evaluations) for point in points]
         behind = members.get((row, columns[0]), ())
@@ -222,12 +222,12 @@ def _variance_of_counts(point: Point, scores: Sequence[Score]) -> float:
     return share * (1 - share) / scores[0].items
 
 
-def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], standing: Standing) -> list[PairOrder]:
+def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[PairOrder]:
     """Neighbours in the printed order within a group, then the other pairs that the text is about."""
     by_row = {one.row: place for place, one in enumerate(ranked)}
     claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
     spoken: dict[tuple[str, str], str] = {}
-    for group in dict.fromkeys(table.group(row) for row in table.makings):
+    for group in dict.fromkeys(table.group(row) for row in table.sources):
         printed = [one for one in ranked if table.group(one.row) == group and one.printed is not None]
         spoken |= {(first.row, second.row): "" for first, second in pairwise(printed) if first.printed != second.printed}
     return [
@@ -236,7 +236,7 @@ def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked
             better=better,
             worse=worse,
             printed=_printed_difference(ranked[by_row[better]], ranked[by_row[worse]]),
-            ours=standing.order(by_row[better], by_row[worse]),
+            ours=ordering.order(by_row[better], by_row[worse]),
             claim=text,
         )
         for (better, worse), text in {**spoken, **claims}.items()
@@ -247,11 +247,11 @@ def _printed_difference(better: _Ranked, worse: _Ranked) -> float | None:
     return better.printed - worse.printed if better.printed is not None and worse.printed is not None else None
 
 
-def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], standing: Standing) -> list[Ranking]:
+def _rankings(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[Ranking]:
     found = []
-    for group in dict.fromkeys(table.group(row) for row in table.makings):
+    for group in dict.fromkeys(table.group(row) for row in table.sources):
         places = [place for place, one in enumerate(ranked) if table.group(one.row) == group and one.printed is not None]
         if len(places) > 2:
             printed = [cast("float", ranked[place].printed) for place in places]
-            found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=standing.agreement(places, printed)))
+            found.append(Ranking(columns=columns, group=group, rows=len(places), kendall=ordering.agreement(places, printed)))
     return found

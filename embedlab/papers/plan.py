@@ -12,7 +12,7 @@ from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.plan import Place, Plan, Variant
 from embedlab.models.catalog import finished_runs
-from embedlab.papers.table import ENCODER, Making, PaperTable
+from embedlab.papers.table import ENCODER, PaperTable, RowSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,23 +23,23 @@ class Cells:
     variants: Mapping[str, Variant]  # by the making's `training`
 
 
-def training(making: Making) -> str:
+def training(source: RowSource) -> str:
     """What tells trainings apart before any recipe is resolved: the recipe's name and what is set."""
-    return json.dumps([making.recipe, dict(making.set)], sort_keys=True)
+    return json.dumps([source.recipe, dict(source.set)], sort_keys=True)
 
 
-def trainings(table: PaperTable) -> dict[str, tuple[str, Making]]:
+def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     """Every training that a table asks for, each with the label of its first row (and column, where the column is another training)."""
-    found: dict[str, tuple[str, Making]] = {}
-    for row, making in table.makings.items():
-        spots = [(row, making)] if table.by is not None else []
+    found: dict[str, tuple[str, RowSource]] = {}
+    for row, source in table.sources.items():
+        cells = [(row, source)] if table.by is not None else []
         for point in table.points:
             if point.row == row:
-                is_own = point.making.set != making.set
-                spots.append((f"{row} {point.column}" if is_own else row, point.making))
-        for label, spot in spots:
-            if spot.recipe is not None:
-                found.setdefault(training(spot), (label, spot))
+                is_own = point.source.set != source.set
+                cells.append((f"{row} {point.column}" if is_own else row, point.source))
+        for label, cell in cells:
+            if cell.recipe is not None:
+                found.setdefault(training(cell), (label, cell))
     return found
 
 
@@ -47,18 +47,18 @@ def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tup
     """The table when every row starts from ENCODER, and the rows left out: those that are about another encoder of the paper."""
     if encoder is None:
         return table, ()
-    out = {row for row, making in table.makings.items() if making.encoder is not None}
-    out |= {row for row, making in table.makings.items() if out & set(making.of)}
-    if out and len(out) == len(table.makings):
+    out = {row for row, source in table.sources.items() if source.encoder is not None}
+    out |= {row for row, source in table.sources.items() if out & set(source.of)}
+    if out and len(out) == len(table.sources):
         raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="leave --encoder out")
-    kept = {row: _started(making) for row, making in table.makings.items() if row not in out}
-    points = tuple(replace(point, making=_started(point.making)) for point in table.points if point.row not in out)
+    trained = {row: _started(source) for row, source in table.sources.items() if row not in out}
+    points = tuple(replace(point, source=_started(point.source)) for point in table.points if point.row not in out)
     claims = tuple(claim for claim in table.claims if not out & {claim.better, claim.worse})
-    return replace(table, makings=kept, points=points, claims=claims), tuple(row for row in table.makings if row in out)
+    return replace(table, sources=trained, points=points, claims=claims), tuple(row for row in table.sources if row in out)
 
 
-def _started(making: Making) -> Making:
-    return replace(making, set={key: value for key, value in making.set.items() if key != ENCODER})
+def _started(source: RowSource) -> RowSource:
+    return replace(source, set={key: value for key, value in source.set.items() if key != ENCODER})
 
 
 def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> Cells:
@@ -66,9 +66,9 @@ def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads
     made = runs_by_identity(place.runs_folder)
     axis = table.key[-1] if table.by is None else "row"
     variants: dict[str, Variant] = {}
-    for key, (label, making) in trainings(table).items():
-        _refuse_clash(table, making, overrides)
-        variant = _variant(table, making, place, threads, overrides)
+    for key, (label, source) in trainings(table).items():
+        _refuse_clash(table, source, overrides)
+        variant = _variant(table, source, place, threads, overrides)
         identity, labels = identity_of(variant.run), {axis: label}
         variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
     distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, with one encoder for all
@@ -86,16 +86,16 @@ def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads
     return Cells(plan=plan, variants=variants)
 
 
-def _variant(table: PaperTable, making: Making, place: Place, threads: int, overrides: Sequence[str]) -> Variant:
+def _variant(table: PaperTable, source: RowSource, place: Place, threads: int, overrides: Sequence[str]) -> Variant:
     """One training, checked and tied to its data as a cell of a grid is."""
-    assert making.recipe is not None
+    assert source.recipe is not None
     grid = Grid(
         name=table.paper,
         where=f"{table.paper} {table.name}",
         summary=table.summary,
-        bases=(making.recipe,),
+        bases=(source.recipe,),
         axes={},
-        fixed=tuple(said(making)),
+        fixed=tuple(said(source)),
         seeds=(1,),
         tasks=table.tasks,
         threads=threads,
@@ -105,24 +105,24 @@ def _variant(table: PaperTable, making: Making, place: Place, threads: int, over
     return variant
 
 
-def _refuse_clash(table: PaperTable, making: Making, overrides: Sequence[str]) -> None:
+def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
     """A key that tells the rows of the table apart cannot be one for all."""
     for key in (override.partition("=")[0] for override in overrides):
-        if key in making.set and key != ENCODER:
+        if key in source.set and key != ENCODER:
             raise UsageError(f"{key!r} is what the rows of {table.name!r} differ in", hint="set another key, or write a grid of your own")
 
 
-def said(making: Making) -> list[str]:
+def said(source: RowSource) -> list[str]:
     """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
-    keys = sorted(making.set, key=lambda key: key != TASK)
-    return [f"{key}={making.set[key] if key == TASK else json.dumps(making.set[key])}" for key in keys]
+    keys = sorted(source.set, key=lambda key: key != TASK)
+    return [f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys]
 
 
-def keys_set(making: Making) -> set[str]:
+def keys_set(source: RowSource) -> set[str]:
     """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
-    assert making.recipe is not None
-    plain = load_recipe(making.recipe, [text for text in said(making) if text.startswith(f"{TASK}=")])
-    return {key for key, _, _ in differences(plain, expected_recipe(making))}
+    assert source.recipe is not None
+    plain = load_recipe(source.recipe, [text for text in said(source) if text.startswith(f"{TASK}=")])
+    return {key for key, _, _ in differences(plain, expected_recipe(source))}
 
 
 def identity_of(run: str) -> str:
@@ -136,7 +136,7 @@ def runs_by_identity(runs: Path) -> dict[str, str]:
     return {identity_of(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
 
 
-def expected_recipe(making: Making, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
+def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
     """The recipe that a row follows in the paper, or with OVERRIDES and from another ENCODER."""
-    assert making.recipe is not None
-    return load_recipe(making.recipe, [*said(making), *overrides], encoder=encoder)
+    assert source.recipe is not None
+    return load_recipe(source.recipe, [*said(source), *overrides], encoder=encoder)

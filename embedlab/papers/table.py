@@ -42,7 +42,7 @@ class Measure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Making:
+class RowSource:
     """What makes the model of a cell of a table; exactly one of the first four is given."""
 
     recipe: str | None
@@ -65,7 +65,7 @@ class Point:
 
     row: str
     column: str
-    making: Making
+    source: RowSource
     measure: Measure
 
 
@@ -83,8 +83,8 @@ class PaperTable:
     seeds: int
     by: Literal["source", "dice"] | None
     columns: tuple[str, ...]
-    judge: tuple[tuple[str, ...], ...]  # each: the columns whose mean puts the rows in order
-    makings: Mapping[str, Making]  # by row
+    ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean puts the rows in order
+    sources: Mapping[str, RowSource]  # by row
     points: tuple[Point, ...]
     claims: tuple[Claim, ...]
     deviations: tuple[Deviation, ...]

@@ -83,10 +83,10 @@ def usage(facts: "Facts") -> str:
     return ", ".join([*used, *trained, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
-def facts_of(told: "Evaluation | EncoderFacts", *more: str) -> "Facts":
+def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
     """How a member was used, as its evaluation or its encoder tells, and what MORE is to be told."""
     keys = (*USED, "training_precision", *more)
-    return {key: str(value) for key in keys if (value := getattr(told, key, None)) is not None}
+    return {key: str(value) for key in keys if (value := getattr(noted, key, None)) is not None}
 
 
 def training_facts(spec: "ModelSpec") -> "Facts":

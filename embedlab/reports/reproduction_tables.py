@@ -7,8 +7,8 @@ from math import isnan
 from embedlab.core.names import scores_pairs
 from embedlab.papers.deviations import rows_said
 from embedlab.papers.file import load_paper, paper_names, summary_of
-from embedlab.papers.matching_runs import Spot
-from embedlab.papers.order import HOLDS, Judgement, Number, PairOrder, Ranking
+from embedlab.papers.matching_runs import TableCell
+from embedlab.papers.order import HOLDS, Number, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
@@ -31,9 +31,9 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
         {
             "table": table.name,
             "summary": table.summary,
-            "rows": len(table.makings) or None,
-            "task": ", ".join(table.tasks) if table.makings else None,
-            "printed": bool(table.printed) or not table.makings,
+            "rows": len(table.sources) or None,
+            "task": ", ".join(table.tasks) if table.sources else None,
+            "printed": bool(table.printed) or not table.sources,
             "here": table.shown_by or f"embedlab reproduce {paper} {table.name}",
         }
         for table in tables
@@ -47,8 +47,8 @@ def printed_table(table: PaperTable) -> Table:
     """What the paper prints; for a figure, which has no numbers, only what is known of it."""
     notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
     title = f"{table.paper} {table.name}: {table.summary}, as published"
-    if table.makings and not table.printed:
-        bare: Rows = [{"row": row} for row in table.makings]
+    if table.sources and not table.printed:
+        bare: Rows = [{"row": row} for row in table.sources]
         return Table(title=title, columns=[Column(key="row", title="row")], rows=bare, notes=["the paper prints no numbers of it", *notes])
     frame = published_table(table.paper, table.name)
     columns = [Column(key=column, title=column) for column in frame.columns]
@@ -71,10 +71,10 @@ def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Seq
     return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
 
 
-def numbers_table(table: PaperTable, numbers: Mapping[Spot, Number], marks: Sequence[str], missing: Sequence[str]) -> Table:
+def numbers_table(table: PaperTable, numbers: Mapping[TableCell, Number], marks: Sequence[str], missing: Sequence[str]) -> Table:
     """Three lines a row: published, ours (mean ± sd over seeds), and the difference."""
     rows: Rows = []
-    for row in table.makings:
+    for row in table.sources:
         of_row = {column: numbers.get((row, column), NOTHING) for column in table.columns}
         if any(number.printed is not None for number in of_row.values()):
             rows.append({"row": row, "what": "published", **{column: number.printed for column, number in of_row.items()}})
@@ -89,20 +89,20 @@ def numbers_table(table: PaperTable, numbers: Mapping[Spot, Number], marks: Sequ
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
 
 
-def orders_table(table: PaperTable, judgement: Judgement, said: Sequence[str] = ()) -> Table:
+def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
     """Neighbours in the printed order and claimed pairs: the difference printed and ours, and how probable the order is.
 
     What must be SAID of the runs comes first below it.
     """
-    rows: Rows = [_order_row(pair, table.scale) for pair in judgement.pairs]
+    rows: Rows = [_order_row(pair, table.scale) for pair in row_order.pairs]
     keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
-    is_single = len(table.judge) == 1
+    is_single = len(table.ranked_by) == 1
     columns = [
         Column(key=key, title=key, digits=_digits(table.scale) if key == "printed" else None)
         for key in keys
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]
-    notes = [*said, *(_ranking_note(ranking) for ranking in judgement.rankings), *_explanations(table, judgement)]
+    notes = [*said, *(_ranking_note(ranking) for ranking in row_order.rankings), *_explanations(table, row_order)]
     return Table(title=f"{table.paper} {table.name}: does the printed order hold?", columns=columns, rows=rows, notes=notes)
 
 
@@ -169,11 +169,13 @@ def _ranking_note(ranking: Ranking) -> str:
     return f"Kendall's tau between the printed order and ours, {rows}: {found}"
 
 
-def _explanations(table: PaperTable, judgement: Judgement) -> Sequence[str]:
-    if not judgement.pairs:
+def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
+    if not row_order.pairs:
         return ("fewer than two rows are there: nothing to put in order",)
     over = "pairs" if all(map(scores_pairs, table.tasks)) else "test items where they are stored"
-    averaged = ["ordered by the mean of " + ", ".join(table.judge[0])] if len(table.judge) == 1 and len(table.judge[0]) > 1 else []
+    averaged = (
+        ["ordered by the mean of " + ", ".join(table.ranked_by[0])] if len(table.ranked_by) == 1 and len(table.ranked_by[0]) > 1 else []
+    )
     return (
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",

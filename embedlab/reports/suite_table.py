@@ -13,7 +13,7 @@ from embedlab.reports.notes import facts_of, marked, sample_note, usage_note
 
 if TYPE_CHECKING:
     from embedlab.data.shared_text import Overlap
-    from embedlab.evaluation.selection import Asked
+    from embedlab.evaluation.selection import SelectedTask
     from embedlab.reports.tables import Cell, Table, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
@@ -23,12 +23,12 @@ _COLUMNS = ("slice", "metric", "setting", "split")
 Evaluations = dict[str, list["Evaluation"]]  # by model, one a member
 
 
-def suite_table(asked: "Asked", evaluations: Evaluations) -> "Table":
+def suite_table(selected: "SelectedTask", evaluations: Evaluations) -> "Table":
     """One row a number, one column a model: mean ± standard deviation over its members."""
     from embedlab.reports.tables import Column, Table
     from embedlab.runs.signature import merged
 
-    scale, unit = (1.0, "") if has_own_units(asked.task) else (100.0, " x 100")
+    scale, unit = (1.0, "") if has_own_units(selected.task) else (100.0, " x 100")
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
     rows: list[dict[str, Value | Cell]] = []
     for key in keys:
@@ -39,15 +39,15 @@ def suite_table(asked: "Asked", evaluations: Evaluations) -> "Table":
         rows.append(row)
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
     of_data = dict.fromkeys(remark for own in evaluations.values() for one in own for state in one.data for remark in remarks(state))
-    told = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
+    noted = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
     used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
     columns = [Column(key=key, title=key) for key in _COLUMNS]
     columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
     return Table(
-        title=marked(f"{asked.evaluation_name()}{unit}", marks),
+        title=marked(f"{selected.evaluation_name()}{unit}", marks),
         columns=columns,
         rows=rows,
-        notes=(*sample_note(marks), *of_data, *told, *used),
+        notes=(*sample_note(marks), *of_data, *noted, *used),
         signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
     )
 

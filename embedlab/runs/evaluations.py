@@ -102,14 +102,14 @@ class Evaluation:
         return path
 
     @classmethod
-    def load(cls, path: Path, *, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
+    def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
         """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
         try:
             content = read_sealed(path, hint=_AGAIN)
         except OSError as error:
             raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=_AGAIN) from error
         found = read_json(cls, content, where=path, schema=SCHEMA, hint=_AGAIN)
-        return replace(found, scores=tuple(score for score in found.scores if keep(vars(score))))
+        return replace(found, scores=tuple(score for score in found.scores if where(vars(score))))
 
 
 def _without_nan(value: Any) -> Any:

@@ -97,7 +97,7 @@ def items_frame(
     return pl.DataFrame(columns, schema_overrides=ITEM_COLUMNS).sort("item")
 
 
-def kept_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
+def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
     """Yield the outcomes of a task that are in a member's folder of evaluations; UNUSABLE gets the error of each file left out."""
     for path in sorted((folder / task).glob("*.parquet")):
         try:

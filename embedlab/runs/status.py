@@ -81,9 +81,9 @@ def _damage(recent: list[events.Event]) -> str:
 
 def _newest_step(recent: list[events.Event]) -> events.Step | None:
     """The last step told, moved to where a later checkpoint or ending says the run is."""
-    told = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
+    last = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
     newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
-    return None if told is None or newest is None else replace(told, step=newest)
+    return None if last is None or newest is None else replace(last, step=newest)
 
 
 def _before_the_first_event(log: Path) -> Status:

@@ -129,7 +129,7 @@ class RunFolder:
         return self.path / "scores.parquet"
 
     @property
-    def learnt_file(self) -> Path:
+    def training_text_file(self) -> Path:
         """The sentences and pairs the run learnt from, as numbers."""
         return self.path / "learnt.parquet"
 
@@ -245,13 +245,13 @@ class RunFolder:
         """The process that was started for the run and has not begun it; None where that is this one or has started this one."""
         if not is_locked(self.claim_file):
             return None
-        holder = self._told()
+        holder = self._stated_holder()
         return None if holder is None or holder.pid == os.getsid(0) else replace(holder, is_starting=True)
 
     def _locker(self) -> Holder | None:
-        return self._told() if is_locked(self.path / "lock") else None
+        return self._stated_holder() if is_locked(self.path / "lock") else None
 
-    def _told(self) -> Holder | None:
+    def _stated_holder(self) -> Holder | None:
         """Who says to hold the run; None where its folder was renamed or removed meanwhile."""
         for patience_s in (0.01, 0.1, 0.3):  # whoever has just taken the lock has yet to say who it is
             if self.pid_file.exists():

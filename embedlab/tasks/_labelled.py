@@ -1,6 +1,6 @@
 """What transfer and probing share: labelled sentences become features once, and a classifier is scored on each task."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,12 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Rows
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
+from embedlab.core.progress import StartProgress
 from embedlab.data.dataset import Dataset, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, Watch, distinct
+from embedlab.encoders.encoder import Encoder, Vectors, distinct
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks.task import Texts, evaluation_of
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     import torch
 
     from embedlab.classifiers.protocols import Outcome, Protocol
-
-Watches = Callable[[str], Watch]
-"""The progress callback of a piece of work by its name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,7 +145,7 @@ def classify(
     *,
     seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
-    watches: Watches | None = None,
+    start_progress: StartProgress | None = None,
 ) -> Iterator[Result]:
     """The result of each task, in their order.
 
@@ -157,19 +155,19 @@ def classify(
     from embedlab.classifiers.protocols import Protocol
 
     for task in tasks:
-        features = task_features(encoder, task, watches)
+        features = task_features(encoder, task, start_progress)
         classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
         problem = Problem.of(features, labels, device)
-        watch = watches(task.name) if watches else None
-        outcome = _outcome(task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, watch=watch))
+        progress = start_progress(task.name) if start_progress else None
+        outcome = _outcome(task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, progress=progress))
         yield Result(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
 
 
-def task_features(encoder: Encoder, task: Labelled, watches: Watches | None = None) -> Vectors:
+def task_features(encoder: Encoder, task: Labelled, start_progress: StartProgress | None = None) -> Vectors:
     """What a classifier of a task is given: the vector of a sentence, of a pair [|u − v| ; u · v]; a row for each of all splits."""
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
-    vectors = encoder.encode(sentences, watches("sentences") if watches else None)
+    vectors = encoder.encode(sentences, start_progress("sentences") if start_progress else None)
     if len(columns) == 1:
         return vectors[index]
     first, second = (vectors[side] for side in np.split(index, 2))

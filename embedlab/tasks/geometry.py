@@ -1,19 +1,20 @@
 """The task `geometry`: how an encoder's vectors lie in their space, whatever they are good for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, Watch, cosines, distinct
+from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks.sts import open_parts
-from embedlab.tasks.task import Judged, Task, Texts, evaluation_of, load_member
+from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of, load_member
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # of the k-occurrence (Radovanović 2010)
@@ -122,11 +123,11 @@ def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     return counts
 
 
-def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, watch: Callable[[str], Watch] | None = None) -> Evaluation:
+def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: StartProgress | None = None) -> Evaluation:
     """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded together, each once."""
     columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
     sentences, index = distinct([sentence for column in columns for sentence in column])
-    vectors = encoder.encode(sentences, watch("sentences") if watch else None)
+    vectors = encoder.encode(sentences, progress("sentences") if progress else None)
     places = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
     scores = [
         score
@@ -143,11 +144,11 @@ def texts(source: Source) -> Texts:
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Callable[[str], Watch]) -> Judged:
+def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """The geometry of the vectors of every STS dataset that is there."""
     parts, missing = open_parts(Source.from_settings(settings))
     encoder, _ = load_member(spec, settings)
-    return Judged(evaluation=evaluate_geometry(encoder, parts, watch=watches), missing=tuple(missing), tested=tuple(parts))
+    return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
 
 
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:
@@ -197,7 +198,7 @@ def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
 TASK = Task(
     name="geometry",
     summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
-    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=lambda source, _: texts(source),
     outcomes="none",
     has_own_units=True,

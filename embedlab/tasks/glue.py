@@ -11,18 +11,19 @@ import polars as pl
 
 from embedlab.classifiers.glue_metrics import TASKS, Answers
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.encoder import JOINT, Encoder, Vectors, Watch
+from embedlab.encoders.encoder import JOINT, Encoder, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Judged, Task, Watches, evaluation_of, load_member
+from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
 
 DEV = "validation"  # said beside every number: test labels are GLUE's own
 SCORE = "glue"  # the metric that every task has: GLUE's own score of it
@@ -43,10 +44,10 @@ class Classifier:
         """The labels that it tells apart; none where it gives scores."""
         return () if self.options.classes == "score" else self.options.classes
 
-    def answers(self, frame: pl.DataFrame, watch: Watch | None = None) -> Answers:
+    def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Answers:
         """The index of the class, or the score, that it gives each row."""
         columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
-        vectors = self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)], watch)
+        vectors = self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)], progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
         found: Answers = logits.argmax(axis=1) if self.classes else logits[:, 0]
         return found
@@ -110,26 +111,26 @@ def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
     raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
 
-def evaluate_glue(classifier: Classifier, source: Source, watches: Watches | None = None) -> Judged:
+def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartProgress | None = None) -> TaskResult:
     """Its metrics on the validation splits of the GLUE task that it learnt, of which MNLI has two, and GLUE's own score."""
     name = classifier.dataset
     parts = _validation_parts(name, source)
     scores: list[Score] = []
     outcomes: list[Outcomes] = []
     for part in parts:
-        answers = classifier.answers(part.frame, watches(f"{name} {part.state.split}") if watches else None)
+        answers = classifier.answers(part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None)
         scores += _scores(part, classifier.gold(part.frame), answers)
         outcomes.append(_outcomes(classifier, part, answers))
     overall = replace(
         scores[0], by="average", metric=SCORE, value=_glue_score(name, scores), items=sum(len(part.frame) for part in parts), split="dev"
     )
     evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
-    return Judged(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
+    return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """The GLUE task that a run has learnt; any other model has no classifier to judge."""
-    return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), watches)
+    return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
 
 
 def _validation_parts(name: str, source: Source) -> list[Part]:
@@ -152,7 +153,7 @@ def _glue_score(name: str, scores: Sequence[Score]) -> float:
 
 def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
-    told = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
+    named = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
     return Outcomes(
         task="glue",
         dataset=part.state.name,
@@ -162,14 +163,14 @@ def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
         data=(asdict(part.state),),
         marks=data_marks((part.state,)),
         classes=classifier.classes,
-        items=items_frame(np.arange(len(answers)), gold.to_list(), told, text_keys(part.frame)),
+        items=items_frame(np.arange(len(answers)), gold.to_list(), named, text_keys(part.frame)),
     )
 
 
 TASK = Task(
     name="glue",
     summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
-    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=None,  # the GLUE task that the model was trained on
     outcomes="items",
     metrics={"glue-cola": ("matthews", "accuracy"), "glue-mrpc": ("f1", "accuracy"), "glue-qqp": ("f1", "accuracy")},

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
+from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -29,7 +30,7 @@ from embedlab.objectives.sentiment_head.options import CLASSES
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
+from embedlab.tasks.task import Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -75,7 +76,7 @@ def _heads_of(recipe: Recipe) -> set[str]:
     return {stage.objective.name for stage in recipe.stages} & {"sentiment_head", "paraphrase_head", "similarity_head"}
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
     from embedlab.objectives.predictions import predict_all, predict_averages
 
@@ -83,7 +84,9 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
     parts = {name: source.open(name, "dev") for name in DATASETS}
     is_ensemble = spec.kind == "ensemble"
     members = [load_trained(part, settings) for part in (spec.parts if is_ensemble else (spec,))]
-    found = predict_averages(spec, members, parts, watches) if is_ensemble else predict_all(members[0], parts, source, watches)
+    found = (
+        predict_averages(spec, members, parts, start_progress) if is_ensemble else predict_all(members[0], parts, source, start_progress)
+    )
     facts = members[0].encoder.facts
     evaluation = Evaluation(
         task="multitask",
@@ -99,7 +102,7 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
         scores=tuple(_scores(found, parts)),
     )
     outcomes = [_outcomes(evaluation, parts[name], found[name]) for name in _LABELS if name in found]
-    return Judged(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
+    return TaskResult(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
 
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
@@ -195,7 +198,7 @@ def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list
 TASK = Task(
     name="multitask",
     summary="sentiment accuracy, paraphrase accuracy and STS Pearson by the heads of a run, and their mean, on dev (chen)",
-    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=lambda source, _: texts(source),
     outcomes="items",
     check=check,

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.names import unknown
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.tasks._labelled import Evaluated, Opened, accuracies, average, classify, evaluation, large_enough, open_tasks
-from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
+from embedlab.tasks.task import Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -41,18 +42,18 @@ def evaluate_probing(
     *,
     name: str = SENTEVAL,
     device: "torch.device | None" = None,
-    watches: Watches | None = None,
+    start_progress: StartProgress | None = None,
 ) -> Evaluated:
     """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
-    results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, watches=watches))
-    asked = [*(task.name for task in opened.tasks), *opened.missing]
-    title = f"average of {len(asked)} ({'SentEval probing' if name == SENTEVAL else name})"
+    results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, start_progress=start_progress))
+    selected = [*(task.name for task in opened.tasks), *opened.missing]
+    title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
     scores = [score for result in results for score in accuracies(result, setting)]
-    scores += average(title, asked, results, setting)
+    scores += average(title, selected, results, setting)
     return Evaluated(evaluation=evaluation(name, encoder, opened, setting, scores), results=results)
 
 
-def open_asked(source: Source, names: Sequence[str] = ()) -> Opened:
+def open_selected(source: Source, names: Sequence[str] = ()) -> Opened:
     """SentEval's ten tasks, those of them called NAMES, or another suite or some of its tasks: NAMES belong to one suite."""
     name = (set_of(names[0]) if names else None) or SENTEVAL
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
@@ -60,24 +61,26 @@ def open_asked(source: Source, names: Sequence[str] = ()) -> Opened:
 
 def texts(source: Source, names: Sequence[str] = (), setting: SettingName = "literature") -> Texts:
     """What the tasks that NAMES stand for read, those of them that are large enough for the SETTING."""
-    return large_enough(open_asked(source, names), setting).texts
+    return large_enough(open_selected(source, names), setting).texts
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = (), setting: SettingName = "literature") -> Judged:
+def evaluate(
+    spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = (), setting: SettingName = "literature"
+) -> TaskResult:
     """The tasks that NAMES stand for, as far as they are there."""
-    opened = large_enough(open_asked(Source.from_settings(settings), names), setting)
+    opened = large_enough(open_selected(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     name = set_of(opened.tasks[0].name) or SENTEVAL
-    found = evaluate_probing(encoder, opened, setting, name=name, device=device, watches=watches)
+    found = evaluate_probing(encoder, opened, setting, name=name, device=device, start_progress=start_progress)
     averages = {"average of ": [task.name for task in opened.tasks]}
     missing = tuple(opened.missing.values())
-    return Judged(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
+    return TaskResult(evaluation=found.evaluation, missing=missing, tested=found.tested, outcomes=found.outcomes, averages=averages)
 
 
 TASK = Task(
     name="probing",
     summary="accuracy of linear classifiers that probe frozen vectors for properties of the sentence",
-    evaluate=lambda spec, settings, watches, chosen: judge(spec, settings, watches, chosen.names, chosen.setting),
+    evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names, chosen.setting),
     texts=lambda source, chosen: texts(source, chosen.names, chosen.setting),
     outcomes="items",
     has_dataset=lambda name: name in _SENTEVAL_NAMES or set_of(name) is not None,

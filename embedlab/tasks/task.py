@@ -14,12 +14,13 @@ from embedlab.analysis.influence import Metric
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.names import task_names, unknown
+from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part, State
 from embedlab.data.marks import data_marks
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, PairScorer, Watch
+from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.outcomes import Outcomes
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     import torch
 
     from embedlab.objectives.objective import Trained
-
-Watches = Callable[[str], Watch]
-"""The progress callback of a piece of work by its name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +41,7 @@ class Texts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class TaskResult:
     """An evaluation; what was missing was left out of it."""
 
     evaluation: Evaluation
@@ -52,7 +50,7 @@ class Judged:
     outcomes: tuple[Outcomes, ...] = ()  # item by item
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the datasets of each average, by the name it begins with
 
-    def keep(self, folder: Path, name: str | None = None) -> None:
+    def save(self, folder: Path, name: str | None = None) -> None:
         """Write the outcomes, and then the evaluation under its task's or another NAME, to a member's FOLDER of evaluations."""
         for outcomes in self.outcomes:
             outcomes.save(folder)
@@ -77,7 +75,9 @@ class Task:
 
     name: str
     summary: str
-    evaluate: Callable[[ModelSpec, Settings, Watches, Selection], Judged] | None  # one member of a model; None where its outcomes are pairs
+    evaluate: (
+        Callable[[ModelSpec, Settings, StartProgress, Selection], TaskResult] | None
+    )  # one member of a model; None where its outcomes are pairs
     texts: Callable[[Source, Selection], Texts] | None  # None: what it reads depends on the model
     outcomes: Literal["pairs", "items", "none"]  # what is stored beside the scores: similarities, answers, or aggregates only
     has_dataset: Callable[[str], bool] = lambda _: False  # whether a name that a user types is a dataset of it

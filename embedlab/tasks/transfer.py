@@ -11,6 +11,7 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.errors import UsageError
 from embedlab.core.names import unknown
+from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
@@ -29,7 +30,7 @@ from embedlab.tasks._labelled import (
     open_tasks,
     task_features,
 )
-from embedlab.tasks.task import Judged, Task, Texts, Watches, load_member
+from embedlab.tasks.task import Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
     import torch
@@ -63,15 +64,15 @@ def evaluate_transfer(
     *,
     seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
-    watches: Watches | None = None,
+    start_progress: StartProgress | None = None,
 ) -> Evaluated:
     """Every accuracy of an encoder on the opened tasks, MRPC's F1, both published averages where they were asked for, and relatedness."""
     classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
-    results = tuple(classify(encoder, classified, setting, seed=seed, device=device, watches=watches))
+    results = tuple(classify(encoder, classified, setting, seed=seed, device=device, start_progress=start_progress))
     scores = list(_scores(results, opened, setting))
     for task in opened.tasks:
         if task.name in RELATEDNESS:
-            scores += _relatedness_scores(encoder, task, seed=seed, device=device, watches=watches)
+            scores += _relatedness_scores(encoder, task, seed=seed, device=device, start_progress=start_progress)
     return Evaluated(evaluation=evaluation("transfer", encoder, opened, setting, scores), results=results)
 
 
@@ -86,15 +87,15 @@ def texts(source: Source, names: Sequence[str] = DATASETS, setting: SettingName 
     return large_enough(open_transfer(source, names), setting).texts
 
 
-def judge(
-    spec: ModelSpec, settings: Settings, watches: Watches, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
-) -> Judged:
+def evaluate(
+    spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
+) -> TaskResult:
     """The transfer tasks called NAMES, those of them that are there."""
     opened = large_enough(open_transfer(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
-    found = evaluate_transfer(encoder, opened, setting, device=device, watches=watches)
+    found = evaluate_transfer(encoder, opened, setting, device=device, start_progress=start_progress)
     related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
-    return Judged(
+    return TaskResult(
         evaluation=found.evaluation,
         missing=tuple(opened.missing.values()),
         tested=(*found.tested, *related),
@@ -104,16 +105,16 @@ def judge(
 
 
 def _relatedness_scores(
-    encoder: Encoder, task: Labelled, *, seed: int, device: "torch.device | None", watches: Watches | None
+    encoder: Encoder, task: Labelled, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
 ) -> Iterator[Score]:
     import torch
 
     from embedlab.classifiers.relatedness import fit_relatedness
 
-    features = torch.from_numpy(task_features(encoder, task, watches)).to(device)
+    features = torch.from_numpy(task_features(encoder, task, start_progress)).to(device)
     gold = np.array(task.column("gold"))
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
-    fitted = fit_relatedness(features, gold, train, dev, seed=seed, watch=watches(task.name) if watches else None)
+    fitted = fit_relatedness(features, gold, train, dev, seed=seed, progress=start_progress(task.name) if start_progress else None)
     predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
     found = {("pearson", "test"): pearson(gold[test], predicted), ("spearman", "test"): spearman(gold[test], predicted)}
     for (metric, split), value in {**found, ("pearson", "dev"): fitted.dev}.items():
@@ -129,9 +130,9 @@ def _scores(results: Sequence[Result], opened: Opened, setting: SettingName) -> 
             yield Score(
                 by="dataset", slice="mrpc", metric="f1", setting=setting, value=f1(result), items=items, split=result.outcome.scored
             )
-    asked = {*(result.task.name for result in results), *opened.missing}
+    selected = {*(result.task.name for result in results), *opened.missing}
     for name, members in AVERAGES.items():
-        if asked >= set(members):
+        if selected >= set(members):
             yield from average(name, members, results, setting)
 
 
@@ -148,7 +149,9 @@ TASK = Task(
     name="transfer",
     summary="accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E;"
     " supervised SICK-R, STS-B",
-    evaluate=lambda spec, settings, watches, chosen: judge(spec, settings, watches, chosen.names or DATASETS, chosen.setting),
+    evaluate=lambda spec, settings, start_progress, chosen: evaluate(
+        spec, settings, start_progress, chosen.names or DATASETS, chosen.setting
+    ),
     texts=lambda source, chosen: texts(source, chosen.names or DATASETS, chosen.setting),
     outcomes="items",
     has_dataset=DATASETS.__contains__,

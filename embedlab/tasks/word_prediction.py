@@ -8,17 +8,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Watch
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import is_bare
 from embedlab.models.hub import model_folder
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Judged, Task, Watches, evaluation_of
+from embedlab.tasks.task import Task, TaskResult, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +35,12 @@ Ranks = NDArray[np.int64]
 
 
 def evaluate_words(
-    encoder: "TransformerEncoder", source: Source, *, dataset: str = "definitions", split: str = "test", watch: Watch | None = None
+    encoder: "TransformerEncoder",
+    source: Source,
+    *,
+    dataset: str = "definitions",
+    split: str = "test",
+    progress: ProgressCallback | None = None,
 ) -> Evaluation:
     """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the encoder.
 
@@ -52,7 +57,7 @@ def evaluate_words(
     if rows.is_empty():
         raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="take a larger file of definitions")
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
-    vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), watch))
+    vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), progress))
     ranks = word_ranks(head, vectors.to(encoder.machine.device), words[words >= 0])
     return _evaluation(encoder, part, ranks, left_out=len(part.frame) - len(rows))
 
@@ -91,7 +96,7 @@ def _definitions(source: Source) -> Part:
     return source.open("definitions", "test", kind="definitions")
 
 
-def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
+def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """The words of the definitions that no training has seen; a model that says it has no head is a UsageError before it is loaded."""
     _refuse_headless(spec, settings)
     # Only here is torch needed.
@@ -100,8 +105,8 @@ def judge(spec: ModelSpec, settings: Settings, watches: Watches) -> Judged:
 
     encoder = load_trainable(spec, machine(settings), offline=settings.offline)
     source = Source.from_settings(settings)
-    found = evaluate_words(encoder, source, watch=watches("definitions"))
-    return Judged(evaluation=found, tested=(_definitions(source),))
+    found = evaluate_words(encoder, source, progress=start_progress("definitions"))
+    return TaskResult(evaluation=found, tested=(_definitions(source),))
 
 
 def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
@@ -138,7 +143,7 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
 TASK = Task(
     name="word_prediction",
     summary="MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words unseen in training (DefSent)",
-    evaluate=lambda spec, settings, watches, _: judge(spec, settings, watches),
+    evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=None,  # the words that one token of the model spells
     outcomes="none",
     check=check,

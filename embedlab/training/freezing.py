@@ -23,7 +23,7 @@ def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-def stands_still(stage: Stage, objective: Objective) -> bool:
+def is_frozen(stage: Stage, objective: Objective) -> bool:
     """Whether a text has the same vector at every step of STAGE: nothing moves the encoder, and no dropout is drawn."""
     return objective.frozen == "encoder" and set(objective.views) == {0.0} and stage.optim.turn is None
 

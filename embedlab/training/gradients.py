@@ -30,9 +30,9 @@ def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]
     """
     users = [frozenset(task for task, own in enumerate(tasks) if own[place] is not None) for place in range(len(tasks[0]))]
     dots = _dots(tasks, users)
-    kept = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
+    projection = _projected(dots, orders)  # (tasks, tasks): row i says how much of each gradient is in task i's
     scale = len(tasks) if reduction == "mean" else 1
-    return [_combined([own[place] for own in tasks], kept, using, scale) for place, using in enumerate(users)]
+    return [_combined([own[place] for own in tasks], projection, using, scale) for place, using in enumerate(users)]
 
 
 def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
@@ -57,31 +57,31 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
     is copied, and no number has to come from the accelerator.
     """
     tables = list(dots.values())
-    kept = torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device) if tables else torch.eye(len(orders))
+    projection = torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device) if tables else torch.eye(len(orders))
     for task, order in enumerate(orders):
         for other in order:
             common = [(using, table) for using, table in dots.items() if task in using and other in using]
             if not common:
                 continue
-            dot = torch.stack([_row(kept[task], using) @ table[:, other] for using, table in common]).sum()
+            dot = torch.stack([_row(projection[task], using) @ table[:, other] for using, table in common]).sum()
             length = torch.stack([table[other, other] for _, table in common]).sum()
-            kept[task, other] -= torch.where(dot < 0, dot / length, 0.0)
-    return kept
+            projection[task, other] -= torch.where(dot < 0, dot / length, 0.0)
+    return projection
 
 
-def _row(kept: Tensor, using: Users) -> Tensor:
+def _row(projection: Tensor, using: Users) -> Tensor:
     """The parts of a projected gradient that stand in the parameters which USING use."""
-    mask = torch.zeros_like(kept)
+    mask = torch.zeros_like(projection)
     mask[list(using)] = 1.0
-    return kept * mask
+    return projection * mask
 
 
-def _combined(gradients: Sequence[Tensor | None], kept: Tensor, using: Users, scale: int) -> Tensor | None:
+def _combined(gradients: Sequence[Tensor | None], projection: Tensor, using: Users, scale: int) -> Tensor | None:
     """The gradient of one parameter: each task's own, as often as it is kept by the tasks that use the parameter."""
     if not using:
         return None
     users = sorted(using)
-    weights = kept[users].sum(dim=0) / scale
+    weights = projection[users].sum(dim=0) / scale
     parts = [(weights[task], gradient) for task in users if (gradient := gradients[task]) is not None]
     total = sum(weight * _wide(gradient) for weight, gradient in parts)
     assert isinstance(total, Tensor)

@@ -45,7 +45,7 @@ class Session:
     accelerator: Accelerator
     checkpoints: Checkpoints
     stop: StopRequest
-    tell: Callable[[events.Event], None]
+    emit: Callable[[events.Event], None]
     evaluate: EvaluateSection
     dev_score: DevScore | None
     steps: int  # of all stages
@@ -96,9 +96,9 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
             or (device.type == "cpu" and not meter.is_finite)
         ):
             epochs = {block.stages[turn.place].index: _epoch(block.stages[turn.place], turn) for turn in turns}
-            _tell_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
+            _emit_steps(session, meter.read(epochs, step=session.step, lr=stepper.lr))
         elif meter.is_beat_due():
-            session.tell(meter.beat(session.step))
+            session.emit(meter.beat(session.step))
         agreed = session.team.agree(session.stop.signal, is_time=_is_time(session))
         if agreed.is_checkpoint_due or is_last or done in due:
             before = time.perf_counter()
@@ -172,12 +172,12 @@ def _epoch(data: StageData, turn: Turn) -> float:
     return data.passes * (turn.number + 1) / data.steps
 
 
-def _tell_steps(session: Session, steps: Sequence[events.Step]) -> None:
+def _emit_steps(session: Session, steps: Sequence[events.Step]) -> None:
     """Tell the event of each stage that a step was taken for."""
     for event in steps:
         if not math.isfinite(event.loss):
             raise _diverged(session, event.lr, event.loss)
-        session.tell(event)
+        session.emit(event)
     first = steps[0]
     losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
     values = {"loss": fmean(event.loss for event in steps), "lr": first.lr, "rows_per_s": first.rows_per_s, "epoch": first.epoch}
@@ -187,7 +187,7 @@ def _tell_steps(session: Session, steps: Sequence[events.Step]) -> None:
 def _evaluate(session: Session) -> None:
     assert session.dev_score is not None
     score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
-    session.tell(events.Dev(step=session.step, score=score))
+    session.emit(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
     # A score that is no number, as of vectors that are all alike, is never the best.
     if math.isfinite(score) and (session.best is None or score > session.best.score):
@@ -218,12 +218,12 @@ def _checkpoint(
         session.checkpoints.save(snapshot)
     session.saved_at = time.perf_counter()
     session.checkpoint_s = session.saved_at - began
-    session.tell(events.Checkpoint(step=session.step))
+    session.emit(events.Checkpoint(step=session.step))
 
 
 def _diverged(session: Session, lr: float, loss: float) -> EmbedlabError:
-    kept = session.checkpoints.steps()
-    last = f"the checkpoint of step {kept[-1]} is kept" if kept else "no checkpoint was saved before it"
+    saved = session.checkpoints.steps()
+    last = f"the checkpoint of step {saved[-1]} is kept" if saved else "no checkpoint was saved before it"
     return EmbedlabError(
         f"training diverged at step {session.step}: the loss is {loss} at learning rate {lr:.3g}; {last}",
         hint=f"take a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: --set optim.clip=1.0",

@@ -62,7 +62,7 @@ class Meter:
         """The events of the steps since the last ones, one a stage; EPOCHS are those of each stage by its index."""
         losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are true
         elapsed = max(1e-9, time.perf_counter() - self._since_s)
-        told = [
+        steps = [
             events.Step(
                 stage=stage,
                 epoch=epoch,
@@ -77,7 +77,7 @@ class Meter:
             for (stage, epoch), loss in zip(epochs.items(), losses, strict=True)
         ]
         self._clear(Unreported())
-        return told
+        return steps
 
     @property
     def is_finite(self) -> bool:

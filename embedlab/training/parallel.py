@@ -72,9 +72,9 @@ class Team:
         """Make the gradients those of the whole batch: the encoder's are added up; of the heads', alike but for dropout, it is the mean."""
         if self.size == 1:
             return
-        for parameter in _taught(heads):
+        for parameter in _trainable(heads):
             _gradient(parameter).div_(self.size)  # where all are equal too, so that not even the last digits drift apart
-        for bucket in buckets([*_taught(encoder), *_taught(heads)]):
+        for bucket in buckets([*_trainable(encoder), *_trainable(heads)]):
             added = torch.cat([_gradient(parameter).flatten() for parameter in bucket])
             dist.all_reduce(added)
             for parameter, gradient in zip(bucket, added.split([parameter.numel() for parameter in bucket]), strict=True):
@@ -83,9 +83,9 @@ class Team:
     def agree(self, stop: signal.Signals | None, *, is_time: bool) -> Agreed:
         """What all do after this step; a STOP that any process was asked for is everybody's, the clock is the leader's."""
         if self.size > 1:
-            asked = torch.tensor([stop or 0, is_time and self.is_leader])
-            dist.all_reduce(asked, dist.ReduceOp.MAX, group=self.messages)
-            number, is_time = asked.tolist()
+            selected = torch.tensor([stop or 0, is_time and self.is_leader])
+            dist.all_reduce(selected, dist.ReduceOp.MAX, group=self.messages)
+            number, is_time = selected.tolist()
             stop = signal.Signals(number) if number else None
         return Agreed(is_checkpoint_due=bool(is_time or stop), stop=stop)
 
@@ -148,7 +148,7 @@ def buckets(parameters: Iterable[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
         yield bucket
 
 
-def _taught(module: nn.Module) -> list[nn.Parameter]:
+def _trainable(module: nn.Module) -> list[nn.Parameter]:
     """The parameters that have a gradient: the same in every process."""
     return [parameter for parameter in module.parameters() if parameter.grad is not None]
 

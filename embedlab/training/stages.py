@@ -15,13 +15,13 @@ from torch import nn
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
+from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.sealed_tensors import HEADS, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
@@ -39,7 +39,7 @@ from embedlab.training.batching import Collation, cut_for
 from embedlab.training.blocks import Block, blocks
 from embedlab.training.card import model_card
 from embedlab.training.checkpointing import Checkpoints, Snapshot, restore_random
-from embedlab.training.freezing import stands_still
+from embedlab.training.freezing import is_frozen
 from embedlab.training.loop import DevScore, Session, train_block
 from embedlab.training.parallel import Team, join_team
 from embedlab.training.signals import stop_requests
@@ -48,7 +48,7 @@ from embedlab.training.stage_data import StageData, open_stages
 from embedlab.training.token_store import stored_tokens
 from embedlab.training.tracking import accelerator, require_tracker
 
-Tell = Callable[[events.Event], None]
+Emit = Callable[[events.Event], None]
 
 
 def train_run(
@@ -60,8 +60,8 @@ def train_run(
     *,
     resume: bool = False,
     dev_score: DevScore | None = None,
-    report: Tell | None = None,
-    watch: Watch | None = None,
+    report: Emit | None = None,
+    progress: ProgressCallback | None = None,
     track: Tracker | None = None,
     cache: Path | None = None,
     keeps_checkpoints: bool = False,
@@ -91,27 +91,27 @@ def train_run(
         shape = RunShape(encoder=encoder, objectives=objectives, plan=plan)
         snapshot, damaged = Checkpoints(run.checkpoints).newest(shape.misfit, with_best=recipe.evaluate.keep == "best")
         with EventLog(run.events_file) as log, stop_requests() as stop:
-            tell = _leaders_voice(team, log, report)
+            emit = _leaders_voice(team, log, report)
             session = Session(
                 encoder=encoder,
                 objectives=objectives,
                 accelerator=accelerator(machine, track=track, folder=run.path / "tracking", project=run.name, recipe=recipe, seed=seed),
                 checkpoints=Checkpoints(run.checkpoints),
                 stop=stop,
-                tell=tell,
+                emit=emit,
                 evaluate=recipe.evaluate,
                 dev_score=dev_score,
                 team=team,
                 cache=cache,
                 steps=plan[-1].end,
             )
-            with _told_endings(session):
+            with _report_endings(session):
                 if snapshot is not None:
                     _restore(session, snapshot)
-                tell(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
+                emit(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
                 for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
-                    tell(events.Note(text=note))
-                _train_blocks(session, plan, snapshot, watch)
+                    emit(events.Note(text=note))
+                _train_blocks(session, plan, snapshot, progress)
                 _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
         return _tidy_up(run, team, keeps_checkpoints=keeps_checkpoints)
@@ -122,48 +122,48 @@ def _tidy_up(run: RunFolder, team: Team, *, keeps_checkpoints: bool) -> None:
         drop_checkpoints(run)
 
 
-def _leaders_voice(team: Team, log: EventLog, report: Tell | None) -> Tell:
+def _leaders_voice(team: Team, log: EventLog, report: Emit | None) -> Emit:
     """Where events go: into the run's log and to REPORT, from the leader alone."""
 
-    def tell(event: events.Event) -> None:
+    def emit(event: events.Event) -> None:
         if team.is_leader:
             log.append(event)
             if report is not None:
                 report(event)
 
-    return tell
+    return emit
 
 
-def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, watch: Watch | None) -> None:
+def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, progress: ProgressCallback | None) -> None:
     for block in plan:
         if session.step >= block.end:
             continue
         is_midway = session.step > block.first
         if not is_midway:
             session.best = session.unreported = None
-        collations = [_collation(session, data, watch) for data in block.stages]
+        collations = [_collation(session, data, progress) for data in block.stages]
         train_block(session, block, collations, snapshot.optimizer if snapshot is not None and is_midway else None)
         snapshot = None
 
 
-def _collation(session: Session, data: StageData, watch: Watch | None) -> Collation:
+def _collation(session: Session, data: StageData, progress: ProgressCallback | None) -> Collation:
     """What makes the batches of a stage; tells what is lost of its rows."""
-    tokens = stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, watch)
+    tokens = stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, progress)
     objective = session.objectives[data.index]
     made = Collation(
         data=data,
         needs=objective_needs(data.stage.objective),
         tokens=tokens,
         objective=objective,
-        vectors=session.encoder.embed_tokens(tokens, watch) if stands_still(data.stage, objective) else None,
+        vectors=session.encoder.embed_tokens(tokens, progress) if is_frozen(data.stage, objective) else None,
         pad=int(session.encoder.tokenizer.pad_token_id or 0),
         cut=cut_for(session.encoder),
         team=session.team,
     )
     if data.rows.left_out:
-        session.tell(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
+        session.emit(events.Note(text=f"stage {data.index}: {data.rows.left_out} rows are left out: their word is not one known token"))
     if cut := int(made.tokens.truncated.sum()):
-        session.tell(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
+        session.emit(events.Note(text=f"stage {data.index}: {cut} sentences are cut at {session.encoder.max_tokens} tokens"))
     return made
 
 
@@ -172,7 +172,7 @@ def _take_best(session: Session, recipe: Recipe, shape: RunShape) -> None:
     best = session.best
     if session.team.is_leader and recipe.evaluate.keep == "best" and best is not None and best.step != session.step:
         _load(session, session.checkpoints.read(best.step, shape.misfit))
-        session.tell(events.Note(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
+        session.emit(events.Note(text=f"the model is that of step {best.step}, whose dev score is the highest: {best.score:.2f}"))
 
 
 def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages: Sequence[StageData]) -> None:
@@ -180,7 +180,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     if not session.team.is_leader:
         return
     write_sealed_tensors(run.path / HEADS, session.heads)
-    KnownText.of(data.rows.frame[data.read] for data in stages).write(run.learnt_file)
+    KnownText.of(data.rows.frame[data.read] for data in stages).write(run.training_text_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
     card = model_card(
@@ -192,7 +192,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     save_model(run.model, session.encoder, card=card, word_head=word_head)
     for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
-    session.tell(events.Finished(step=session.step))
+    session.emit(events.Finished(step=session.step))
 
 
 def _attached(objective: Objective, encoder: TransformerEncoder) -> Objective:
@@ -213,18 +213,18 @@ def _load(session: Session, snapshot: Snapshot) -> None:
 
 
 @contextmanager
-def _told_endings(session: Session) -> Iterator[None]:
+def _report_endings(session: Session) -> Iterator[None]:
     """Make whatever ends the run early an event, so that whoever follows it knows why."""
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
         saved = [step for step in session.checkpoints.steps() if step <= session.step]  # later ones were passed over, as damaged
-        session.tell(events.Interrupted(step=max(saved, default=0)))
+        session.emit(events.Interrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
         message, hint = (error.message, error.hint) if isinstance(error, EmbedlabError) else (f"{type(error).__name__}: {error}", "")
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
-            session.tell(events.Failed(message=message, hint=hint))
+            session.emit(events.Failed(message=message, hint=hint))
         raise
 
 

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerFast
 from embedlab.core.checksums import check_folder, write_checksums
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import atomic_folder
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
@@ -24,13 +24,13 @@ ARRAYS = ("flat", "offsets", "truncated")
 MOST_MIB = 2_048  # what was not used for longest goes first
 
 
-def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], watch: Watch | None = None) -> TokenRows:
+def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], progress: ProgressCallback | None = None) -> TokenRows:
     """The token ids of distinct sentences, in parts so that progress is seen."""
     parts = []
     for start in range(0, len(sentences), SENTENCES_AT_ONCE):
         parts.append(encoder.token_ids(sentences[start : start + SENTENCES_AT_ONCE]))
-        if watch is not None:
-            watch(min(len(sentences), start + SENTENCES_AT_ONCE), len(sentences))
+        if progress is not None:
+            progress(min(len(sentences), start + SENTENCES_AT_ONCE), len(sentences))
     return TokenRows(
         flat=np.concatenate([part.flat for part in parts]),
         offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),
@@ -38,24 +38,26 @@ def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], watch: Watch
     )
 
 
-def stored_tokens(encoder: TransformerEncoder, sentences: Sequence[str], cache: Path | None, watch: Watch | None = None) -> TokenRows:
+def stored_tokens(
+    encoder: TransformerEncoder, sentences: Sequence[str], cache: Path | None, progress: ProgressCallback | None = None
+) -> TokenRows:
     """The same, from the folder CACHE where these sentences were tokenised before; otherwise kept there for the next process.
 
     Processes that ask for the same sentences at once wait for the first of them. The arrays are memory-mapped. A disk that
     takes no cache costs time, not the answer.
     """
     if cache is None:
-        return tokenise(encoder, sentences, watch)
+        return tokenise(encoder, sentences, progress)
     folder = cache / "tokens" / token_key(encoder.tokenizer, encoder.max_tokens, sentences)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f".{folder.name}.lock")):
             if (found := _read(folder, len(sentences))) is not None:
                 return found
-            made = tokenise(encoder, sentences, watch)
+            made = tokenise(encoder, sentences, progress)
             _write(folder, made)
     except (OSError, MissingError):
-        return tokenise(encoder, sentences, watch)
+        return tokenise(encoder, sentences, progress)
     _trim(folder)
     return _read(folder, len(sentences)) or made
 

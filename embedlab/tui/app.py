@@ -20,11 +20,11 @@ from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
-from embedlab.tui import collector
+from embedlab.tui import gc_control
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.pairs.data import PairData, no_pairs, unscored, with_models
-from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs, read_kept
+from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import PairScorer
 from embedlab.tui.state import Memory, State
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
@@ -63,7 +63,7 @@ class Dashboard(App[None]):
         self.activity: Signal[str] = Signal(self, "activity")
         self.evaluations = Evaluations(settings)
         self.pair_scorer = PairScorer(settings)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._plain = Plain()
 
     def on_mount(self) -> None:
@@ -75,7 +75,7 @@ class Dashboard(App[None]):
         mode = self.memory.state.mode
         self.switch_mode("pairs" if self.pair_file is not None or mode not in self.MODES else mode)
         if self.memory.trouble is not None:
-            self.tell(self.memory.trouble)
+            self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
 
@@ -113,7 +113,7 @@ class Dashboard(App[None]):
         try:
             self.memory.write()
         except EmbedlabError as error:
-            self.call_from_thread(self.tell_once, [error])
+            self.call_from_thread(self.report_once, [error])
 
     async def on_unmount(self) -> None:
         """Nothing of the last moment is lost; the helper goes, detached processes stay."""
@@ -121,17 +121,17 @@ class Dashboard(App[None]):
         with suppress(EmbedlabError):
             self.memory.write()
 
-    def tell(self, error: EmbedlabError, *, severity: Any = "error") -> None:
+    def report(self, error: EmbedlabError, *, severity: Any = "error") -> None:
         """Show the two lines that the command line would print."""
         text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
         self.notify(text, severity=severity, markup=False, timeout=8)
 
-    def tell_once(self, errors: Sequence[EmbedlabError]) -> None:
+    def report_once(self, errors: Sequence[EmbedlabError]) -> None:
         """Show each of ERRORS unless it was shown before."""
         for error in errors:
-            if error.message not in self._told:
-                self._told.add(error.message)
-                self.tell(error)
+            if error.message not in self._reported:
+                self._reported.add(error.message)
+                self.report(error)
 
     # the pairs and their models
 
@@ -141,25 +141,25 @@ class Dashboard(App[None]):
         worker = get_current_worker()
         try:
             stored, troubles = stored_models(self.settings)
-            data, kept = self._data(stored)
+            data, path = self._data(stored)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else MissingError(str(error))
-            self.call_from_thread(self.tell, trouble)
+            self.call_from_thread(self.report, trouble)
             if self.data is None:
                 self.call_from_thread(self._take, no_pairs(trouble), (), ())
             return
         if not worker.is_cancelled:
             self.call_from_thread(self._take, data, stored, (*troubles, *data.troubles))
-            if kept is not None:
-                keep(data, kept, self.settings)
+            if path is not None:
+                store(data, path, self.settings)
 
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
         """The pairs with the scores of the chosen models, and where they are to be kept if they are not."""
         wanted = self.memory.state.pairs.models
         chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
-        path = kept_file(self.settings, chosen) if chosen and self.pair_file is None else None
-        if path is not None and (kept := read_kept(path)) is not None:
-            return kept, None
+        path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
+        if path is not None and (cached := read_cached(path)) is not None:
+            return cached, None
         bare = open_pairs(self.settings, self.pair_file)
         if self.data is None and bare.table.height > AT_ONCE:
             self.call_from_thread(self._take, with_models(bare, []), (), ())
@@ -180,14 +180,14 @@ class Dashboard(App[None]):
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
         self.data, self.stored = data, tuple(stored)
         self.data_ready.publish(data)
-        self.call_after_refresh(collector.resume)
-        self.tell_once(troubles)
+        self.call_after_refresh(gc_control.resume)
+        self.report_once(troubles)
 
     async def look_for_models(self) -> None:
         """Learn which models have scores by now: runs finish while the dashboard is open."""
         stored, troubles = await to_thread(stored_models, self.settings)
         self.stored = tuple(stored)
-        self.tell_once(troubles)
+        self.report_once(troubles)
 
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
@@ -210,7 +210,7 @@ class Dashboard(App[None]):
         try:
             self.evaluations.start(name, self._tasks())
         except EmbedlabError as error:
-            self.tell(error)
+            self.report(error)
         else:
             self.notify(f"scoring {name} in a process of its own", markup=False)
             self.poll_evaluations()
@@ -227,7 +227,7 @@ class Dashboard(App[None]):
         self.activity.publish(self.evaluations.progress)
         for name, error in ended:
             if error is not None:
-                self.tell(error)
+                self.report(error)
                 continue
             self.notify(f"{name} is scored", markup=False)
             shown = [model.name for model in self.data.models] if self.data is not None else []

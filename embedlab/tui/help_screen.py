@@ -40,10 +40,10 @@ class HelpScreen(ModalScreen[None]):
 def help_section(place: Place, screen: Place) -> Content:
     """The keys of a place and what they do, two columns; a key that SCREEN has for something else is left out."""
     taken = {key for command in COMMANDS[screen] for key in _keys(command)} if place == "table" else set()
-    told = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[place]]
-    width = max(len(keys) for keys, _ in told)
+    rows = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[place]]
+    width = max(len(keys) for keys, _ in rows)
     lines = [Content.styled(_TITLES.get(place, "On this screen"), "bold $text-primary")]
-    lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in told]
+    lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]
     return Content("\n").join(lines)
 
 

@@ -1,6 +1,6 @@
 """Models compared on tasks of any kind: what they answered, or their similarities, as evidence of one table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,14 +12,14 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import SettingName, Test
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap
-from embedlab.encoders.encoder import Watch
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import known_of
 from embedlab.evaluation.outcomes import Answers, answer, evidence, shared_text
 from embedlab.evaluation.scored_pairs import model_columns, signature_of
-from embedlab.evaluation.selection import Asked
+from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, TaskComparison
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.reports.notes import data_notes, facts_of, partial_notes, training_facts
@@ -47,16 +47,16 @@ class _Found:
 
 
 def compare_tasks(
-    names: Sequence[str], asked: Sequence[Asked], session: Session, *, test: Test, margin: float | None, setting: SettingName
+    names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, test: Test, margin: float | None, setting: SettingName
 ) -> TaskComparison:
     """The models on all selected tasks; what is missing is reported, and where that is all there is no slice."""
     if test in {"williams", "steiger"}:
         raise UsageError(f"--test {test} is for the task sts alone", hint="remove it, or use --test mcnemar for accuracies")
     models = [resolve_model(name, session) for name in names]
     columns = [model_columns(model) for model in models]
-    known = encode_for_all(models, Work(asked=asked, setting=setting, skips_unfit=True), session)
+    known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
     found = _Found(is_whole=known.is_whole)
-    for one in asked:
+    for one in selected:
         if one in known.ready.missing:
             continue
         try:
@@ -83,10 +83,10 @@ def compare_tasks(
     )
 
 
-def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: Asked, session: Session) -> None:
+def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
     scored, _ = score(names, session, datasets=one.names or None, is_reported=True)
     with session.progress("comparing") as tick:
-        found.evidence += pair_evidence(scored.table, columns, watch=tick)
+        found.evidence += pair_evidence(scored.table, columns, progress=tick)
     for model in scored.models:
         own = scored.model_overlaps(model, "dataset")
         rows = scored.table.height
@@ -103,7 +103,7 @@ def _add_answers(
     found: _Found,
     models: Sequence[Model],
     columns: Sequence[ModelColumns],
-    one: Asked,
+    one: SelectedTask,
     known: Known,
     setting: SettingName,
     session: Session,
@@ -122,7 +122,7 @@ def _add_answers(
             found.notes += [f"{model.name}: {note}" for note in own.notes]
         for spec in model.members:
             if spec.name in answered and spec.name not in found.facts:
-                found.facts[spec.name] = _kept_facts(spec, session.settings)
+                found.facts[spec.name] = _stored_facts(spec, session.settings)
             if spec.name in answered:
                 signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, session.settings)
                 found.signatures.setdefault(model.name, []).append(signature)
@@ -131,33 +131,33 @@ def _add_answers(
     found.evidence += evidence(one, answers, len(members))
 
 
-def _answered(model: Model, one: Asked, known: Known, setting: SettingName, session: Session) -> dict[str, Answers]:
+def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, Answers]:
     """A model's members' answers; none where the task does not apply to it, which is told."""
     found = {}
     for spec in model.members:
         try:
             known.refuse_unfit(model, one)
-            with session.progresses() as watch:
-                watches = partial(_named_watch, watch, spec.name)
-                found[spec.name] = answer(one, spec, session.settings, known.texts.get(one), watches, setting)
+            with session.progresses() as progress:
+                start_progress = partial(_named_progress, progress, spec.name)
+                found[spec.name] = answer(one, spec, session.settings, known.texts.get(one), start_progress, setting)
         except UsageError as error:
             session.note(f"{model.name}: {one.task} does not apply: {error.message}")
             return {}
     return found
 
 
-def _kept_facts(spec: ModelSpec, settings: Settings) -> Facts:
+def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
     """How a member was used, as any evaluation kept under its fingerprint says; its precision alone where none could be kept."""
     place = ScorePlace.of(spec, settings)
     for path in sorted(place.evaluations.rglob("*.json")):
         with suppress(MissingError):
-            kept = Evaluation.load(path, keep=lambda _: False)
-            if kept.fingerprint == place.fingerprint:
-                return {**facts_of(kept), **training_facts(spec)}
+            stored = Evaluation.load(path, where=lambda _: False)
+            if stored.fingerprint == place.fingerprint:
+                return {**facts_of(stored), **training_facts(spec)}
     return {"precision": place.precision, **training_facts(spec)}
 
 
-def _signature(spec: ModelSpec, one: Asked, own: Answers, facts: Facts, setting: SettingName, settings: Settings) -> Signature:
+def _signature(spec: ModelSpec, one: SelectedTask, own: Answers, facts: Facts, setting: SettingName, settings: Settings) -> Signature:
     """What decides a member's answers to a task."""
     place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
     described = Evaluation(
@@ -198,5 +198,5 @@ def _signatures(found: _Found, slices: Sequence[ComparedSlice], test: Test, marg
     return signed
 
 
-def _named_watch(watch: Callable[[str], Watch], member: str, work: str) -> Watch:
-    return watch(f"{member}: {work}")
+def _named_progress(progress: StartProgress, member: str, work: str) -> ProgressCallback:
+    return progress(f"{member}: {work}")

@@ -15,9 +15,10 @@ from embedlab.analysis.expressions import compile_expression
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.choices import Aggregate, By, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Format, Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
-from embedlab.evaluation.selection import Asked, ask
+from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import Model
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import compared_frame, evaluated_frame
@@ -29,7 +30,6 @@ from embedlab.reports.task_comparison import task_comparison_table
 from embedlab.workflows.compare import compare_tasks
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.scoring import chosen_datasets, evaluate_members, score
-from embedlab.workflows.session import Progress
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_task
 
 Similarities = NDArray[np.float32]
@@ -100,7 +100,7 @@ class NotebookSession:
         self.said.append(error.message)
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Progress]:
+    def progress(self, label: str) -> Iterator[ProgressDisplay]:
         """Show a bar with a LABEL, or nothing."""
         if not self.shows_progress:
             yield lambda _done, _total, _text="": None
@@ -117,11 +117,11 @@ class NotebookSession:
             yield tick
 
     @contextmanager
-    def progresses(self) -> Iterator[Callable[[str], Progress]]:
+    def progresses(self) -> Iterator[Callable[[str], ProgressDisplay]]:
         """Show one bar after the other."""
         with ExitStack() as stack:
 
-            def start(label: str) -> Progress:
+            def start(label: str) -> ProgressDisplay:
                 stack.close()
                 return stack.enter_context(self.progress(label))
 
@@ -156,11 +156,11 @@ def evaluate(
 ) -> Result:
     """Evaluate MODELS on a SUITE (a task, or "all"; sts where nothing is named) or on the datasets and files called TASKS."""
     session, names = _session(progress, settings), _names(models)
-    asked = ask(suite, tasks, session.settings.data)
+    selected = select_tasks(suite, tasks, session.settings.data)
     found = [resolve_model(name, session) for name in names]
-    work = Work(asked=asked, setting=setting)
+    work = Work(selected=selected, setting=setting)
     known = encode_for_all(found, work, session)
-    parts = [_evaluated(one, found, work, known, session) for one in asked if one not in known.ready.missing]
+    parts = [_evaluated(one, found, work, known, session) for one in selected if one not in known.ready.missing]
     frames, tables = [frame for frame, _ in parts], [table for _, table in parts if table is not None]
     frame = pl.concat(frames) if frames else evaluated_frame({})
     return Result(frame=frame, tables=tuple(tables), notes=_notes(tables, session))
@@ -181,15 +181,15 @@ def compare(
 ) -> Result:
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points."""
     session, names = _session(progress, settings), _names(models)
-    asked = ask(suite, tasks, session.settings.data)
+    selected = select_tasks(suite, tasks, session.settings.data)
     margin = None if equivalent is None else equivalent / 100
-    if len(asked) > 1 or not asked[0].scores_pairs:
-        compared = compare_tasks(names, asked, session, test=test, margin=margin, setting=setting)
+    if len(selected) > 1 or not selected[0].scores_pairs:
+        compared = compare_tasks(names, selected, session, test=test, margin=margin, setting=setting)
         table = task_comparison_table(compared)
         return Result(frame=compared_frame(compared.slices, compared.marks), tables=(table,), notes=_notes([table], session))
     if test == "mcnemar":
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    scored, _ = score(names, session, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
+    scored, _ = score(names, session, datasets=chosen_datasets(list(selected[0].names), by), fifths=by == "dice")
     comparison = compare_columns(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin)
     table = comparison_table(comparison, scored, [])
     return Result(frame=compared_frame(comparison.slices, scored.marks), tables=(table,), notes=_notes([table], session))
@@ -207,7 +207,9 @@ def pairs(
     return ranked.filter(compile_expression(where, columns)).select(columns)
 
 
-def _evaluated(one: Asked, models: Sequence[Model], work: Work, known: Any, session: NotebookSession) -> tuple[pl.DataFrame, Table | None]:
+def _evaluated(
+    one: SelectedTask, models: Sequence[Model], work: Work, known: Any, session: NotebookSession
+) -> tuple[pl.DataFrame, Table | None]:
     """The numbers of one task, and its table; none where it applies to no model."""
     if not one.scores_pairs:
         found = evaluate_task(models, one, work, known, session)

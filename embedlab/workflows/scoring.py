@@ -30,8 +30,8 @@ def score(
     parts, missing = open_parts(Source.from_settings(session.settings), datasets or DATASETS, fifths=fifths)
     for error in missing if not is_reported else ():
         session.report(error)
-    with session.progresses() as watch:
-        scored = score_models(models, parts, session.settings, watch=lambda member: watch(f"scoring {member}"), note=session.note)
+    with session.progresses() as progress:
+        scored = score_models(models, parts, session.settings, progress=lambda member: progress(f"scoring {member}"), note=session.note)
     return scored, not missing
 
 

@@ -5,14 +5,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings
-
-
-class Progress(Protocol):
-    """Receives how far a piece of work is."""
-
-    def __call__(self, done: int, total: int, /, text: str = "") -> None:
-        """DONE of TOTAL is done; TEXT is shown beside it."""
 
 
 class Session(Protocol):
@@ -31,8 +25,8 @@ class Session(Protocol):
     def report(self, error: EmbedlabError) -> None:
         """Show an error that does not end the work."""
 
-    def progress(self, label: str) -> AbstractContextManager[Progress]:
+    def progress(self, label: str) -> AbstractContextManager[ProgressDisplay]:
         """Show the progress of one piece of work."""
 
-    def progresses(self) -> AbstractContextManager[Callable[[str], Progress]]:
+    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Show the progress of pieces of work that come one after the other: what is given makes the callback of a label."""

@@ -1,13 +1,13 @@
 """Every member of every model on some tasks: data and models are checked first, sentences encoded in one pass, results stored."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.encoders.encoder import Watch
+from embedlab.core.progress import StartProgress
 from embedlab.evaluation.readiness import Readiness
-from embedlab.evaluation.selection import Asked
+from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import Model
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
@@ -22,7 +22,7 @@ Evaluations = dict[str, list[Evaluation]]  # by model, one a member
 class Work:
     """What is evaluated, in which way."""
 
-    asked: Sequence[Asked]
+    selected: Sequence[SelectedTask]
     setting: SettingName = "literature"
     again: bool = False  # also what was evaluated before
     skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
@@ -31,13 +31,13 @@ class Work:
     @property
     def is_one(self) -> bool:
         """Whether a task that cannot be done leaves nothing to show."""
-        return len(self.asked) == 1
+        return len(self.selected) == 1
 
-    def kept_name(self, one: Asked) -> str:
+    def stored_name(self, one: SelectedTask) -> str:
         """Where the evaluation of ONE of them is kept in a member's folder."""
         from embedlab.tasks.task import task
 
-        return one.kept_name(task(one.task).setting(self.setting))
+        return one.stored_name(task(one.task).setting(self.setting))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,10 +45,10 @@ class Known:
     """What stands before anything is computed: the texts of the tasks, and each member's evaluations of before."""
 
     ready: Readiness
-    kept: Mapping[tuple[str, Asked], Evaluation]
+    stored: Mapping[tuple[str, SelectedTask], Evaluation]
 
     @property
-    def texts(self) -> Mapping[Asked, Texts]:
+    def texts(self) -> Mapping[SelectedTask, Texts]:
         """What each task reads, of those whose data is there."""
         return self.ready.texts
 
@@ -57,7 +57,7 @@ class Known:
         """Whether nothing was missing."""
         return not self.ready.missing and not any(texts.missing for texts in self.texts.values())
 
-    def refuse_unfit(self, model: Model, one: Asked) -> None:
+    def refuse_unfit(self, model: Model, one: SelectedTask) -> None:
         """Raise why the task ONE does not apply to a member of MODEL, where it does not."""
         for spec in model.members:
             if (spec.name, one) in self.ready.unfit:
@@ -71,22 +71,22 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
     """
     from embedlab.data.source import Source
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.prefetch import encode_once, kept_evaluation
+    from embedlab.evaluation.prefetch import encode_once, stored_evaluation
 
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
-    kept: dict[tuple[str, Asked], Evaluation] = {}
+    stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         place = ScorePlace.of(spec, session.settings)
-        for one in work.asked:
+        for one in work.selected:
             if not work.again and not one.scores_pairs:
-                found = kept_evaluation(place, work.kept_name(one), ready.texts.get(one), source)
-                kept |= {(spec.name, one): found} if found else {}
-        todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in kept and (spec.name, one) not in ready.unfit}
+                found = stored_evaluation(place, work.stored_name(one), ready.texts.get(one), source)
+                stored |= {(spec.name, one): found} if found else {}
+        todo = {one: own for one, own in ready.texts.items() if (spec.name, one) not in stored and (spec.name, one) not in ready.unfit}
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
         if any(not one.scores_pairs for one in todo):
-            with session.progresses() as watch:
-                encode_once(spec, list(todo.values()), session.settings, _named(watch, title_of(spec.name)))
-    return Known(ready=ready, kept=kept)
+            with session.progresses() as progress:
+                encode_once(spec, list(todo.values()), session.settings, _named(progress, title_of(spec.name)))
+    return Known(ready=ready, stored=stored)
 
 
 def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
@@ -94,7 +94,7 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     from embedlab.evaluation.readiness import check_all
 
     check_device(session.settings)
-    ready = check_all([spec for model in models for spec in model.members], work.asked, work.setting, session.settings)
+    ready = check_all([spec for model in models for spec in model.members], work.selected, work.setting, session.settings)
     if work.is_one and ready.missing:
         raise next(iter(ready.missing.values()))
     if work.is_one and ready.unfit and not work.skips_unfit:
@@ -104,12 +104,12 @@ def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
     return ready
 
 
-def evaluate_task(models: Sequence[Model], one: Asked, work: Work, known: Known, session: Session) -> Evaluations:
+def evaluate_task(models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
     for model in models:
         try:
-            evaluations[model.name] = _judge(model, one, work, known, session)
+            evaluations[model.name] = _evaluate_member(model, one, work, known, session)
         except UsageError as error:
             if work.is_one:
                 raise
@@ -117,28 +117,28 @@ def evaluate_task(models: Sequence[Model], one: Asked, work: Work, known: Known,
     return evaluations
 
 
-def _judge(model: Model, one: Asked, work: Work, known: Known, session: Session) -> list[Evaluation]:
+def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.member import judge, with_training
+    from embedlab.evaluation.member import run_task, with_training
 
     found = []
     known.refuse_unfit(model, one)
     for spec in model.members:
         place = ScorePlace.of(spec, session.settings).evaluations
-        if kept := known.kept.get((spec.name, one)):
-            session.note(f"{spec.name}: {kept.task} as it was evaluated before on the same data; --again does it again")
-            found.append(with_training(kept, spec))
+        if stored := known.stored.get((spec.name, one)):
+            session.note(f"{spec.name}: {stored.task} as it was evaluated before on the same data; --again does it again")
+            found.append(with_training(stored, spec))
         else:
-            with session.progresses() as watch:
-                judged = judge(one.task, spec, session.settings, _named(watch, title_of(spec.name)), one.names, work.setting)
+            with session.progresses() as progress:
+                result = run_task(one.task, spec, session.settings, _named(progress, title_of(spec.name)), one.names, work.setting)
             try:
-                judged.keep(place, work.kept_name(one))
+                result.save(place, work.stored_name(one))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
                 session.warn(f"{full.message}: what was evaluated is shown, not kept")
-            found.append(judged.evaluation)
+            found.append(result.evaluation)
     return found
 
 
-def _named(watch: Callable[[str], Watch], member: str) -> Callable[[str], Watch]:
+def _named(progress: StartProgress, member: str) -> StartProgress:
     """The same callbacks under the member's name."""
-    return lambda work: watch(f"{member}: {work}")
+    return lambda work: progress(f"{member}: {work}")

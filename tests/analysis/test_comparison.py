@@ -133,7 +133,7 @@ def test_a_slice_that_nobody_scored_is_undefined(scored: pl.DataFrame) -> None:
 
 def test_progress_is_told_slice_by_slice(scored: pl.DataFrame) -> None:
     seen: list[tuple[int, int]] = []
-    compare(scored, [TWIN], by="source", watch=lambda done, total: seen.append((done, total)))
+    compare(scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 

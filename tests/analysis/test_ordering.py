@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, norm, spearmanr, t
 
 from embedlab.analysis.evidence import Rows
 from embedlab.analysis.influence import spearman_influence
-from embedlab.analysis.ordering import Estimate, Standing, kendall
+from embedlab.analysis.ordering import Estimate, Ordering, kendall
 
 PAIRS = 400
 
@@ -34,22 +34,22 @@ def noisy(gold: np.ndarray, noise: float, seed: int) -> np.ndarray:
 
 def test_the_probability_is_the_share_of_bootstrap_resamples_in_which_the_first_wins(gold: np.ndarray) -> None:
     near, far = noisy(gold, 2.0, 1), noisy(gold, 2.15, 2)
-    found = Standing([estimate([near], gold), estimate([far], gold)]).order(0, 1)
+    found = Ordering([estimate([near], gold), estimate([far], gold)]).order(0, 1)
     rng, drawn = np.random.default_rng(3), []
     for rows in rng.integers(0, PAIRS, (2000, PAIRS)):
         first, second = (spearmanr(gold[rows], one[rows]).statistic for one in (near, far))
         drawn.append(first - second)
     assert found.probability == pytest.approx(np.mean(np.array(drawn) > 0), abs=0.03)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.01)
-    turned = Standing([estimate([far], gold), estimate([near], gold)]).order(0, 1)
+    turned = Ordering([estimate([far], gold), estimate([near], gold)]).order(0, 1)
     assert turned.probability == pytest.approx(1 - found.probability)
 
 
 def test_estimates_over_other_rows_are_independent(gold: np.ndarray) -> None:
     one = estimate([noisy(gold, 2.0, 1)], gold)
     other = estimate([noisy(gold[:300], 2.0, 1)], gold[:300])
-    apart = Standing([one, other]).order(0, 1)
-    together = Standing([one, estimate([noisy(gold, 2.0, 1)], gold)]).order(0, 1)
+    apart = Ordering([one, other]).order(0, 1)
+    together = Ordering([one, estimate([noisy(gold, 2.0, 1)], gold)]).order(0, 1)
     assert together.high - together.low == 0
     assert apart.high - apart.low > 0.1
 
@@ -57,26 +57,26 @@ def test_estimates_over_other_rows_are_independent(gold: np.ndarray) -> None:
 def test_seeds_make_an_order_less_sure(gold: np.ndarray) -> None:
     steady = [estimate([noisy(gold, noise, 1)] * 3, gold) for noise in (1.5, 1.8)]
     spread = [Estimate(members=one.members + np.array([-0.1, 0.0, 0.1]), rows=one.rows) for one in steady]
-    assert Standing(steady).order(0, 1).probability > Standing(spread).order(0, 1).probability
+    assert Ordering(steady).order(0, 1).probability > Ordering(spread).order(0, 1).probability
 
 
 def test_an_accuracy_without_stored_items_varies_as_a_binomial_share() -> None:
     share, items = 0.8, 250
-    found = Standing([Estimate(members=np.array([value]), other=share * (1 - share) / items) for value in (0.83, 0.8)]).order(0, 1)
+    found = Ordering([Estimate(members=np.array([value]), other=share * (1 - share) / items) for value in (0.83, 0.8)]).order(0, 1)
     assert found.probability == pytest.approx(norm.cdf(0.03 / np.sqrt(2 * share * (1 - share) / items)), abs=1e-6)
 
 
 def test_without_anything_that_varies_there_is_no_probability_and_no_interval_of_tau() -> None:
-    standing = Standing([Estimate(members=np.array([value])) for value in (3.0, 1.0, 2.0)])
-    assert np.isnan(standing.order(0, 1).probability)
-    found = standing.agreement([0, 1, 2], [3, 2, 1])
+    ordering = Ordering([Estimate(members=np.array([value])) for value in (3.0, 1.0, 2.0)])
+    assert np.isnan(ordering.order(0, 1).probability)
+    found = ordering.agreement([0, 1, 2], [3, 2, 1])
     assert found.tau == pytest.approx(1 / 3)
     assert np.isnan([found.low, found.high]).all()
 
 
 def test_three_seeds_without_items_are_compared_by_welchs_t() -> None:
-    standing = Standing([Estimate(members=np.array(values)) for values in ([3.0, 3.4, 3.9], [2.0, 2.1, 2.9])])
-    found = standing.order(0, 1)
+    ordering = Ordering([Estimate(members=np.array(values)) for values in ([3.0, 3.4, 3.9], [2.0, 2.1, 2.9])])
+    found = ordering.order(0, 1)
     difference, error = 3.43333 - 2.33333, np.sqrt(np.var([3.0, 3.4, 3.9], ddof=1) / 3 + np.var([2.0, 2.1, 2.9], ddof=1) / 3)
     assert found.probability == pytest.approx(t.cdf(difference / error, 3.976), abs=1e-3)
 
@@ -90,7 +90,7 @@ def test_kendall_is_scipys_tau_b() -> None:
 
 def test_the_interval_of_tau_is_that_of_rankings_drawn_again(gold: np.ndarray) -> None:
     scores = [noisy(gold, noise, seed) for seed, noise in enumerate((2.0, 2.1, 2.2, 2.6))]
-    found = Standing([estimate([one], gold) for one in scores]).agreement([0, 1, 2, 3], [4, 3, 2, 1])
+    found = Ordering([estimate([one], gold) for one in scores]).agreement([0, 1, 2, 3], [4, 3, 2, 1])
     drawn = []
     for rows in np.random.default_rng(4).integers(0, PAIRS, (1500, PAIRS)):
         drawn.append(kendalltau([4, 3, 2, 1], [spearmanr(gold[rows], one[rows]).statistic for one in scores]).statistic)
@@ -100,9 +100,9 @@ def test_the_interval_of_tau_is_that_of_rankings_drawn_again(gold: np.ndarray) -
 
 def test_too_few_rows_decide_nothing_by_their_seeds_alone(gold: np.ndarray) -> None:
     few = [estimate([noisy(gold[:9], noise, seed) for seed in (1, 2, 3)], gold[:9]) for noise in (0.5, 4.0)]
-    standing = Standing([*few, few[0]])
-    assert np.isnan(standing.order(0, 1).probability)
-    assert np.isnan(standing.agreement([0, 1, 2], [3, 2, 1]).low)
+    ordering = Ordering([*few, few[0]])
+    assert np.isnan(ordering.order(0, 1).probability)
+    assert np.isnan(ordering.agreement([0, 1, 2], [3, 2, 1]).low)
 
 
 def test_estimates_that_share_runs_are_compared_seed_by_seed(gold: np.ndarray) -> None:
@@ -112,5 +112,5 @@ def test_estimates_that_share_runs_are_compared_seed_by_seed(gold: np.ndarray) -
     far = [scores + np.random.default_rng(9).normal(scale=1.0, size=PAIRS) for scores in near]
     pair = [estimate(near, gold), estimate(far, gold)]
     shared = [replace(one, behind=runs) for one in pair]
-    assert Standing(pair).order(0, 1).probability < 0.7
-    assert Standing(shared).order(0, 1).probability > 0.94
+    assert Ordering(pair).order(0, 1).probability < 0.7
+    assert Ordering(shared).order(0, 1).probability > 0.94

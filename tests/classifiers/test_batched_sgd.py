@@ -87,7 +87,7 @@ def test_single_precision_gets_as_many_right() -> None:
 
 def test_watch_is_told_every_finished_fit() -> None:
     task, told = problem(), list[tuple[int, int]]()
-    fit_classifiers(task, Fits.grid(stratified_folds(task.labels.numpy(), 3), L2), ADAM, seed=0, watch=lambda *done: told.append(done))
+    fit_classifiers(task, Fits.grid(stratified_folds(task.labels.numpy(), 3), L2), ADAM, seed=0, progress=lambda *done: told.append(done))
     assert told[-1] == (12, 12)
     assert told == sorted(told)
 

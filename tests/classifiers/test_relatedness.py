@@ -77,7 +77,7 @@ def test_the_fit_is_that_of_torchs_own_layer_and_loss(passes: int, monkeypatch: 
     features, gold = rated()
     train, dev, test = np.arange(80), np.arange(80, 110), np.arange(110, 150)
     told: list[int] = []
-    fitted = fit_relatedness(features, gold, train, dev, seed=3, watch=lambda done, _: told.append(done))
+    fitted = fit_relatedness(features, gold, train, dev, seed=3, progress=lambda done, _: told.append(done))
     model, best = slow_fit(features, gold, train, dev, seed=3)
     assert fitted.dev == pytest.approx(best, abs=1e-6)
     np.testing.assert_allclose(fitted.predict(features[test]), expected_grades(model, features[test]), atol=1e-4)

@@ -94,9 +94,9 @@ def test_word_overlap_has_no_mark(embedlab: Embedlab) -> None:
 
 
 def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: str, my_pairs: str, finished_run: RunFolder) -> None:
-    learnt = pl.DataFrame({"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]})
+    training_text = pl.DataFrame({"sentence1": ["a DOG", "It rains."], "sentence2": ["A cat", "The sun shines."]})
     for seed in (1, 2):
-        KnownText.of([learnt]).write(RunFolder(finished_run.path.with_name(f"seed-{seed}")).learnt_file)
+        KnownText.of([training_text]).write(RunFolder(finished_run.path.with_name(f"seed-{seed}")).training_text_file)
     words = ["pairs", mine, "dice", "--dataset", my_pairs, "--sort", "-gold"]
     answer = embedlab(*words, "--json")
     assert answer.code == 0, answer.err

@@ -17,7 +17,7 @@ from embedlab.core.recipe import load_recipe, to_toml
 from embedlab.core.settings import Settings
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import Judgement, Ranking
+from embedlab.papers.order import Ranking, RowOrder
 from embedlab.reports.reproduction_tables import orders_table
 from embedlab.runs.store import RunFolder
 
@@ -141,7 +141,7 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
 def test_rows_that_score_alike_have_no_tau() -> None:
     (table,) = select_tables("liao", "table6")
     ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=Agreement(tau=nan, low=nan, high=nan))
-    notes = orders_table(table, Judgement(pairs=(), rankings=(ranking,))).notes
+    notes = orders_table(table, RowOrder(pairs=(), rankings=(ranking,))).notes
     assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
 
 
@@ -171,13 +171,13 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_s
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
     (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
-    asked = ReproductionOptions(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
+    selected = ReproductionOptions(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
     known = Evaluated(evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"})
     members = {
         ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
         ("S+D", ""): (Member(name="s-d@1", seed=1),),
     }
-    assert list(absent_rows(table, members, known, {"SBERT": "training failed, seed 1, 2: no space"}, asked, Terminal(Settings()))) == [
+    assert list(absent_rows(table, members, known, {"SBERT": "training failed, seed 1, 2: no space"}, selected, Terminal(Settings()))) == [
         "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
         "absent: DefSent (d@2): damaged",
     ]

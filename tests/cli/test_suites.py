@@ -78,10 +78,10 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
         "--suite word_prediction --sample",
     ],
 )
-def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, asked: str) -> None:
+def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, selected: str) -> None:
     write_mr(Path("data"))
     write_probing(Path("data/probing_own/tree_depth.txt"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", *asked.split(), "--setting", "exact", *QUIET[:4])
+    words = ("evaluate", f"{tiny_encoder}?pooling=mean", *selected.split(), "--setting", "exact", *QUIET[:4])
     embedlab(*words)
     program = "import sys; from embedlab.cli.app import main; main(sys.argv[1:]); print('torch' in sys.modules)"
     second = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
@@ -217,7 +217,7 @@ def test_a_task_that_a_model_cannot_do_is_one_clear_error(capsys: pytest.Capture
 
 
 def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for asked in (["--suite", "sts"], ["--suite", "geometry"]):
-        assert main(["evaluate", "dice", *asked, "--sample", "--submission", str(tmp_path / "out")]) == 2
+    for selected in (["--suite", "sts"], ["--suite", "geometry"]):
+        assert main(["evaluate", "dice", *selected, "--sample", "--submission", str(tmp_path / "out")]) == 2
         assert "take --suite glue" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -10,7 +10,7 @@ from embedlab.cpu import attention
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.cpu.attention import BF16_SENTENCES, FUSED_TOKENS, VECTOR, attend
 from embedlab.cpu.linear import can_multiply
-from embedlab.cpu.padding import filled_up
+from embedlab.cpu.padding import padded_layout
 from embedlab.cpu.spans import Span
 
 HEADS, DIM = 3, 4
@@ -20,27 +20,27 @@ FIRSTS = [Span(span.sentences, 1, span.tokens) for span in LENGTHS]
 
 def states_of(spans: Sequence[Span], kind: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(3)
-    asked = sum(span.sentences * span.asking for span in spans)
-    owned = sum(span.sentences * span.tokens for span in spans)
-    return tuple(torch.randn(tokens, HEADS, DIM).to(kind).requires_grad_() for tokens in (asked, owned, owned))  # type: ignore[return-value]
+    selected = sum(span.sentences * span.query_tokens for span in spans)
+    key_places = sum(span.sentences * span.tokens for span in spans)
+    return tuple(torch.randn(tokens, HEADS, DIM).to(kind).requires_grad_() for tokens in (selected, key_places, key_places))  # type: ignore[return-value]
 
 
 def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, masks: Sequence[Tensor] = ()) -> Tensor:
     """One sentence and one head at a time; MASKS have those of one after the other, and may be for more tokens."""
-    mixed, asked, owned = [], 0, 0
+    mixed, selected, key_places = [], 0, 0
     left = iter([mask for part in masks for mask in part])
     for span in spans:
         for _ in range(span.sentences):
-            asking, own = slice(asked, asked + span.asking), slice(owned, owned + span.tokens)
+            query_tokens, own = slice(selected, selected + span.query_tokens), slice(key_places, key_places + span.tokens)
             heads = []
             for head in range(HEADS):
-                scores = scale * query[asking, head] @ key[own, head].T
+                scores = scale * query[query_tokens, head] @ key[own, head].T
                 weights = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
                 if masks:
-                    weights = weights * next(left)[: span.asking, : span.tokens]
+                    weights = weights * next(left)[: span.query_tokens, : span.tokens]
                 heads.append(weights @ value[own, head])
             mixed.append(torch.stack(heads, dim=1))
-            asked, owned = asking.stop, own.stop
+            selected, key_places = query_tokens.stop, own.stop
     return torch.cat(mixed)
 
 
@@ -60,7 +60,7 @@ def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: 
 
     def drawn(weights: Tensor, rate: float) -> Tensor:
         mask = draw(weights, rate)
-        masks.extend(filled_up(tuple(spans), HEADS).squares(mask))
+        masks.extend(padded_layout(tuple(spans), HEADS).squares(mask))
         return mask
 
     monkeypatch.setattr(filled_attention, "dropout_mask", drawn)
@@ -114,10 +114,12 @@ def test_where_onednn_does_not_multiply_bf16_states_learn_in_float32(monkeypatch
 def test_only_bf16_whose_products_onednn_builds_programs_for_has_whole_multiples_of_sentences(
     kind: torch.dtype, multiple: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(attention, "filled_up", lambda spans, heads, multiple: asked.append(multiple) or filled_up(spans, heads, multiple))
+    selected: list[int] = []
+    monkeypatch.setattr(
+        attention, "filled_up", lambda spans, heads, multiple: selected.append(multiple) or padded_layout(spans, heads, multiple)
+    )
     attend(*states_of(LENGTHS, kind), LENGTHS, scale=0.3, dropout=0.1)
-    assert asked == [multiple]
+    assert selected == [multiple]
 
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])

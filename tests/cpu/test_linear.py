@@ -13,7 +13,7 @@ from torch import nn
 from transformers.activations import GELUActivation
 
 from embedlab.cpu import linear as products
-from embedlab.cpu.linear import FastLinear, can_multiply, forget_weights, rows_to_multiply, use_fast_products
+from embedlab.cpu.linear import FastLinear, can_multiply, forget_weights, rows_to_multiply, use_onednn
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
 from tests.training.small_runs import MACHINE
@@ -41,7 +41,7 @@ def both() -> tuple[Block, Block, torch.Tensor]:
     torch.manual_seed(5)
     plain, fast = Block(), Block()
     fast.load_state_dict(plain.state_dict())
-    assert use_fast_products(fast)
+    assert use_onednn(fast)
     assert isinstance(fast.dense, FastLinear)
     return plain, fast, torch.randn(3, 200, WIDE)
 
@@ -154,7 +154,7 @@ def test_a_layer_without_bias_multiplies_and_learns() -> None:
     torch.manual_seed(5)
     layer, states = nn.Sequential(nn.Linear(WIDE, WIDE, bias=False)), torch.randn(400, WIDE)
     expected = layer(states)
-    use_fast_products(layer)
+    use_onednn(layer)
     with torch.inference_mode():
         torch.testing.assert_close(layer(states), expected, rtol=1e-5, atol=2e-6)
         with torch.autocast("cpu", torch.bfloat16):
@@ -200,8 +200,8 @@ def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_pat
 
 def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
     approximate, small = Block(function=nn.GELU(approximate="tanh")), Block(width=8)
-    use_fast_products(approximate)
-    assert not use_fast_products(small)
+    use_onednn(approximate)
+    assert not use_onednn(small)
     assert type(approximate.intermediate_act_fn) is nn.GELU
     assert type(small.dense) is nn.Linear
     states = torch.randn(2, WIDE)
@@ -212,7 +212,7 @@ def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
 def test_without_onednn_everything_stays_torchs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "can_multiply", lambda kind: False)
     block = Block()
-    assert not use_fast_products(block)
+    assert not use_onednn(block)
     assert type(block.dense) is nn.Linear
 
 

@@ -61,7 +61,7 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
 ) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + more)
     encoder = encoder_of(tmp_path / "model", architecture, pooling)
-    monkeypatch.setattr(encoder.forward, "_has_fast_products", more > 0)
+    monkeypatch.setattr(encoder.forward, "_uses_onednn", more > 0)
     assert encoder.forward.is_packing
     encoder.backbone.eval()
     packed, found = vectors_and_gradients(encoder)
@@ -93,7 +93,7 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
 
 def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
-    packed = pack(MASK, is_filled_up=True)
+    packed = pack(MASK, is_padded=True)
     assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from embedlab.cpu.padding import FILL, LONG, filled_up
+from embedlab.cpu.padding import FILL, LONG, padded_layout
 from embedlab.cpu.spans import Span
 
 HEADS = 2
@@ -17,12 +17,12 @@ def numbered(tokens: int) -> torch.Tensor:
 
 
 def test_sentences_of_about_one_length_lie_in_one_block_by_sentence_head_and_token() -> None:
-    layout = filled_up(SPANS, HEADS)
-    assert layout.asking is layout.owned
-    assert layout.owned.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
+    layout = padded_layout(SPANS, HEADS)
+    assert layout.query_tokens is layout.key_places
+    assert layout.key_places.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
     states = numbered(sum(LENGTHS))
     of_sentences = iter(states.split(LENGTHS))
-    for block in layout.owned.blocks(layout.owned.spread_over_zero(states)):
+    for block in layout.key_places.blocks(layout.key_places.spread_over_zero(states)):
         for heads in block.unflatten(0, (-1, HEADS)):
             sentence = next(of_sentences)
             assert torch.equal(heads[:, : len(sentence)], sentence.transpose(0, 1))
@@ -30,7 +30,7 @@ def test_sentences_of_about_one_length_lie_in_one_block_by_sentence_head_and_tok
 
 
 def test_only_what_fills_a_sentence_up_is_filling() -> None:
-    layout = filled_up(SPANS, HEADS)
+    layout = padded_layout(SPANS, HEADS)
     lengths = iter(LENGTHS)
     for filling in layout.fillings:
         for of_sentence in filling:
@@ -41,8 +41,11 @@ def test_only_what_fills_a_sentence_up_is_filling() -> None:
 
 def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() -> None:
     for spans, multiple in ((SPANS, 1), (SPANS, 4), (FIRSTS, 4)):
-        layout = filled_up(spans, HEADS, multiple)
-        for places, tokens in ((layout.owned, sum(LENGTHS)), (layout.asking, sum(span.sentences * span.asking for span in spans))):
+        layout = padded_layout(spans, HEADS, multiple)
+        for places, tokens in (
+            (layout.key_places, sum(LENGTHS)),
+            (layout.query_tokens, sum(span.sentences * span.query_tokens for span in spans)),
+        ):
             states = numbered(tokens + 2)
             for spread in (places.spread(states), places.spread_over_zero(states)):
                 back = places.gathered(spread, tokens + 2)
@@ -51,20 +54,20 @@ def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() 
 
 
 def test_blocks_of_short_sentences_are_filled_up_to_a_multiple_of_them_which_attend_to_something() -> None:
-    layout = filled_up(SPANS, HEADS, 4)
-    assert layout.owned.shapes == ((4 * HEADS, FILL), (4 * HEADS, 2 * FILL))
+    layout = padded_layout(SPANS, HEADS, 4)
+    assert layout.key_places.shapes == ((4 * HEADS, FILL), (4 * HEADS, 2 * FILL))
     assert not any(filling[3:].any() for filling in layout.fillings)
     states = numbered(sum(LENGTHS))
-    assert layout.owned.spread_over_zero(states).sum() == states.sum()
+    assert layout.key_places.spread_over_zero(states).sum() == states.sum()
 
 
 def test_where_one_token_of_each_sentence_asks_it_still_does() -> None:
-    layout = filled_up(FIRSTS, HEADS)
-    assert layout.asking.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
-    assert layout.owned.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
+    layout = padded_layout(FIRSTS, HEADS)
+    assert layout.query_tokens.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
+    assert layout.key_places.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
     assert layout.shapes == [(3 * HEADS, 1, FILL), (3 * HEADS, 1, 2 * FILL)]
 
 
 def test_blocks_of_long_sentences_are_not_multiplied() -> None:
-    layout = filled_up((Span(1, LONG - FILL, LONG - FILL), Span(1, LONG, LONG), Span(1, 10 * LONG, 10 * LONG)), HEADS, 4)
-    assert layout.owned.shapes == ((4 * HEADS, LONG - FILL), (HEADS, LONG), (HEADS, 10 * LONG))
+    layout = padded_layout((Span(1, LONG - FILL, LONG - FILL), Span(1, LONG, LONG), Span(1, 10 * LONG, 10 * LONG)), HEADS, 4)
+    assert layout.key_places.shapes == ((4 * HEADS, LONG - FILL), (HEADS, LONG), (HEADS, 10 * LONG))

@@ -6,7 +6,7 @@ from threading import Barrier, get_ident
 import pytest
 import torch
 
-from embedlab.cpu.thread_pool import run_side_by_side
+from embedlab.cpu.thread_pool import run_in_threads
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_every_piece_is_done_with_one_thread_and_told() -> None:
         seen.append((piece, torch.get_num_threads()))
         yield from range(piece)
 
-    run_side_by_side(work, range(5), told.append)
+    run_in_threads(work, range(5), told.append)
     assert sorted(seen) == [(piece, 1) for piece in range(5)]
     assert sum(told) == 0 + 1 + 3 + 6
     assert torch.get_num_threads() == 2
@@ -41,7 +41,7 @@ def test_two_pieces_are_under_way_at_once_and_told_where_they_were_asked_for() -
         both.wait()
         yield piece
 
-    run_side_by_side(work, range(2), lambda _: tellers.add(get_ident()))
+    run_in_threads(work, range(2), lambda _: tellers.add(get_ident()))
     assert len(workers) == 2
     assert tellers == {get_ident()}
 
@@ -59,7 +59,7 @@ def test_an_error_in_one_piece_stops_the_others(is_callers: bool) -> None:
             yield piece
 
     with pytest.raises(ValueError, match="broken"):
-        run_side_by_side(work, range(2), lambda _: None)
+        run_in_threads(work, range(2), lambda _: None)
     assert torch.get_num_threads() == 2
 
 
@@ -75,7 +75,7 @@ def test_who_is_told_can_stop_all_pieces() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_side_by_side(work, range(9), tell)
+        run_in_threads(work, range(9), tell)
     assert len(started) <= 2
     assert torch.get_num_threads() == 2
 
@@ -92,7 +92,7 @@ def test_the_threads_are_divided_among_the_pieces_at_once(threads: int, most: in
         yield piece
 
     told: list[int] = []
-    run_side_by_side(work, range(2 * at_once), told.append, most=most)
+    run_in_threads(work, range(2 * at_once), told.append, most=most)
     assert sorted(told) == list(range(2 * at_once))
     assert len({worker for worker, _ in seen}) == at_once
     assert {own for _, own in seen} == {each}

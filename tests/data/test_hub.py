@@ -12,10 +12,10 @@ from embedlab.data.source import Source
 
 
 def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    selected: list[str] = []
 
     def refuse(request: object, timeout: float) -> None:
-        asked.append("asked")
+        selected.append("asked")
         raise OSError
 
     monkeypatch.setattr(hub, "urlopen", refuse)
@@ -25,7 +25,7 @@ def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: p
             Source().open(name)
         assert "--data DIR" in caught.value.hint
     hub.is_reachable.cache_clear()
-    assert asked == ["asked"]
+    assert selected == ["asked"]
 
 
 @pytest.fixture

@@ -32,11 +32,11 @@ def put(cache: EmbeddingCache, numbers: np.ndarray) -> None:
 def test_what_was_stored_is_found_and_nothing_else(tmp_path: Path) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     put(open_cache(tmp_path), np.arange(100, 150))
-    asked = np.random.default_rng(0).permutation(200)
-    known, vectors, cut = open_cache(tmp_path).find(keys_of(asked))
-    assert set(asked[known]) == {*range(50), *range(100, 150)}
-    assert (vectors[known] == vectors_of(asked[known])).all()
-    assert (cut[known] == (asked[known] % 2 == 0)).all()
+    selected = np.random.default_rng(0).permutation(200)
+    known, vectors, cut = open_cache(tmp_path).find(keys_of(selected))
+    assert set(selected[known]) == {*range(50), *range(100, 150)}
+    assert (vectors[known] == vectors_of(selected[known])).all()
+    assert (cut[known] == (selected[known] % 2 == 0)).all()
 
 
 def test_an_empty_cache_knows_nothing(tmp_path: Path) -> None:
@@ -211,5 +211,5 @@ put(open_cache(root, "own"), own)
 found = open_cache(root).find(keys_of(np.arange(10)))[0].all() and open_cache(root, "own").find(keys_of(own))[0].all()
 sys.exit(not found)
 """
-        asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=WRITER.parents[2])
-        assert asked.returncode == 0, asked.stderr
+        selected = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=WRITER.parents[2])
+        assert selected.returncode == 0, selected.stderr

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import MissingError
+from embedlab.core.progress import ProgressCallback
 from embedlab.encoders import cached_encoder, loading
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder, Watch
+from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
@@ -22,9 +23,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     embed = TransformerEncoder.embed
 
-    def counted(self: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def counted(self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None) -> tuple[np.ndarray, np.ndarray]:
         counts.append(len(sentences))
-        return embed(self, sentences, watch)
+        return embed(self, sentences, progress)
 
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
     return counts

@@ -14,13 +14,13 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", device="cpu", threads=1, offline=True)
 
 
-def asked(*models: str, number: int = 1) -> dict[str, Any]:
+def selected(*models: str, number: int = 1) -> dict[str, Any]:
     return {"number": number, "first": "a cat sleeps", "second": "a dog sleeps", "models": list(models)}
 
 
 def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -> None:
     encoder = f"{tiny_encoder}?pooling=mean"
-    told = list(PairWorker(settings).answer(asked("dice", "no-such-model", encoder)))
+    told = list(PairWorker(settings).answer(selected("dice", "no-such-model", encoder)))
     assert [answer["model"] for answer in told] == ["dice", "no-such-model", encoder]
     assert told[0]["similarity"] == pytest.approx(2 / 3)
     assert "no-such-model" in told[1]["error"]
@@ -35,12 +35,12 @@ def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(pair_worker, "load_scorer", lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more))
     worker = PairWorker(settings)
     for number in (1, 2, 3):
-        list(worker.answer(asked("dice", number=number)))
+        list(worker.answer(selected("dice", number=number)))
     assert loaded == ["dice"]
 
 
 def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(settings: Settings) -> None:
-    source = StringIO("".join(json.dumps(asked("dice", number=number)) + "\n" for number in (1, 2, 3)))
+    source = StringIO("".join(json.dumps(selected("dice", number=number)) + "\n" for number in (1, 2, 3)))
     sink = StringIO()
     serve(settings, source, sink)
     answers = [json.loads(line) for line in sink.getvalue().splitlines()]

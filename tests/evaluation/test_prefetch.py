@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.core.progress import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Watch
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.evaluation.prefetch import encode_once, kept_evaluation
+from embedlab.evaluation.prefetch import encode_once, stored_evaluation
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.tasks import transfer
 from embedlab.tasks._labelled import Opened, task_features
@@ -30,12 +30,12 @@ def source(tmp_path: Path) -> Source:
 def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     source: Source, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    selected: list[str] = []
     embed = TransformerEncoder.embed
 
-    def counted(self: TransformerEncoder, sentences: list[str], watch: Watch | None = None) -> tuple[np.ndarray, np.ndarray]:
-        asked.extend(sentences)
-        return embed(self, sentences, watch)
+    def counted(self: TransformerEncoder, sentences: list[str], progress: ProgressCallback | None = None) -> tuple[np.ndarray, np.ndarray]:
+        selected.extend(sentences)
+        return embed(self, sentences, progress)
 
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
     (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
@@ -44,11 +44,11 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     told: list[tuple[int, int]] = []
     encode_once(spec, texts, settings, lambda _: lambda done, total: told.append((done, total)))
     everything = {sentence for one in texts for column in one.columns for sentence in column}
-    assert sorted(asked) == sorted(everything)
-    assert [len(sentence) for sentence in asked] == sorted(map(len, asked), reverse=True)
+    assert sorted(selected) == sorted(everything)
+    assert [len(sentence) for sentence in selected] == sorted(map(len, selected), reverse=True)
     assert told[-1] == (len(everything), len(everything))
     encode_once(spec, texts, settings, lambda _: lambda done, total: None)
-    assert len(asked) == len(everything)
+    assert len(selected) == len(everything)
 
     from embedlab.encoders.device import machine
 
@@ -75,10 +75,10 @@ def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source
         place = ScorePlace(
             spec=spec, fingerprint=fingerprint, precision="float32", scores_file=tmp_path / "scores.parquet", evaluations=tmp_path
         )
-        found = kept_evaluation(place, name, opened.texts, source)
+        found = stored_evaluation(place, name, opened.texts, source)
         assert found is None or found.scores == made.scores
         # What its task reads may also be known from the evaluation alone.
-        assert opened is not everything or kept_evaluation(place, name, None, source) == found
+        assert opened is not everything or stored_evaluation(place, name, None, source) == found
         return found is not None
 
     made.save(tmp_path)

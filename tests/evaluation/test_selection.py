@@ -6,51 +6,57 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
-from embedlab.evaluation.selection import Asked, ask
+from embedlab.evaluation.selection import SelectedTask, select_tasks
 
 
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ([], [Asked(task="sts")]),
-        (["sts12", "my/pairs.tsv"], [Asked(task="sts", names=("sts12", "my/pairs.tsv"))]),
-        (["mrpc", "sts12", "trec"], [Asked(task="transfer", names=("mrpc", "trec")), Asked(task="sts", names=("sts12",))]),
-        (["sick-r", "sick-r-supervised"], [Asked(task="sts", names=("sick-r",)), Asked(task="transfer", names=("sick-r-supervised",))]),
-        (["tree-depth", "gum-probing"], [Asked(task="probing", names=("tree-depth",)), Asked(task="probing", names=("gum-probing",))]),
-        (["gum-probing/tree-depth"], [Asked(task="probing", names=("gum-probing/tree-depth",))]),
-        (["mrpc", "transfer", "geometry"], [Asked(task="transfer"), Asked(task="geometry")]),
+        ([], [SelectedTask(task="sts")]),
+        (["sts12", "my/pairs.tsv"], [SelectedTask(task="sts", names=("sts12", "my/pairs.tsv"))]),
+        (["mrpc", "sts12", "trec"], [SelectedTask(task="transfer", names=("mrpc", "trec")), SelectedTask(task="sts", names=("sts12",))]),
+        (
+            ["sick-r", "sick-r-supervised"],
+            [SelectedTask(task="sts", names=("sick-r",)), SelectedTask(task="transfer", names=("sick-r-supervised",))],
+        ),
+        (
+            ["tree-depth", "gum-probing"],
+            [SelectedTask(task="probing", names=("tree-depth",)), SelectedTask(task="probing", names=("gum-probing",))],
+        ),
+        (["gum-probing/tree-depth"], [SelectedTask(task="probing", names=("gum-probing/tree-depth",))]),
+        (["mrpc", "transfer", "geometry"], [SelectedTask(task="transfer"), SelectedTask(task="geometry")]),
     ],
 )
-def test_names_are_gathered_by_the_task_they_belong_to(names: list[str], expected: list[Asked]) -> None:
-    assert ask(None, names, None) == expected
+def test_names_are_gathered_by_the_task_they_belong_to(names: list[str], expected: list[SelectedTask]) -> None:
+    assert select_tasks(None, names, None) == expected
 
 
 def test_all_is_every_task_and_every_set_of_probing_files_of_the_data_folder(tmp_path: Path) -> None:
     (tmp_path / "probing_gum").mkdir()
-    asked = ask("all", (), tmp_path)
-    assert {one.task for one in asked} == set(task_names())
-    assert [one.names for one in asked if one.names] == [("gum-probing",)]
+    selected = select_tasks("all", (), tmp_path)
+    assert {one.task for one in selected} == set(task_names())
+    assert [one.names for one in selected if one.names] == [("gum-probing",)]
 
 
 def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> None:
-    (own,) = ask(None, [f"probing:{tmp_path / 'my_tasks'}"], None)
+    (own,) = select_tasks(None, [f"probing:{tmp_path / 'my_tasks'}"], None)
     assert own.is_whole
     assert own.evaluation_name() == "my_tasks-probing"
-    assert Asked(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact") == "gum-probing-exact"
-    assert not Asked(task="transfer", names=("mrpc",)).is_whole
-    assert Asked(task="transfer").evaluation_name() == "transfer"
+    assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact") == "gum-probing-exact"
+    assert not SelectedTask(task="transfer", names=("mrpc",)).is_whole
+    assert SelectedTask(task="transfer").evaluation_name() == "transfer"
 
 
 def test_an_evaluation_of_some_datasets_is_kept_apart_from_that_of_all() -> None:
-    assert Asked(task="transfer").kept_name("exact") == "transfer-exact"
-    assert Asked(task="transfer", names=("trec", "mr")).kept_name("exact") == "transfer-exact/mr+trec"
-    assert Asked(task="probing", names=("gum-probing",)).kept_name() == "gum-probing"
-    assert Asked(task="probing", names=("gum-probing/tree-depth",)).kept_name() == "gum-probing/tree-depth"
+    assert SelectedTask(task="transfer").stored_name("exact") == "transfer-exact"
+    assert SelectedTask(task="transfer", names=("trec", "mr")).stored_name("exact") == "transfer-exact/mr+trec"
+    assert SelectedTask(task="probing", names=("gum-probing",)).stored_name() == "gum-probing"
+    assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).stored_name() == "gum-probing/tree-depth"
 
 
 def test_a_dataset_of_another_suite_is_refused() -> None:
     with pytest.raises(UsageError, match="'sts12' belongs to 'sts', not to 'transfer'"):
-        ask("transfer", ["sts12"], None)
+        select_tasks("transfer", ["sts12"], None)
 
 
 @pytest.mark.parametrize(
@@ -58,18 +64,18 @@ def test_a_dataset_of_another_suite_is_refused() -> None:
 )
 def test_an_unknown_name_suggests_the_nearest(suite: str | None, names: list[str], guess: str) -> None:
     with pytest.raises(UsageError) as caught:
-        ask(suite, names, None)
+        select_tasks(suite, names, None)
     assert guess in caught.value.hint
 
 
 def test_many_long_names_still_make_a_file_name() -> None:
     names = tuple(f"gum-probing/does-the-sentence-have-property-{number}" for number in range(9))
-    kept = Asked(task="probing", names=names).kept_name()
+    kept = SelectedTask(task="probing", names=names).stored_name()
     assert len(kept) < 100
-    assert kept == Asked(task="probing", names=names[::-1]).kept_name()
-    assert kept != Asked(task="probing", names=names[1:]).kept_name()
+    assert kept == SelectedTask(task="probing", names=names[::-1]).stored_name()
+    assert kept != SelectedTask(task="probing", names=names[1:]).stored_name()
 
 
 def test_a_set_that_is_named_beside_one_of_its_files_is_the_whole_set() -> None:
-    (one,) = ask(None, ["gum-probing", "gum-probing/tree-depth"], None)
-    assert one == Asked(task="probing", names=("gum-probing",))
+    (one,) = select_tasks(None, ["gum-probing", "gum-probing/tree-depth"], None)
+    assert one == SelectedTask(task="probing", names=("gum-probing",))

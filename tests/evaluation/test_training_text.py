@@ -20,13 +20,13 @@ from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.evaluation.member import marked
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training_marks, training_notes
-from embedlab.evaluation.training_text import TRAINING, keep_lineage, learnt, lineage
+from embedlab.evaluation.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED
 from embedlab.runs.environment import environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
-from embedlab.tasks.task import Judged
+from embedlab.tasks.task import TaskResult
 from embedlab.training.stage_data import open_stages
 
 
@@ -56,7 +56,7 @@ SETTINGS = Settings(sample=True)
 def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
     train = SAMPLE.open("snli", "train").frame
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
-    found = learnt(member(run), SETTINGS).text
+    found = training_text(member(run), SETTINGS).text
     assert found is not None
     test = pl.DataFrame({"sentence1": [*train["hypothesis"][:3], "of no corpus"], "sentence2": [*train["premise"][:3], "nor this one"]})
     known = {text for column in ("premise", "hypothesis") for text in train[column]}
@@ -67,15 +67,15 @@ def test_the_sample_world_shares_what_was_put_into_both(tmp_path: Path) -> None:
 def test_only_the_rows_that_a_run_drew_count_and_they_are_kept_with_it(tmp_path: Path) -> None:
     few = recipe("snli", "nli_softmax", rows=20)
     run = finished(tmp_path, "few", few, SAMPLE)
-    found = learnt(member(run), SETTINGS).text
+    found = training_text(member(run), SETTINGS).text
     (data,) = open_stages(few, SAMPLE, 1)
     assert found is not None
     assert found.overlap(data.rows.frame.select("premise", "hypothesis")).shared_pairs == len(data.rows) >= 20
     assert found.overlap(SAMPLE.open("snli", "train").frame).shared_pairs < 60
-    assert (KnownText.read(run.learnt_file).pairs == found.pairs).all()
+    assert (KnownText.read(run.training_text_file).pairs == found.pairs).all()
     # From then on neither recipe nor data is asked again.
     run.recipe_file.write_text(run.recipe_file.read_text().replace("snli", "multinli"))
-    again = learnt(member(run), Settings()).text
+    again = training_text(member(run), Settings()).text
     assert again is not None
     assert (again.sentences == found.sentences).all()
 
@@ -84,7 +84,7 @@ def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) ->
     first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
     second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
     assert [run.id for run in lineage(member(second))] == ["second@1", "first@1"]
-    found = learnt(member(second), SETTINGS).text
+    found = training_text(member(second), SETTINGS).text
     assert found is not None
     for name in ("snli", "multinli"):
         frame = SAMPLE.open(name, "train").frame
@@ -95,14 +95,14 @@ def test_a_run_that_started_from_another_has_learnt_from_both(tmp_path: Path) ->
 def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> None:
     first = finished(tmp_path, "first", recipe("snli", "nli_softmax"), SAMPLE)
     second = finished(tmp_path, "second", recipe("multinli", "nli_softmax", encoder=str(first.model)), SAMPLE)
-    before = learnt(member(second), SETTINGS).text
-    keep_lineage(member(second), tmp_path / "out", SETTINGS)
+    before = training_text(member(second), SETTINGS).text
+    store_lineage(member(second), tmp_path / "out", SETTINGS)
     for run in (first, second):
         remove_runs([run])
     exported = ModelSpec(name="out", kind="folder", location=str(tmp_path / "out"))
     assert [run.id for run in lineage(exported)] == ["second@1", "first@1"]
     assert training_marks(exported) == ("sample",)
-    after = learnt(exported, Settings()).text
+    after = training_text(exported, Settings()).text
     assert before is not None
     assert after is not None
     assert (after.pairs == before.pairs).all()
@@ -111,9 +111,9 @@ def test_what_an_export_keeps_outlives_the_runs_behind_it(tmp_path: Path) -> Non
 
 def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: Path) -> None:
     run = finished(tmp_path, "mine", recipe("snli", "nli_softmax"), SAMPLE)
-    before = learnt(member(run), SETTINGS).text
+    before = training_text(member(run), SETTINGS).text
     exported, fetched = tmp_path / "out", tmp_path / "snapshot"
-    keep_lineage(member(run), exported, SETTINGS)
+    store_lineage(member(run), exported, SETTINGS)
     (exported / TRAINING / "notebook.parquet").write_text("a stranger's")
     files = [file.relative_to(exported).as_posix() for file in exported.rglob("*") if file.is_file()]
     for file in filter_repo_objects(files, allow_patterns=list(WANTED)):
@@ -122,7 +122,7 @@ def test_what_the_hub_gives_of_an_export_says_as_much_of_its_training(tmp_path: 
     (fetched / TRAINING / "theirs" / "own" / "seed-7").mkdir(parents=True)
     of_hub = ModelSpec(name="me/mine", kind="hub", location=str(fetched))
     assert training_marks(of_hub) == ("sample",)
-    after = learnt(of_hub, Settings()).text
+    after = training_text(of_hub, Settings()).text
     assert before is not None
     assert after is not None
     assert (after.sentences == before.sentences).all()
@@ -133,10 +133,10 @@ def test_training_data_that_is_not_at_hand_is_told_not_passed_over(tmp_path: Pat
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     environment_file = run.environment_file.read_text()
     run.environment_file.write_text(environment_file.replace('"sample": true', '"sample": false'))
-    found = learnt(member(run), Settings(offline=True))
+    found = training_text(member(run), Settings(offline=True))
     assert found.text is None
     assert "what a@1 shares with test sets is not counted" in found.notes[0]
-    assert not run.learnt_file.exists()
+    assert not run.training_text_file.exists()
 
 
 def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
@@ -149,13 +149,13 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
         task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
         data=(), marks=(), scores=(),
     )  # fmt: skip
-    found = marked(Judged(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
+    found = marked(TaskResult(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
 
 
 def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
-    assert learnt(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
+    assert training_text(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
 
 
 def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
@@ -195,27 +195,27 @@ def test_marks_tell_pairs_from_sentences_and_footnotes_count_them() -> None:
 
 def test_a_damaged_count_is_made_again_and_without_its_data_refused_by_name(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
-    whole = learnt(member(run), SETTINGS).text
-    content = bytearray(run.learnt_file.read_bytes())
+    whole = training_text(member(run), SETTINGS).text
+    content = bytearray(run.training_text_file.read_bytes())
     content[len(content) // 3] ^= 1
-    run.learnt_file.write_bytes(content)
-    again = learnt(member(run), SETTINGS)
+    run.training_text_file.write_bytes(content)
+    again = training_text(member(run), SETTINGS)
     assert again.notes == ()
     assert whole is not None
     assert again.text is not None
     assert (again.text.sentences == whole.sentences).all()
-    run.learnt_file.write_bytes(b"PAR1")
+    run.training_text_file.write_bytes(b"PAR1")
     values = json.loads(run.environment_file.read_text(encoding="utf-8"))
     values["data"][0]["rows"] += 1  # the data as it is now is not what the run read
     run.environment_file.write_text(json.dumps({key: value for key, value in values.items() if key != KEY}))
-    assert "learnt.parquet" in learnt(member(run), SETTINGS).notes[0]
+    assert "learnt.parquet" in training_text(member(run), SETTINGS).notes[0]
 
 
 def test_a_run_on_sts_benchmark_shares_4760_pairs_with_the_years(shared_data: Path, tmp_path: Path) -> None:
     source = Source(folder=shared_data, offline=True)
     sts = pytest.importorskip("embedlab.objectives.similarity_head.options") and recipe("sts-benchmark", "similarity_head")
     run = finished(tmp_path, "b", sts, source)
-    text = learnt(member(run), Settings(data=shared_data, offline=True)).text
+    text = training_text(member(run), Settings(data=shared_data, offline=True)).text
     assert text is not None
     years = [text.overlap(source.open(f"sts{year}").frame).shared_pairs for year in range(12, 17)]
     assert sum(years) == 4760

@@ -31,11 +31,11 @@ def test_a_stated_revision_is_kept_to(repository: Path) -> None:
 
 
 def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(hub, "_snapshot", lambda name, revision, offline: asked.append(revision) or repository / "snapshots" / "aaa")
+    selected = []
+    monkeypatch.setattr(hub, "_snapshot", lambda name, revision, offline: selected.append(revision) or repository / "snapshots" / "aaa")
     monkeypatch.setattr(hub, "_offered_conversion", lambda name: "refs/pr/3")
     hub_folder("org/old")
-    assert asked == ["main", "refs/pr/3"]
+    assert selected == ["main", "refs/pr/3"]
 
 
 def test_a_local_folder_is_not_the_published_model_of_its_name(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,16 +45,16 @@ def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path)
     objective = build_objective(ObjectiveSection(name=name, options=options.Options()), encoder.dim)
     objective.attach(encoder)
     vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), encoder.dim))
-    learnt = [vectors, *(parameter for parameter in objective.parameters() if parameter.requires_grad)]
+    training_text = [vectors, *(parameter for parameter in objective.parameters() if parameter.requires_grad)]
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
     batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
-    optimizer = torch.optim.Adam(learnt, lr=0.01)  # a bilinear form under dropout overshoots at five times that
+    optimizer = torch.optim.Adam(training_text, lr=0.01)  # a bilinear form under dropout overshoots at five times that
     losses = []
     for _ in range(10):
         loss = objective(vectors, batch)
         optimizer.zero_grad()
         loss.backward()
-        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in learnt)
+        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in training_text)
         optimizer.step()
         losses.append(loss.item())
     assert np.isfinite(losses).all()

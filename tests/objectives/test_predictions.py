@@ -20,7 +20,7 @@ from embedlab.models.catalog import resolve
 from embedlab.objectives.objective import build_objectives
 from embedlab.objectives.predictions import HEADS, best_threshold, predict
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.multitask import judge, load_trained
+from embedlab.tasks.multitask import evaluate, load_trained
 from embedlab.training.stages import train_run
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -64,11 +64,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 
 def scores(name: str, runs: Path) -> dict[str, float]:
     (spec,) = resolve(name, runs).members
-    judged = judge(spec, SETTINGS, lambda _: lambda done, total: None)
-    assert judged.evaluation.marks == ("sample",)
-    assert {score.split for score in judged.evaluation.scores} == {"dev"}
-    found = {score.slice: score.value for score in judged.evaluation.scores}
-    for kept in judged.outcomes:
+    result = evaluate(spec, SETTINGS, lambda _: lambda done, total: None)
+    assert result.evaluation.marks == ("sample",)
+    assert {score.split for score in result.evaluation.scores} == {"dev"}
+    found = {score.slice: score.value for score in result.evaluation.scores}
+    for kept in result.outcomes:
         assert (kept.items["gold"] == kept.items["predicted"]).mean() == pytest.approx(found[kept.dataset])
     return found
 

@@ -11,7 +11,7 @@ from embedlab.papers import file as paper_file
 from embedlab.papers.file import load_paper, paper_names, select_tables
 from embedlab.papers.plan import expected_recipe, trainings
 from embedlab.papers.printed import PAPERS, published_scores, published_table, published_tables
-from embedlab.papers.table import Making, PaperTable
+from embedlab.papers.table import PaperTable, RowSource
 
 TABLES = [table for paper in paper_names() for table in load_paper(paper).values()]
 SCORED = [table for table in TABLES if table.printed]
@@ -33,28 +33,28 @@ def test_every_printed_table_is_covered(paper: str) -> None:
 @pytest.mark.parametrize("table", SCORED, ids=named)
 def test_every_printed_number_has_one_that_stands_for_it(table: PaperTable) -> None:
     points = {(point.row, point.column) for point in table.points}
-    lacking = {row for row, making in table.makings.items() if making.lacks}
+    lacking = {row for row, source in table.sources.items() if source.lacks}
     numbers = {(row, column) for row, own in table.printed.items() for column, value in own.items() if value is not None}
     assert numbers - points == set()
-    assert lacking < set(table.makings)
-    assert table.judge
+    assert lacking < set(table.sources)
+    assert table.find_row_order
 
 
-@pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.makings], ids=named)
+@pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.sources], ids=named)
 def test_a_figure_prints_no_numbers(table: PaperTable) -> None:
     assert table.name not in published_tables(table.paper)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=named)
 def test_every_recipe_takes_what_a_row_sets(table: PaperTable) -> None:
-    for _, making in trainings(table).values():
-        assert expected_recipe(making).stages
+    for _, source in trainings(table).values():
+        assert expected_recipe(source).stages
 
 
 def test_rows_with_one_training_share_its_cell_over_tables() -> None:
     tables = load_paper("liao")
     in_six = {key for key, (row, _) in trainings(tables["table6_lambda_sts"]).items() if row == "0.5"}
-    recipes = {row: expected_recipe(making).hash for _, (row, making) in trainings(tables["table7_tau_sts"]).items()}
+    recipes = {row: expected_recipe(source).hash for _, (row, source) in trainings(tables["table7_tau_sts"]).items()}
     assert recipes["1.0"] == expected_recipe(trainings(tables["table6_lambda_sts"])[in_six.pop()][1]).hash
 
 
@@ -106,15 +106,15 @@ def test_what_is_wrong_in_a_paper_file_is_said_by_its_place(
     assert hint in error.value.hint
 
 
-def _cola_of_table_4(makings: list[Making]) -> list[Making]:
+def _cola_of_table_4(sources: list[RowSource]) -> list[RowSource]:
     """The three views of table 4, where table 2 reports five."""
-    return [replace(making, set={"data.task": "cola"}) for making in makings if making.set["data.task"] == "cola-five-views"]
+    return [replace(source, set={"data.task": "cola"}) for source in sources if source.set["data.task"] == "cola-five-views"]
 
 
 def test_the_settings_that_sedghamiz_prints_are_those_of_the_recipe() -> None:
     table = load_paper("sedghamiz")["table2_glue"]
-    makings = [making for _, making in trainings(table).values() if making.recipe == "supcl-seq"]
-    recipes = {making.set["data.task"]: expected_recipe(making) for making in [*makings, *_cola_of_table_4(makings)]}
+    sources = [source for _, source in trainings(table).values() if source.recipe == "supcl-seq"]
+    recipes = {source.set["data.task"]: expected_recipe(source) for source in [*sources, *_cola_of_table_4(sources)]}
     for row in published_table("sedghamiz", "table4_training_details").iter_rows(named=True):
         stage = recipes[row["task"].lower().replace("-", "")].stages[0]
         printed = (row["learning_rate"], row["batch_size"], json.loads(row["dropout"]), row["epochs"], row["temperature"])
@@ -127,8 +127,8 @@ def test_chens_tasks_are_trained_at_one_rate_whatever_pre_training_takes() -> No
     heads = {"sentiment_head", "paraphrase_head", "similarity_head"}
     pretraining: dict[str, set[float]] = {}
     for table in load_paper("chen").values():
-        for _, (row, making) in trainings(table).items():
-            stages = expected_recipe(making).stages
+        for _, (row, source) in trainings(table).items():
+            stages = expected_recipe(source).stages
             assert {stage.optim.lr for stage in stages if stage.objective.name in heads} == {1e-5}, (table.name, row)
             if table.name == "table10_learning_rate":
                 pretraining[row] = {stage.optim.lr for stage in stages if stage.objective.name not in heads}

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import Items, find_score, judge, numbers_of
+from embedlab.papers.order import Items, find_row_order, find_score, numbers_of
 from embedlab.papers.table import Measure, PaperTable
 from embedlab.runs.evaluations import Evaluation, Score
 
@@ -89,7 +89,7 @@ def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
     evaluations: Mapping[tuple[str, str], Evaluation],
     pairs: pl.DataFrame,
 ) -> None:
-    found = judge(table, members, evaluations, Items(pairs=pairs, answers={}))
+    found = find_row_order(table, members, evaluations, Items(pairs=pairs, answers={}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
     assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5"), ("0.5", "0.1"), ("0.3", "0.1")]
     assert [bool(pair.claim) for pair in found.pairs] == [False, False, True]
@@ -112,18 +112,20 @@ def test_a_row_that_lacks_a_judged_column_is_not_put_in_order(
     pairs: pl.DataFrame,
 ) -> None:
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
-    assert [(pair.better, pair.worse) for pair in judge(table, members, one_year, Items(pairs=pairs, answers={})).pairs] == [("0.3", "0.5")]
+    assert [(pair.better, pair.worse) for pair in find_row_order(table, members, one_year, Items(pairs=pairs, answers={})).pairs] == [
+        ("0.3", "0.5")
+    ]
 
 
 def test_groups_are_ranked_apart() -> None:
     (table,) = select_tables("sedghamiz", "table1")
-    values = {row: {"CoLA": ("glue-cola", "matthews"), "RTE": ("glue-rte", "accuracy")}[table.group(row)] for row in table.makings}
-    rows = {row: (Member(name=f"{row}@1", seed=1),) for row in table.makings}
+    values = {row: {"CoLA": ("glue-cola", "matthews"), "RTE": ("glue-rte", "accuracy")}[table.group(row)] for row in table.sources}
+    rows = {row: (Member(name=f"{row}@1", seed=1),) for row in table.sources}
     evaluations = {
         (rows[row][0].name, "glue"): evaluation("glue", score(name, 0.01 * at, metric=metric, setting="validation", split="dev"))
         for at, (row, (name, metric)) in enumerate(values.items())
     }
-    found = judge(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, NOTHING)
+    found = find_row_order(table, {(row, column): own for row, own in rows.items() for column in ("", "score")}, evaluations, NOTHING)
     assert {table.group(pair.better) == table.group(pair.worse) for pair in found.pairs} == {True}
     assert [ranking.group for ranking in found.rankings] == ["CoLA", "RTE"]
     by_group = {table.group(pair.better): pair.ours for pair in found.pairs}

@@ -97,10 +97,10 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     kept, out = for_encoder(table, ENCODER)
     assert len(out) == 9
     assert all(row.startswith("BERT-large") for row in out)
-    assert {point.row for point in kept.points} == set(kept.makings) == set(table.makings) - set(out)
+    assert {point.row for point in kept.points} == set(kept.sources) == set(table.sources) - set(out)
     assert for_encoder(table, None) == (table, ())
     (roberta,) = select_tables("tsukagoshi", "table5")
-    assert not any("encoder.model" in making.set for making in for_encoder(roberta, ENCODER)[0].makings.values())
+    assert not any("encoder.model" in source.set for source in for_encoder(roberta, ENCODER)[0].sources.values())
 
 
 def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_what_the_rows_differ_in(place: Place) -> None:
@@ -160,14 +160,14 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(pl
     models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
 
     def names(row: str) -> list[str]:
-        return [member.name for member in models.members(table.makings[f"BERT-base {row}"])]
+        return [member.name for member in models.members(table.sources[f"BERT-base {row}"])]
 
     assert names("SBERT") == ["s@1", "s@2", "s@3"]
     assert names("AVERAGE") == ["average(s@2,d@2)", "average(s@3,d@3)"]
     assert names("CONCAT of two SBERT seeds") == ["concat(s@1,s@2)"]  # seed 3 has no partner of its own
     assert names("w/oFT") == [f"{ENCODER}?pooling=mean"]
     assert names("S+D") == []
-    assert [member.seed for member in replace(models, seeds=[3]).members(table.makings["BERT-base AVERAGE"])] == [3]
+    assert [member.seed for member in replace(models, seeds=[3]).members(table.sources["BERT-base AVERAGE"])] == [3]
 
 
 @pytest.mark.parametrize(("seeds", "couples"), [((1,), 0), ((1, 2), 1), ((1, 2, 3, 4, 5), 2)])
@@ -177,7 +177,7 @@ def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: in
     make_run(place, "s", recipe="sbert", seeds=seeds)
     run_of = find_runs_of(table, place.runs_folder, (), ENCODER)
     models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
-    members = models.members(table.makings["BERT-base CONCAT of two SBERT seeds"])
+    members = models.members(table.sources["BERT-base CONCAT of two SBERT seeds"])
     used = [name for member in members for name in member.name.removeprefix("concat(").removesuffix(")").split(",")]
     assert len(members) == couples
     assert len(set(used)) == len(used) == 2 * couples
@@ -219,9 +219,9 @@ def test_every_recipe_has_a_summary_of_its_own() -> None:
 def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> None:
     table = one("liao", "table6")
     recipes = {}
-    for _, (row, making) in trainings(table).items():
+    for _, (row, source) in trainings(table).items():
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
-        recipes[row] = to_table(expected_recipe(making)), to_table(expected_recipe(making, own, ENCODER))
+        recipes[row] = to_table(expected_recipe(source)), to_table(expected_recipe(source, own, ENCODER))
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
     whole = {"name": "sts12", "split": "test", "rows": 9}
     found = deviations(table, recipes, [], {"0.1": [partial, partial, whole], "0.3": [partial]}, {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2})
@@ -245,4 +245,4 @@ def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> N
     (whole,) = select_tables("tsukagoshi", "table3")
     for table in (whole, for_encoder(whole, ENCODER)[0]):
         combined = next(one for one in deviations(table, {}, [], {}, {}) if one.what == "combined vectors")
-        assert set(combined.rows) == {row for row, making in table.makings.items() if making.combine and not making.is_control}
+        assert set(combined.rows) == {row for row, source in table.sources.items() if source.combine and not source.is_control}

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch, score_by_cosine
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.encoder import EncoderFacts, Vectors, score_by_cosine
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")
 
@@ -52,11 +53,11 @@ class WordEncoder:
     facts = EncoderFacts(pooling="mean", max_tokens=9)
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.selected: list[str] = []
 
-    def encode(self, sentences: Sequence[str], watch: Watch | None = None) -> Vectors:
-        self.asked += sentences
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+        self.selected += sentences
         return np.array([[*(text.count(word) for word in WORDS), len(text) / 10] for text in sentences], np.float32).reshape(-1, self.dim)
 
-    def score(self, first: Sequence[str], second: Sequence[str], watch: Watch | None = None) -> NDArray[np.float32]:
-        return score_by_cosine(self, first, second, watch)
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        return score_by_cosine(self, first, second, progress)

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
+from embedlab.core.progress import ProgressCallback
 from embedlab.data.dataset import Part, State
-from embedlab.encoders.encoder import EncoderFacts, Vectors, Watch
+from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import alignment, effective_rank, evaluate_geometry, hubness, mean_cosine, occurrences, spectrum, uniformity
@@ -95,13 +96,13 @@ class Lengths:
     name, fingerprint, dim, facts = "lengths", "ab", 3, EncoderFacts()
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.selected: list[str] = []
 
-    def encode(self, sentences: list[str], watch: Watch | None = None) -> Vectors:
-        self.asked += sentences
+    def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
+        self.selected += sentences
         return np.array([[len(one.split()), one.count("a") + 1, one.count("e")] for one in sentences], np.float32)
 
-    def score(self, first: list[str], second: list[str], watch: Watch | None = None) -> NDArray[np.float32]:
+    def score(self, first: list[str], second: list[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         raise AssertionError
 
 
@@ -112,7 +113,7 @@ def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_pa
     ]
     encoder = Lengths()
     found = evaluate_geometry(encoder, parts)
-    assert sorted(encoder.asked) == sorted(set(encoder.asked))
+    assert sorted(encoder.selected) == sorted(set(encoder.selected))
     values = {(score.slice, score.metric): score for score in found.scores}
     expected = alignment(encoder.encode(["a cat"]), encoder.encode(["a cat sat"]))
     assert values["sick-r", "alignment"].value == pytest.approx(expected)

@@ -17,7 +17,7 @@ from embedlab.encoders.device import Machine
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import judge
+from embedlab.tasks.glue import evaluate
 from embedlab.training.stages import train_run
 
 SETTINGS = Settings(sample=True, device="cpu", threads=1, cache_gib=0)
@@ -45,14 +45,14 @@ def trained(tmp_path: Path, encoder: Path, recipe: str, *changes: str) -> RunFol
     return run
 
 
-def judged(run: RunFolder) -> Evaluation:
+def result(run: RunFolder) -> Evaluation:
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
-    return judge(spec, SETTINGS, lambda _: lambda done, total: None).evaluation
+    return evaluate(spec, SETTINGS, lambda _: lambda done, total: None).evaluation
 
 
 def test_a_classifier_learns_the_sample_task(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "stage.0.optim.lr=2e-3", "encoder.pooling=mean")
-    found = judged(run)
+    found = result(run)
     assert [score.metric for score in found.scores] == ["matthews", "accuracy", "glue"]
     assert found.scores[2].value == found.scores[0].value  # GLUE counts Matthews alone
     assert found.marks == ("sample",)
@@ -72,19 +72,19 @@ def test_a_classifier_that_is_not_whole_and_finite_is_refused_by_name(tmp_path: 
     ):
         save_file(heads, run.path / "heads.safetensors")
         with pytest.raises(MissingError, match=rf"heads\.safetensors' .*{message}"):
-            judged(run)
+            result(run)
 
 
 def test_mnli_is_scored_on_both_of_its_validation_splits(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=mnli", "stage.0.data.rows=32")
-    matched, mismatched, overall = judged(run).scores
+    matched, mismatched, overall = result(run).scores
     assert [matched.split, mismatched.split] == ["dev-matched", "dev-mismatched"]
     assert overall.value == pytest.approx((matched.value + mismatched.value) / 2)
 
 
 def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Path) -> None:
     changes = ["data.task=stsb", "data.rows=320", "optim.lr=2e-3", "optim.epochs=2", "encoder.pooling=mean"]
-    found = judged(trained(tmp_path, tiny_encoder, "glue-finetune", *changes))
+    found = result(trained(tmp_path, tiny_encoder, "glue-finetune", *changes))
     pearson, spearman, overall = found.scores
     assert [pearson.metric, spearman.metric, overall.metric] == ["pearson", "spearman", "glue"]
     assert pearson.value > 0.2
@@ -100,6 +100,6 @@ def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
 def test_a_run_without_a_classifier_is_refused(tmp_path: Path, tiny_encoder: Path) -> None:
     run = trained(tmp_path, tiny_encoder, "simcse", "stage.0.data.rows=16", "stage.0.optim.batch_size=8", "evaluate.keep=last")
     with pytest.raises(UsageError, match="no classifier"):
-        judged(run)
+        result(run)
     with pytest.raises(MissingError, match="not finished"):
-        judged(RunFolder.of(tmp_path / "runs", "other", 1))
+        result(RunFolder.of(tmp_path / "runs", "other", 1))

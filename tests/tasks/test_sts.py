@@ -102,7 +102,7 @@ def test_a_second_evaluation_computes_nothing_and_other_settings_are_kept_apart(
     first = scored([name], settings, ["sts12"])
     seen: list[str] = []
     parts, _ = open_parts(Source.from_settings(settings), ["sts12"])
-    again = score_models([resolve(name, Path("runs"))], parts, settings, watch=lambda member: seen.append(member) or (lambda *_: None))
+    again = score_models([resolve(name, Path("runs"))], parts, settings, progress=lambda member: seen.append(member) or (lambda *_: None))
     assert not seen
     assert again.table.equals(first.table)
     other = scored([f"{name}?pooling=cls"], settings, ["sts12"])

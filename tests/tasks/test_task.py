@@ -9,7 +9,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.paths import PACKAGE
 from embedlab.data.source import dataset_names
-from embedlab.evaluation.selection import ask
+from embedlab.evaluation.selection import select_tasks
 from embedlab.tasks.task import all_tasks, task
 
 OUTSIDE = sorted(path for path in PACKAGE.rglob("*.py") if path.parent.name != "tasks")
@@ -43,7 +43,7 @@ def test_a_setting_is_that_of_tasks_that_train_classifiers() -> None:
 def test_every_dataset_of_scored_pairs_with_a_test_split_can_be_selected() -> None:
     own = [name for name in dataset_names("sts") if task("sts").has_dataset(name)]
     assert set(task("sts").datasets) <= set(own)
-    assert all(ask(None, [name], None)[0].task == "sts" for name in own)
+    assert all(select_tasks(None, [name], None)[0].task == "sts" for name in own)
 
 
 @pytest.mark.parametrize("file", OUTSIDE, ids=lambda file: str(file.relative_to(PACKAGE)))

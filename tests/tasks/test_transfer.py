@@ -14,7 +14,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks import transfer
 from embedlab.tasks._labelled import large_enough
-from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate_transfer, f1, judge, open_transfer
+from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate, evaluate_transfer, f1, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
 SMALL = ("mr", "sst2", "mrpc")
@@ -49,7 +49,7 @@ def test_each_sentence_of_a_task_is_encoded_once(small: Source) -> None:
     encoder = WordEncoder()
     opened = open_transfer(small, ("mrpc",))
     evaluate_transfer(encoder, opened, "exact")
-    assert sorted(encoder.asked) == sorted({text for column in opened.texts.columns for text in column})
+    assert sorted(encoder.selected) == sorted({text for column in opened.texts.columns for text in column})
 
 
 def test_learnt_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_path: Path) -> None:
@@ -130,10 +130,10 @@ def test_rows_of_which_a_fold_would_be_empty_are_refused(
     write_mr(tmp_path, rows // 2)
     write_sst2(tmp_path)
     settings = Settings(data=tmp_path, offline=True, allow_partial=True)
-    judged = judge(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, ("mr", "sst2"), setting)
-    assert [error.message for error in judged.missing] == ([fault] if fault else [])
-    assert {score.slice for score in judged.evaluation.scores} == ({"sst2"} if fault else {"mr", "sst2"})
-    assert np.isfinite([score.value for score in judged.evaluation.scores]).all()
+    result = evaluate(ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, ("mr", "sst2"), setting)
+    assert [error.message for error in result.missing] == ([fault] if fault else [])
+    assert {score.slice for score in result.evaluation.scores} == ({"sst2"} if fault else {"mr", "sst2"})
+    assert np.isfinite([score.value for score in result.evaluation.scores]).all()
 
 
 def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -> None:

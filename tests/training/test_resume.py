@@ -87,8 +87,8 @@ def test_a_signal_that_comes_once_all_have_agreed_stops_after_the_next_step(
 ) -> None:
     agree, count = Team.agree, iter(range(1, 1000))
 
-    def agree_and_be_stopped(team: Team, *asked: Any, **options: Any) -> Any:
-        agreed = agree(team, *asked, **options)
+    def agree_and_be_stopped(team: Team, *selected: Any, **options: Any) -> Any:
+        agreed = agree(team, *selected, **options)
         if next(count) == 2:
             os.kill(os.getpid(), signal.SIGTERM)
         return agreed

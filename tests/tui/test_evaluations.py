@@ -35,8 +35,8 @@ def test_a_process_that_ends_without_a_word_has_scored_nothing(
 
 
 async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings) -> None:
-    asked: list[Sequence[str]] = []
-    monkeypatch.setattr(Evaluations, "start", lambda _, name, tasks: asked.append(tasks))
+    selected: list[Sequence[str]] = []
+    monkeypatch.setattr(Evaluations, "start", lambda _, name, tasks: selected.append(tasks))
     path = tmp_path / "mine.tsv"
     path.write_text("sentence1\tsentence2\tscore\na cat\ta dog\t3\n", encoding="utf-8")
     async with opened(pair_file=path) as pilot:
@@ -45,4 +45,4 @@ async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: p
         ranges = dict.fromkeys(("sts12", "sts-benchmark:dev", "sts-benchmark"), (0.0, 5.0))
         pilot.app.data = replace(pilot.app.data, gold_ranges=ranges)
         pilot.app.score_model("dice")
-    assert asked == [[str(path)], ["sts12", "sts-benchmark"]]
+    assert selected == [[str(path)], ["sts12", "sts-benchmark"]]

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from embedlab.core.settings import Settings
 from embedlab.tui.pairs.data import PairData, load_pairs, with_models
-from embedlab.tui.pairs.saved_tables import keep, kept_file, open_pairs, read_kept
+from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.stored_models import StoredModel, stored_models
 from tests.tui.driving import write_scores
 
@@ -47,51 +47,51 @@ def assert_same(found: PairData | None, made: PairData) -> None:
 def test_what_is_kept_is_what_was_made(settings: Settings) -> None:
     models = models_of(settings)
     made = with_models(load_pairs(settings), models)
-    keep(made, kept_file(settings, models), settings)
-    assert_same(read_kept(kept_file(settings, models)), made)
+    store(made, cache_file(settings, models), settings)
+    assert_same(read_cached(cache_file(settings, models)), made)
     assert_same(open_pairs(settings), load_pairs(settings))
 
 
 def test_a_dataset_that_comes_or_changes_is_seen(settings: Settings, tmp_path: Path) -> None:
     before = open_pairs(settings)
-    assert read_kept(kept_file(settings)) is not None
+    assert read_cached(cache_file(settings)) is not None
     file = write_benchmark(tmp_path / "data", "dev", 10)
-    assert read_kept(kept_file(settings)) is None
+    assert read_cached(cache_file(settings)) is None
     after = open_pairs(settings)
     assert after.datasets != before.datasets
     os.utime(file, ns=(1, 1))
-    assert read_kept(kept_file(settings)) is None
+    assert read_cached(cache_file(settings)) is None
 
 
 def test_a_model_that_is_scored_again_or_by_other_seeds_has_another_table(settings: Settings) -> None:
     models = models_of(settings)
-    before = kept_file(settings, models)
+    before = cache_file(settings, models)
     write_scores(load_pairs(settings).table, settings.runs / "near" / "seed-2" / "scores.parquet", noise=0.2, seed=9)
-    again = kept_file(settings, models)
+    again = cache_file(settings, models)
     write_scores(load_pairs(settings).table, settings.runs / "near" / "seed-3" / "scores.parquet", noise=0.2, seed=9)
-    assert len({before, again, kept_file(settings, models_of(settings)), kept_file(settings)}) == 4
+    assert len({before, again, cache_file(settings, models_of(settings)), cache_file(settings)}) == 4
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 nothing", None])
 def test_a_damaged_table_is_made_anew(settings: Settings, damage: bytes | None) -> None:
     made = open_pairs(settings)
-    path = kept_file(settings)
+    path = cache_file(settings)
     path.write_bytes(path.read_bytes()[:-200] if damage is None else damage)
-    assert read_kept(path) is None
+    assert read_cached(path) is None
     assert_same(open_pairs(settings), made)
-    assert read_kept(path) is not None
+    assert read_cached(path) is not None
 
 
 def test_a_parquet_file_of_someone_else_is_no_table(settings: Settings) -> None:
-    path = kept_file(settings)
+    path = cache_file(settings)
     path.parent.mkdir(parents=True)
     pl.DataFrame({"a": np.arange(3)}).write_parquet(path)
-    assert read_kept(path) is None
+    assert read_cached(path) is None
 
 
 def test_only_a_few_tables_are_kept(settings: Settings) -> None:
     made = open_pairs(settings)
-    folder = kept_file(settings).parent
+    folder = cache_file(settings).parent
     for number in range(8):
-        keep(made, folder / f"{number}.parquet", settings)
+        store(made, folder / f"{number}.parquet", settings)
     assert sorted(path.name for path in folder.glob("*.parquet")) == [f"{number}.parquet" for number in (4, 5, 6, 7)]

@@ -156,7 +156,7 @@ async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:
 async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, started: Started) -> None:
     async with opened() as pilot:
         screen = await choose(pilot, "grid sbert-lr")
-        told = str(screen.query_one("#launch-told", Static).content)
+        told = str(screen.query_one("#launch-notes", Static).content)
         assert "18 cells: 6 variants x 3 seeds" in told
         assert "optim.lr=1e-06" in told
         line(screen, "axis optim.lr").value = "[1e-5, 2e-5"

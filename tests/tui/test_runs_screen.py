@@ -15,7 +15,7 @@ from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import AskText, Confirm
-from embedlab.tui.runs.board import RunWatcher
+from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -281,14 +281,14 @@ def test_a_folder_that_cannot_be_listed_is_a_row_or_a_trouble(settings: Settings
 
     names = json.dumps([path.name for path in settings.runs_folder.iterdir()])
     monkeypatch.setattr(Path, "iterdir", forbidden)
-    board = RunWatcher(settings.runs_folder).look()
+    board = RunFollower(settings.runs_folder).look()
     assert [(path.name, reason) for path, reason in board.unreadable] == [("gone", "Permission denied")]
     assert board.frame()["run"].to_list() == ["done@1", "failed@1", "gone"]
 
 
 def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Settings) -> None:
-    watcher = RunWatcher(settings.runs_folder)
-    assert watcher.look().by_id()["done@1"].objective == "nli_softmax"
+    follower = RunFollower(settings.runs_folder)
+    assert follower.look().by_id()["done@1"].objective == "nli_softmax"
     file = RunFolder.of(settings.runs_folder, "done", 1).recipe_file
     file.write_text(file.read_text().replace('"nli_softmax"', '"regression"'))
-    assert watcher.look().by_id()["done@1"].objective == "regression"
+    assert follower.look().by_id()["done@1"].objective == "regression"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from embedlab.analysis.comparison import Comparison
     from embedlab.analysis.evidence import PairTest
     from embedlab.evaluation.scored_pairs import ScoredPairs
-    from embedlab.evaluation.selection import Asked
+    from embedlab.evaluation.selection import SelectedTask
     from embedlab.papers.printed import PublishedRow
 
 
@@ -72,22 +72,22 @@ def compare(
     two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
     several seeds are always tested by the first.
     """
-    from embedlab.evaluation.selection import ask
+    from embedlab.evaluation.selection import select_tasks
     from embedlab.workflows.scoring import chosen_datasets, score
 
     _check_models(models, terminal)
     margin = _margin(equivalent, models)
-    asked = list(dict.fromkeys(one for name in suite or (None,) for one in ask(name, task or (), terminal.settings.data)))
-    if not (len(asked) == 1 and asked[0].scores_pairs):
+    selected = list(dict.fromkeys(one for name in suite or (None,) for one in select_tasks(name, task or (), terminal.settings.data)))
+    if not (len(selected) == 1 and selected[0].scores_pairs):
         _refuse_for_pairs(by=by != "dataset", aggregate=aggregate != "all", published=published, html=html is not None)
 
-        return _compare_tasks(models, asked, test, margin, setting, terminal, is_signed=signature)
+        return _compare_tasks(models, selected, test, margin, setting, terminal, is_signed=signature)
     if test == "mcnemar":
         raise UsageError("--test mcnemar is for classified items, not for pairs", hint="use dyadic, williams or steiger")
     from embedlab.reports.comparison_table import comparison_table
 
     check_page(html)
-    scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(asked[0].names), by), fifths=by == "dice")
+    scored, is_whole = score(models, terminal, datasets=chosen_datasets(list(selected[0].names), by), fifths=by == "dice")
     comparison = _compared(scored, by, aggregate, test, margin, terminal)
     printed = _published_rows(comparison.models) if published else []
     terminal.show(replace(comparison_table(comparison, scored, printed), is_signed=signature))
@@ -102,7 +102,7 @@ def compare(
 
 def _compare_tasks(
     models: Sequence[str],
-    asked: "Sequence[Asked]",
+    selected: "Sequence[SelectedTask]",
     test: Test,
     margin: float | None,
     setting: SettingName,
@@ -114,7 +114,7 @@ def _compare_tasks(
     from embedlab.reports.task_comparison import task_comparison_table
     from embedlab.workflows.compare import compare_tasks
 
-    found = compare_tasks(models, asked, terminal, test=test, margin=margin, setting=setting)
+    found = compare_tasks(models, selected, terminal, test=test, margin=margin, setting=setting)
     if found.slices:
         terminal.show(replace(task_comparison_table(found), is_signed=is_signed))
     if not found.is_whole or not found.slices:
@@ -127,7 +127,7 @@ def _compared(
     from embedlab.analysis.comparison import compare as compare_models
 
     with terminal.progress("comparing") as tick:
-        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin, watch=tick)
+        return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin, progress=tick)
 
 
 def _margin(points: float | None, models: Sequence[str]) -> float | None:

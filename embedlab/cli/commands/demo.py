@@ -45,6 +45,6 @@ def demo(*, terminal: Terminal) -> None:
     evaluations = evaluate_members(scored)
     keep(scored, evaluations, terminal)
     with terminal.progress("comparing") as tick:
-        comparison = compare(scored.table, scored.models, watch=tick)
+        comparison = compare(scored.table, scored.models, progress=tick)
     terminal.show(dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, []))
     terminal.note(NEXT)

@@ -64,8 +64,8 @@ def encode(
         terminal.note(text)
     if truncated:
         terminal.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
-    told, facts = f"{count} vectors of {encoder.dim} numbers in {out}", facts_of(encoder.facts)
-    terminal.done(told, file=str(out), rows=count, dim=encoder.dim, model=model, **facts)
+    message, facts = f"{count} vectors of {encoder.dim} numbers in {out}", facts_of(encoder.facts)
+    terminal.done(message, file=str(out), rows=count, dim=encoder.dim, model=model, **facts)
 
 
 def _check_out(out: Path, *, is_replaced: bool) -> None:

@@ -15,7 +15,7 @@ from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import ExitCode, MissingError, UsageError
 
 if TYPE_CHECKING:
-    from embedlab.evaluation.selection import Asked
+    from embedlab.evaluation.selection import SelectedTask
     from embedlab.models.catalog import Model, ModelSpec
     from embedlab.reports.tables import Table
     from embedlab.runs.evaluations import Evaluation
@@ -78,19 +78,19 @@ def evaluate(
     if aggregate is not None and by != "dataset":
         raise UsageError(f"--aggregate is for datasets: a {by} is correlated at once", hint="leave --aggregate out, or take --by dataset")
 
-    from embedlab.evaluation.selection import ask
+    from embedlab.evaluation.selection import select_tasks
 
-    asked = ask(suite, task or (), terminal.settings.data)
-    if not (len(asked) == 1 and asked[0].scores_pairs):
+    selected = select_tasks(suite, task or (), terminal.settings.data)
+    if not (len(selected) == 1 and selected[0].scores_pairs):
         _refuse_options_of_sts(by=by != "dataset", aggregate=aggregate is not None, metric=metric != "spearman", mteb=mteb is not None)
-        return _evaluate_others(models, Work(asked=asked, setting=setting, again=again, is_signed=signature), submission, terminal)
+        return _evaluate_others(models, Work(selected=selected, setting=setting, again=again, is_signed=signature), submission, terminal)
     if submission is not None:
         raise _not_glue()
     if setting != "literature":
         raise UsageError(f"--setting {setting} is for classifiers: sts has none", hint="take --suite transfer or probing")
     if mteb is not None:
         refuse_file("--mteb", mteb)
-    datasets = chosen_datasets(list(asked[0].names), by)
+    datasets = chosen_datasets(list(selected[0].names), by)
     scored, is_whole = score(models, terminal, datasets=datasets, fifths=datasets is None or by == "dice")
     evaluations = evaluate_members(scored)
     if datasets is None:
@@ -141,7 +141,7 @@ def _evaluate_others(names: Sequence[str], work: "Work", submission: Path | None
     from embedlab.workflows.models import one_member, resolve_model
     from embedlab.workflows.suites import encode_for_all
 
-    if submission is not None and not (work.is_one and work.asked[0].has_submission):
+    if submission is not None and not (work.is_one and work.selected[0].has_submission):
         raise _not_glue()
     models = [resolve_model(name, terminal) for name in dict.fromkeys(names)]
     predicting = [one_member(model) for model in models] if submission is not None else []
@@ -152,7 +152,7 @@ def _evaluate_others(names: Sequence[str], work: "Work", submission: Path | None
         check_submission(predicting, terminal.settings)
     known = encode_for_all(models, work, terminal)
     tables, is_whole = [], known.is_whole
-    for one in work.asked:
+    for one in work.selected:
         if one in known.ready.missing:
             continue
         try:
@@ -172,7 +172,7 @@ def _evaluate_others(names: Sequence[str], work: "Work", submission: Path | None
         raise typer.Exit(ExitCode.MISSING)
 
 
-def _suite_table(models: "Sequence[Model]", one: "Asked", work: "Work", known: "Known", terminal: Terminal) -> "Table | None":
+def _suite_table(models: "Sequence[Model]", one: "SelectedTask", work: "Work", known: "Known", terminal: Terminal) -> "Table | None":
     from embedlab.reports.suite_table import suite_table
     from embedlab.workflows.suites import evaluate_task
 
@@ -180,7 +180,7 @@ def _suite_table(models: "Sequence[Model]", one: "Asked", work: "Work", known: "
     return suite_table(one, evaluations) if evaluations else None
 
 
-def _sts_table(names: Sequence[str], one: "Asked", terminal: Terminal) -> "Table":
+def _sts_table(names: Sequence[str], one: "SelectedTask", terminal: Terminal) -> "Table":
     from embedlab.reports.pair_tables import dataset_table
     from embedlab.workflows.scoring import evaluate_members, keep, score
 
@@ -193,7 +193,7 @@ def _sts_table(names: Sequence[str], one: "Asked", terminal: Terminal) -> "Table
 
 def evaluate_tasks(names: Sequence[str], tasks: Sequence[str], terminal: Terminal) -> None:
     """What `train` shows at its end: the models on a recipe's tasks."""
-    from embedlab.evaluation.selection import Asked
+    from embedlab.evaluation.selection import SelectedTask
     from embedlab.workflows.suites import Work
 
-    _evaluate_others(names, Work(asked=[Asked(task=task) for task in tasks]), None, terminal)
+    _evaluate_others(names, Work(selected=[SelectedTask(task=task) for task in tasks]), None, terminal)

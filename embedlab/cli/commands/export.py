@@ -34,7 +34,7 @@ def export(
     from embedlab.encoders.checkpoint import save_model
     from embedlab.encoders.device import Machine
     from embedlab.encoders.loading import load_trainable
-    from embedlab.evaluation.training_text import keep_lineage
+    from embedlab.evaluation.training_text import store_lineage
 
     encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=terminal.settings.offline)
     card = Path(spec.location) / "README.md"
@@ -42,7 +42,7 @@ def export(
         folder,
         encoder,
         card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n",
-        add=lambda place: keep_lineage(spec, place, terminal.settings),
+        add=lambda place: store_lineage(spec, place, terminal.settings),
         hint="name another DIR",
         is_new=True,
     )

@@ -92,13 +92,13 @@ def status(
     """Show how far GRID is, or list all grids."""
     from embedlab.cli import grid_tables as tables
     from embedlab.grids.plan import GridFolder
-    from embedlab.grids.progress import Watcher
+    from embedlab.grids.progress import GridFollower
 
     if grid is None:
         return terminal.show(tables.grids_table(terminal.settings.runs_folder))
-    watcher = Watcher(GridFolder.find(terminal.settings.runs_folder, grid))
-    progress = watcher.look()
-    watcher.close()
+    follower = GridFollower(GridFolder.find(terminal.settings.runs_folder, grid))
+    progress = follower.look()
+    follower.close()
     return terminal.show(tables.status_table(progress))
 
 
@@ -190,9 +190,9 @@ def _refuse_other_place(plan: "Plan", settings: "Settings") -> None:
     """Refuse what was asked for otherwise than the cells of a grid that goes on are made, instead of leaving it out."""
     from embedlab.grids.plan import Place
 
-    default, asked = Place(runs="", cache=""), Place.of(settings)
+    default, selected = Place(runs="", cache=""), Place.of(settings)
     keys = ("data", "offline", "allow_partial", "device", "precision")
-    others = [key for key in keys if getattr(asked, key) not in {getattr(default, key), getattr(plan.place, key)}]
+    others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
     if others:
         raise UsageError(
@@ -209,7 +209,7 @@ def show_cells(plans: "Sequence[Plan]", workers: int | None, cluster: str | None
     entries = [[entry_of_run(plan, cell) for cell in plan.cells] for plan in plans]
     terminal.show(*(cells_table(plan, own) for plan, own in zip(plans, entries, strict=True)))
     for plan, own in zip(plans, entries, strict=True):
-        _tell_cost(plan, own, *_hands(plan, workers, cluster), cluster, terminal)
+        _note_cost(plan, own, *_hands(plan, workers, cluster), cluster, terminal)
 
 
 def run_plan(
@@ -219,18 +219,18 @@ def run_plan(
     from embedlab.cli.grid_board import board
     from embedlab.grids.cluster import run_on_cluster
     from embedlab.grids.local import run_local, started
-    from embedlab.grids.progress import Watcher
+    from embedlab.grids.progress import GridFollower
     from embedlab.training.signals import stop_requests
 
     gpus, at_once = _hands(plan, workers, cluster)
-    with started(plan, folder, rungs), closing(Watcher(folder)) as watcher:
-        cost = _tell_cost(plan, watcher.look().entries, gpus, at_once, cluster, terminal)
+    with started(plan, folder, rungs), closing(GridFollower(folder)) as follower:
+        cost = _note_cost(plan, follower.look().entries, gpus, at_once, cluster, terminal)
         if not cost.cells:
-            return list(watcher.look().entries)
+            return list(follower.look().entries)
         with stop_requests() as stop, board(plan.name, terminal) as show:
 
             def look() -> None:
-                show(watcher.look())
+                show(follower.look())
 
             def is_stopping() -> bool:
                 return stop.signal is not None
@@ -239,7 +239,7 @@ def run_plan(
                 run_local(plan, folder, at_once, gpus=gpus, show=look, is_stopping=is_stopping)
             else:
                 run_on_cluster(plan, folder, cluster, at_once=workers, show=look, is_stopping=is_stopping)
-        return list(watcher.look().entries)
+        return list(follower.look().entries)
 
 
 def _hands(plan: "Plan", workers: int | None, cluster: str | None) -> tuple[list[str], int]:
@@ -250,7 +250,7 @@ def _hands(plan: "Plan", workers: int | None, cluster: str | None) -> tuple[list
     return gpus, workers or len(gpus) or _free_processors() // plan.threads or 1
 
 
-def _tell_cost(
+def _note_cost(
     plan: "Plan", entries: "Sequence[Entry]", gpus: Sequence[str], at_once: int, cluster: str | None, terminal: Terminal
 ) -> "Cost":
     """Say what is to be done, where, how long it may take and how much disk it needs."""
@@ -270,12 +270,12 @@ def _tell_cost(
 
 
 def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
-    from embedlab.grids.local import alone, keep_plan, run_cell
+    from embedlab.grids.local import alone, run_cell, store_plan
 
     cell = plan.cell(number)
     terminal.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
     with alone(folder):
-        keep_plan(plan, folder)
+        store_plan(plan, folder)
     run_cell(plan, folder, number)
     terminal.note(f"cell {number} is done")
 

@@ -71,19 +71,19 @@ def pairs(
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
     names = [model.name for model in scored.models]
-    kept = ranked.filter(compile_expression(where, _columns_of(names)))
+    matching = ranked.filter(compile_expression(where, _columns_of(names)))
     sort = sort or ("gap" if len(names) > 1 else f"error({names[0]})")
     key, is_ascending = (sort[1:], True) if sort.startswith("-") else (sort, False)
     sortable = [column for column in _columns_of(names) if column not in TEXTS]
     if key not in sortable:
         raise unknown("column to sort by", key, sortable)
-    shown = kept.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True).head(limit)
+    shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True).head(limit)
     columns = _columns(names)
     rows, is_any_shared = _rows(scored, shown, columns)
     signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
     terminal.show(
         Table(
-            title=marked(_count(shown.height, kept.height, ranked.height), scored.marks),
+            title=marked(_count(shown.height, matching.height, ranked.height), scored.marks),
             columns=columns,
             rows=rows,
             notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
@@ -115,7 +115,7 @@ def _rows(scored: "ScoredPairs", shown: "pl.DataFrame", columns: "Sequence[Colum
     is_any = False
     for model in scored.models:
         # The members of a model, seeds of one recipe, learnt from the same text.
-        text = next((known for member in model.members if (known := scored.learnt[member].text) is not None), None)
+        text = next((known for member in model.members if (known := scored.training_text[member].text) is not None), None)
         for row, shared in zip(rows, text.row_overlaps(shown) if text is not None else (), strict=False):
             if shared and isinstance(value := row[model.name], float):
                 row |= {

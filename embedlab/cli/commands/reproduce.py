@@ -81,11 +81,11 @@ def reproduce(
         return terminal.show(*(tables.printed_table(one) for one in chosen))
     if table is None and from_ is None:
         return terminal.show(tables.contents_table(paper, chosen))
-    asked = ReproductionOptions(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
-    return _show_trainings(chosen, asked, terminal) if dry_run else _reproduce(chosen, asked, html, terminal)
+    selected = ReproductionOptions(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
+    return _show_trainings(chosen, selected, terminal) if dry_run else _reproduce(chosen, selected, html, terminal)
 
 
-def _show_trainings(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, terminal: Terminal) -> None:
+def _show_trainings(chosen: "Sequence[PaperTable]", selected: ReproductionOptions, terminal: Terminal) -> None:
     """Show what would be trained."""
     from embedlab.cli.commands.grid import show_cells
     from embedlab.cli.reproduction import planned
@@ -93,18 +93,18 @@ def _show_trainings(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, 
 
     if not any(trainings(one) for one in chosen):
         raise UsageError(f"nothing is trained for {chosen[0].name!r}", hint=f"embedlab reproduce {chosen[0].paper} {chosen[0].name}")
-    show_cells(planned(chosen, asked, terminal.settings), asked.workers, None, terminal)
+    show_cells(planned(chosen, selected, terminal.settings), selected.workers, None, terminal)
 
 
-def _reproduce(chosen: "Sequence[PaperTable]", asked: ReproductionOptions, html: Path | None, terminal: Terminal) -> None:
+def _reproduce(chosen: "Sequence[PaperTable]", selected: ReproductionOptions, html: Path | None, terminal: Terminal) -> None:
     """Show every chosen table beside ours; a table that holds no scores is shown as it is printed."""
     from embedlab.cli.reproduction import reproduce_table
     from embedlab.reports import reproduction_tables as tables
 
     check_page(html)
-    found = [reproduce_table(one, asked, terminal) for one in chosen if one.makings]
+    found = [reproduce_table(one, selected, terminal) for one in chosen if one.sources]
     shown = iter(found)
-    terminal.show(*(part for one in chosen for part in (next(shown).tables if one.makings else [tables.printed_table(one)])))
+    terminal.show(*(part for one in chosen for part in (next(shown).tables if one.sources else [tables.printed_table(one)])))
     if html is not None:
         from embedlab.cli.reproduce_page import write_reproduction
 

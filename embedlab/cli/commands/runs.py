@@ -147,8 +147,8 @@ def log(
 def words(event: "Event") -> str:
     """An event as one line for people."""
     facts = {key: value for key, value in vars(event).items() if key != "time"}
-    told = "  ".join(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
-    return f"{_clock(event.time)}  {event.kind:<11} {told}".rstrip()
+    shown = "  ".join(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
+    return f"{_clock(event.time)}  {event.kind:<11} {shown}".rstrip()
 
 
 @app.command(epilog=examples("embedlab runs resume snli-supcl", "embedlab runs resume snli-supcl@2 --threads 2"))
@@ -180,8 +180,8 @@ def cancel(
 
     chosen = select_runs(terminal.settings.runs_folder, run)
     running = [found for found in chosen if found.holder() is not None] or chosen[:1]
-    told = [f"process {launch.cancel(found, force=force)} to stop {found.id}" for found in running]
-    terminal.done(f"told {', '.join(told)}", cancelled=[found.id for found in running])
+    shown = [f"process {launch.cancel(found, force=force)} to stop {found.id}" for found in running]
+    terminal.done(f"told {', '.join(shown)}", cancelled=[found.id for found in running])
 
 
 @app.command(epilog=examples("embedlab runs rename snli-supcl snli-supcl-old", "embedlab runs rename sbert sbert-cased --runs /data/runs"))

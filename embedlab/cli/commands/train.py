@@ -14,9 +14,10 @@ from embedlab.choices import Tracker
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.run_log import logged
-from embedlab.cli.terminal import Terminal, Tick, report
+from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import one_line
+from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Precision, Settings, process_rank
 
 if TYPE_CHECKING:
@@ -149,14 +150,14 @@ def train_runs(
     settings = terminal.settings
     source = Source.from_settings(settings)
     default = machine(settings, training=True)
-    judge = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
-    told = ""
+    score_dev = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
+    shown = ""
     for run in runs:
         computer = machine(_as_before(run, settings, default.threads) if resume else settings, training=True)
         emulated = " (emulated: no bf16 units here)" if computer.precision == "bf16" and not has_bf16_units(computer.device) else ""
         threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
-        if (where := f"on {computer.device} in {computer.precision}{emulated}, {threads}") != told:
-            terminal.note(told := where)
+        if (where := f"on {computer.device} in {computer.precision}{emulated}, {threads}") != shown:
+            terminal.note(shown := where)
         with terminal.progress(run.id) as tick:
             report = follow(run.id, logged(run.log_file, terminal), tick)
             train_run(
@@ -166,9 +167,9 @@ def train_runs(
                 run,
                 run.seed,
                 resume=resume,
-                dev_score=judge,
+                dev_score=score_dev,
                 report=report,
-                watch=tick,
+                progress=tick,
                 track=track,
                 cache=settings.cache,
                 keeps_checkpoints=keeps_checkpoints,
@@ -200,7 +201,7 @@ def _as_before(run: "RunFolder", settings: Settings, threads: int) -> Settings:
     return replace(settings, precision=cast("Precision", precision), threads=threads)
 
 
-def follow(label: str, note: "Callable[[str], None]", tick: Tick) -> "Callable[[Event], None]":
+def follow(label: str, note: "Callable[[str], None]", tick: ProgressDisplay) -> "Callable[[Event], None]":
     """What tells a run's events."""
     from embedlab.runs import events
 
@@ -254,10 +255,10 @@ def _to_resume(folder: Path, name: str) -> "list[RunFolder]":
     from embedlab.runs.store import find_runs
 
     found = [(run, status(run)) for run in find_runs(folder) if run.name == name]
-    if unfinished := [(told.last_s or 0.0, run) for run, told in found if told.is_unfinished]:
+    if unfinished := [(shown.last_s or 0.0, run) for run, shown in found if shown.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
     _refuse_running(folder, name)
-    return [run for run, told in found if told.state == "finished"]
+    return [run for run, shown in found if shown.state == "finished"]
 
 
 def _refuse_running(folder: Path, name: str) -> None:
@@ -317,7 +318,7 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
     plan = blocks(stages, recipe.mix)
     taken, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     if terminal.settings.format == "json":
-        told = [
+        shown = [
             {
                 "stage": data.index,
                 "rows": len(data.rows),
@@ -328,7 +329,7 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
             for data in stages
         ]
         return terminal.write_json(
-            json.dumps({"recipe": to_table(recipe), "steps": taken, "whole_steps": whole, "stages": told}, indent=2, ensure_ascii=False)
+            json.dumps({"recipe": to_table(recipe), "steps": taken, "whole_steps": whole, "stages": shown}, indent=2, ensure_ascii=False)
         )
     lines = [to_toml(recipe), *([f"# shortened to {taken} of {whole} steps"] if taken < whole else [])]
     for data in stages:

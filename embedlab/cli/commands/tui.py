@@ -37,9 +37,9 @@ def tui(
 
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
-    from embedlab.tui import collector
+    from embedlab.tui import gc_control
 
-    collector.hold()
+    gc_control.hold()
     from embedlab.tui.app import Dashboard
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.
@@ -70,10 +70,10 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
 
 def _without_serving(arguments: list[str]) -> list[str]:
     """What was typed, without the options that say where to serve."""
-    kept, words = [], iter(arguments)
+    arguments_left, words = [], iter(arguments)
     for word in words:
         if word in {"--host", "--port"}:
             next(words, None)
         elif word != "--serve" and not word.startswith(("--host=", "--port=")):
-            kept.append(word)
-    return kept
+            arguments_left.append(word)
+    return arguments_left

@@ -41,14 +41,14 @@ def compared_models(data: PairData) -> list[ModelColumns]:
     return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
-def answer(data: PairData, question: Question, *, watch: Callable[[int, int], None] | None = None) -> Answer:
+def answer(data: PairData, question: Question, *, progress: Callable[[int, int], None] | None = None) -> Answer:
     """Compare the models of DATA that have scores."""
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = question.reference if question.reference in {model.name for model in models} else None
-    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, watch=watch)
+    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, progress=progress)
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
     for one in comparison.slices:
         if one.average_of:

@@ -109,12 +109,12 @@ class CompareScreen(DashboardScreen):
             self.query_one(part).display = is_scored
         self.settle_focus(self.query_one(FrameTable))
         if is_scored:
-            self._ask()
+            self._request()
         else:
             what = "no chosen model has scored these pairs" if data.models else "no model with scores is chosen"
             empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         known = self._answers.get(self.question)
         if known is not None:
             self._show(known)
@@ -126,17 +126,17 @@ class CompareScreen(DashboardScreen):
         """Scores, intervals and ties; numpy gives the event loop its turns."""
         worker = get_current_worker()
 
-        def watch(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             if worker.is_cancelled:
                 raise _Stale
             self.app.call_from_thread(self._show_progress, done, total)
 
         try:
-            found = answer(data, question, watch=watch)
+            found = answer(data, question, progress=progress)
         except _Stale:
             return
         except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.tell, error)
+            self.app.call_from_thread(self.dashboard.report, error)
             return
         if not worker.is_cancelled:
             self.app.call_from_thread(self._take, data, question, found)
@@ -255,7 +255,7 @@ class CompareScreen(DashboardScreen):
         if isinstance(screen, PairsScreen):
             screen.call_after_refresh(screen.show_slice, ShownSlice(title=one.title, rows=rows))
 
-    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+    def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Best first, then worst first, then the order of the datasets again."""
         if self.answer is None:
             return
@@ -277,7 +277,9 @@ class CompareScreen(DashboardScreen):
         """The next way to aggregate over sources."""
         question = self.question
         if question.by == "dice":
-            self.dashboard.tell(UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning")
+            self.dashboard.report(
+                UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning"
+            )
             return
         self._remember(aggregate=AGGREGATES[(AGGREGATES.index(question.aggregate) + 1) % len(AGGREGATES)])
 
@@ -289,7 +291,7 @@ class CompareScreen(DashboardScreen):
     def _remember(self, **changed: Any) -> None:
         state = self.dashboard.memory.state
         self.dashboard.remember(replace(state, compare=replace(state.compare, **changed)))
-        self._ask()
+        self._request()
 
     def action_plot(self) -> None:
         """Gold against model, reference against model, the largest disagreements."""
@@ -331,7 +333,7 @@ class CompareScreen(DashboardScreen):
                 case _:
                     write_atomic(path, to_csv(frame))
         except EmbedlabError as error:
-            self.dashboard.tell(error)
+            self.dashboard.report(error)
         else:
             self.notify(f"wrote {path}", markup=False)
 

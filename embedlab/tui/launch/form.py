@@ -31,7 +31,7 @@ from embedlab.tui.command_line import shared_flags
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 _VARIANTS_SHOWN = 9
-_EDITED_KEPT = 50  # files of edited grids; a grid that was started has read its own within seconds
+_EDITED_LIMIT = 50  # files of edited grids; a grid that was started has read its own within seconds
 _MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
 
 
@@ -51,7 +51,7 @@ class Launch:
     title: str  # the run or grid, as the other screens name it
     arguments: tuple[str, ...]  # of `embedlab`
     log: Path
-    told: tuple[str, ...]  # what the user should know before
+    notes: tuple[str, ...]  # what the user should know before
     plan: Plan | None = None  # of a grid
     run: RunFolder | None = None  # of a recipe, the first that is to be trained
 
@@ -98,7 +98,7 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     if not settings.sample or any(one.startswith("encoder.model=") for one in overrides):
         starting_members(recipe.encoder.model, settings.runs_folder, range(1, seeds + 1))
     runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
-    told = [note for folder in runs for note in _standing(folder, recipe)]
+    notes = [note for folder in runs for note in _already_there(folder, recipe)]
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
     arguments += ["--name", run] if run != name else []
     arguments += ["--seeds", str(seeds)]
@@ -107,12 +107,12 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
         title=f"{run} with {seeds} seeds" if seeds > 1 else run,
         arguments=(*arguments, *shared_flags(settings)),
         log=(first or runs[0]).log_file,
-        told=tuple(told),
+        notes=tuple(notes),
         run=first,
     )
 
 
-def _standing(run: RunFolder, recipe: Recipe) -> list[str]:
+def _already_there(run: RunFolder, recipe: Recipe) -> list[str]:
     """What is there already under the run's name; another recipe's run is refused."""
     if run.recipe_file.exists():
         run.refuse_other(recipe)
@@ -159,7 +159,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         title=f"{plan.name} with {len(plan)} cells",
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
-        told=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
+        notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         plan=plan,
     )
 
@@ -201,7 +201,7 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}-edited.toml"
     write_atomic(path, text)
-    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_KEPT]:  # each change of the form leaves one
+    for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
         shutil.rmtree(old, ignore_errors=True)
     return path
 

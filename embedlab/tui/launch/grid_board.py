@@ -7,7 +7,7 @@ from statistics import fmean
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridFolder, Plan
-from embedlab.grids.progress import GridProgress, Watcher
+from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
 from embedlab.runs.status import status
@@ -17,7 +17,7 @@ from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.heat_map import Heat
 
 _SIGNS = {"waiting": "·", "running": "▶", "done": "✓", "failed": "✗", "stopped": "‖", "paused": "‖", "cancelled": "‖"}
-_FIRST_TOLD = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
+_STATE_ORDER = ("running", "failed", "cancelled", "stopped", "paused", "waiting", "done")  # of a place whose seeds are in several states
 _FAILED_SHOWN = 3
 
 
@@ -40,11 +40,11 @@ class GridBoard:
         if not (self._folder.plan_file.is_file() and self._folder.queue_file.is_file()):
             return None
         # A connection belongs to the thread that opened it, and each look may come from another.
-        watcher = Watcher(self._folder)
+        follower = GridFollower(self._folder)
         try:
-            return shown(watcher.look())
+            return shown(follower.look())
         finally:
-            watcher.close()
+            follower.close()
 
 
 def started_grids(settings: Settings) -> list[str]:
@@ -85,7 +85,7 @@ def heat_map(progress: GridProgress) -> Heat:
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
-        states[place] = min(states.get(place, entry.state), entry.state, key=_FIRST_TOLD.index)
+        states[place] = min(states.get(place, entry.state), entry.state, key=_STATE_ORDER.index)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
             scores.setdefault(place, []).append(dev)
     rest = [axis for axis in plan.axes if axis not in axes]

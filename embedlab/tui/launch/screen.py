@@ -60,7 +60,7 @@ class LaunchScreen(DashboardScreen):
             with Vertical(id="launch-side"):
                 yield Static("reading recipes and grids", id="launch-title", markup=False)
                 yield VerticalScroll(id="launch-form", can_focus=False)
-                yield Static("", id="launch-told", markup=False)
+                yield Static("", id="launch-notes", markup=False)
                 yield Static("", id="launch-error", markup=False)
         with VerticalScroll(id="grid-board", classes="pane"):
             yield Static("", id="grid-lines", markup=False)
@@ -79,7 +79,7 @@ class LaunchScreen(DashboardScreen):
             started = started_grids(self.dashboard.settings)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
-            self.app.call_from_thread(self.dashboard.tell, trouble)
+            self.app.call_from_thread(self.dashboard.report, trouble)
             return
         self.app.call_from_thread(self._show_choices, found, started)
 
@@ -125,7 +125,7 @@ class LaunchScreen(DashboardScreen):
         try:
             fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
         except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.tell, error)
+            self.app.call_from_thread(self.dashboard.report, error)
         else:
             if not worker.is_cancelled:  # the cursor has gone on
                 self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
@@ -134,8 +134,8 @@ class LaunchScreen(DashboardScreen):
     async def _open_form(self, loaded: _Loaded) -> None:
         self.form = None  # until the lines are those of its choice
         self._unchecked()
-        for told in ("#launch-told", "#launch-error"):
-            self.query_one(told, Static).update("")
+        for notes in ("#launch-notes", "#launch-error"):
+            self.query_one(notes, Static).update("")
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
@@ -188,15 +188,15 @@ class LaunchScreen(DashboardScreen):
     def _show_check(self, found: Launch | EmbedlabError, values: dict[str, str]) -> None:
         if values != self.values:
             return
-        told, wrong = self.query_one("#launch-told", Static), self.query_one("#launch-error", Static)
+        notes, wrong = self.query_one("#launch-notes", Static), self.query_one("#launch-error", Static)
         if isinstance(found, EmbedlabError):
             self.launch = None
             wrong.update(f"{found.message}\n{found.hint}".strip())
-            told.update("")
+            notes.update("")
         else:
             self.launch = found
             wrong.update("")
-            told.update("\n".join([*found.told, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+            notes.update("\n".join([*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
         self._checked.set()
 
     # starting and watching
@@ -209,7 +209,7 @@ class LaunchScreen(DashboardScreen):
         found = self.launch
         if found is None:
             what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
-            self.dashboard.tell(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
+            self.dashboard.report(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
             return
         if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
             return
@@ -219,7 +219,7 @@ class LaunchScreen(DashboardScreen):
             else:
                 launch.start_detached(found.arguments, found.log)
         except EmbedlabError as error:
-            self.dashboard.tell(error)
+            self.dashboard.report(error)
             return
         self.notify("started in a process of its own; quitting does not end it")
         self.set_focus(self.query_one(OptionList))  # the next key is no value
@@ -271,7 +271,7 @@ class LaunchScreen(DashboardScreen):
 
     def _lost(self, error: EmbedlabError) -> None:
         self._is_looking = False
-        self.dashboard.tell_once([error])
+        self.dashboard.report_once([error])
 
     def _show_grid(self, found: GridLook | None) -> None:
         self._is_looking = False

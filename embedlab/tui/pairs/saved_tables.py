@@ -18,7 +18,7 @@ from embedlab.core.version import __version__
 from embedlab.tui.pairs.data import PairData, load_pairs, splits_shown
 from embedlab.tui.stored_models import StoredModel
 
-_KEPT = 4
+_FILE_LIMIT = 4
 _FACTS = "embedlab-pairs"
 
 
@@ -26,16 +26,16 @@ def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
     """The pairs without any model: those kept, otherwise read and kept."""
     if pair_file is not None:
         return load_pairs(settings, pair_file)
-    path = kept_file(settings)
-    if (kept := read_kept(path)) is not None:
-        return kept
+    path = cache_file(settings)
+    if (cached := read_cached(path)) is not None:
+        return cached
     data = load_pairs(settings)
     if data.table.height:
-        keep(data, path, settings)
+        store(data, path, settings)
     return data
 
 
-def kept_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
+def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     """Where the pairs with the scores of MODELS are kept; the name tells the score files as they are now."""
     parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
     for model in models:
@@ -45,7 +45,7 @@ def kept_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     return settings.cache / "pairs" / f"{stamp[:16]}.parquet"
 
 
-def read_kept(path: Path) -> PairData | None:
+def read_cached(path: Path) -> PairData | None:
     """The pairs kept at PATH, if they are there and whole, and the files that they were read from are as they were."""
     try:
         content = read_sealed(path, hint="")
@@ -62,7 +62,7 @@ def read_kept(path: Path) -> PairData | None:
         return None
 
 
-def keep(data: PairData, path: Path, settings: Settings) -> None:
+def store(data: PairData, path: Path, settings: Settings) -> None:
     """Keep DATA at PATH, if the disk lets us: it is only slower to open next time."""
     content = BytesIO()
     models = [(model.name, model.members, model.seeds) for model in data.models]
@@ -72,7 +72,7 @@ def keep(data: PairData, path: Path, settings: Settings) -> None:
     data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
     try:
         write_atomic(path, seal(content.getvalue()))
-        for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_KEPT]:
+        for old in sorted(path.parent.glob("*.parquet"), key=lambda file: file.stat().st_mtime)[:-_FILE_LIMIT]:
             old.unlink(missing_ok=True)
     except (OSError, EmbedlabError):
         return

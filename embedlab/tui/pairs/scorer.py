@@ -31,7 +31,7 @@ class PairScorer:
         self._process: asyncio.subprocess.Process | None = None
         self._number = 0
 
-    async def ask(self, first: str, second: str, models: Sequence[str]) -> int:
+    async def request(self, first: str, second: str, models: Sequence[str]) -> int:
         """Send a question and give its number; an older question may then stay without an answer."""
         process = await self._running()
         self._number += 1
@@ -78,6 +78,6 @@ class PairScorer:
 
 
 def _values(settings: Settings) -> dict[str, object]:
-    kept = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads", "cpu_engine")
-    values = {key: value for key, value in asdict(settings).items() if key in kept and value is not None}
+    passed = ("runs", "data", "cache", "sample", "offline", "device", "precision", "threads", "cpu_engine")
+    values = {key: value for key, value in asdict(settings).items() if key in passed and value is not None}
     return {key: value if isinstance(value, bool | int) else str(value) for key, value in values.items()}

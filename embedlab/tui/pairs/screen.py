@@ -30,7 +30,7 @@ from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
 from embedlab.tui.widgets.text import QuickText
 
 COPIED_ROWS = 10_000  # a terminal's clipboard takes no more in good time
-KEPT_MARKS = 2_000
+MARK_LIMIT = 2_000
 REST_S = 0.1  # of the cursor, before the pair under it is told: longer than the time between two repeats of a key
 
 
@@ -162,7 +162,7 @@ class PairsScreen(DashboardScreen):
             dataset=view.dataset,
             sort=view.sort,
             is_descending=view.is_descending,
-            marks=tuple(view.marked_keys[:KEPT_MARKS]),
+            marks=tuple(view.marked_keys[:MARK_LIMIT]),
         )
         self.dashboard.remember(replace(state, pairs=pairs))
 
@@ -196,7 +196,7 @@ class PairsScreen(DashboardScreen):
         """Give the detail the keyboard, so that a long pair can be read."""
         self.query_one(PairDetail).focus()
 
-    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+    def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort by a column; numbers start with the largest, the same column again turns round, then the table's own order."""
         view = self.view
         if view is None:
@@ -209,7 +209,7 @@ class PairsScreen(DashboardScreen):
             view.is_descending = not view.is_descending
         self._show_view()
 
-    def on_frame_table_mark_asked(self, event: FrameTable.MarkAsked) -> None:
+    def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
         """Mark a pair or take its mark away."""
         if self.view is not None:
             self.view.toggle_mark(event.row)
@@ -367,7 +367,7 @@ class PairsScreen(DashboardScreen):
         try:
             self.app.save_screenshot(filename=path.name, path=str(path.parent))
         except OSError as error:
-            self.dashboard.tell(UsageError(f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"))
+            self.dashboard.report(UsageError(f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"))
         else:
             self.notify(f"wrote {path}", markup=False)
 
@@ -377,7 +377,7 @@ class PairsScreen(DashboardScreen):
         try:
             write_view(frame, path)
         except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.tell, error)
+            self.app.call_from_thread(self.dashboard.report, error)
         else:
             took = f" in {monotonic() - started:.1f} s" if monotonic() - started > 1 else ""
             self.notify(f"wrote {frame.height:,} pairs to {path}{took}", markup=False)

@@ -24,7 +24,7 @@ from embedlab.tui.widgets.plain import plain
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
 
-ASK_AFTER_S = 0.35  # of quiet
+SCORE_AFTER_S = 0.35  # of quiet
 
 
 class TypedPairScreen(ModalScreen[None]):
@@ -68,15 +68,15 @@ class TypedPairScreen(ModalScreen[None]):
         if self._timer is not None:
             self._timer.stop()
         if first.strip() and second.strip() and self._models:
-            self._timer = self.set_timer(ASK_AFTER_S, self._ask)
+            self._timer = self.set_timer(SCORE_AFTER_S, self._request)
 
     @work(exclusive=True, group="ask")
-    async def _ask(self) -> None:
+    async def _request(self) -> None:
         first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
         try:
-            self._number = await self._scorer.ask(first, second, self._models)
+            self._number = await self._scorer.request(first, second, self._models)
         except EmbedlabError as error:
-            self._dashboard.tell(error)
+            self._dashboard.report(error)
 
     @work(exclusive=True, group="listen")
     async def _listen(self) -> None:
@@ -88,7 +88,7 @@ class TypedPairScreen(ModalScreen[None]):
                     self._answers[answer.model] = answer
                     self._show_scores()
         except EmbedlabError as error:
-            self._dashboard.tell(error)
+            self._dashboard.report(error)
 
     @property
     def _dashboard(self) -> "Dashboard":

@@ -41,11 +41,11 @@ class PairView:
 
     def rows(self) -> Rows:
         """The row numbers of the view."""
-        kept = self._kept()
+        chosen = self._chosen()
         order = self._order()
-        if kept is None:
+        if chosen is None:
             return order
-        return order[kept[order]]
+        return order[chosen[order]]
 
     @property
     def marked_keys(self) -> list[int]:
@@ -62,7 +62,7 @@ class PairView:
         """Mark a row, or take its mark away."""
         self.marks = self.marks ^ {row}
 
-    def _kept(self) -> NDArray[np.bool_] | None:
+    def _chosen(self) -> NDArray[np.bool_] | None:
         parts = []
         if self.dataset is not None:
             parts.append((self.data.table["dataset"] == self.dataset).to_numpy())
@@ -75,9 +75,9 @@ class PairView:
         return np.logical_and.reduce(parts) if parts else None
 
     def _only(self, rows: Rows) -> NDArray[np.bool_]:
-        kept = np.zeros(self.data.table.height, dtype=bool)
-        kept[rows] = True
-        return kept
+        chosen = np.zeros(self.data.table.height, dtype=bool)
+        chosen[rows] = True
+        return chosen
 
     def _order(self) -> Rows:
         if self.sort is None or self.sort not in self.data.table.columns:

@@ -67,11 +67,11 @@ class Board:
     @property
     def troubles(self) -> list[EmbedlabError]:
         """What could not be read, to be told once."""
-        told = [self.trouble] if self.trouble is not None else []
+        errors = [self.trouble] if self.trouble is not None else []
         hint = "check its files and permissions"
-        told += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
+        errors += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
         damaged = [found for found in self.runs if found.status.state == "unreadable"]
-        return [*told, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
+        return [*errors, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
 
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by what a user types for them."""
@@ -91,7 +91,7 @@ class Board:
         return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
 
 
-class RunWatcher:
+class RunFollower:
     """Reads the runs folder; what has ended and did not change is not read again."""
 
     def __init__(self, folder: Path) -> None:

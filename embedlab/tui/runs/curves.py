@@ -22,7 +22,7 @@ class Curve:
     dev_scores: list[float] = field(default_factory=list)
     offset: int = 0
     _head: bytes = b""
-    _told: int = 1  # losses behind the last point
+    _count: int = 1  # losses behind the last point
 
     def read_on(self, path: Path) -> None:
         """Take in the events since the last time; a file that is gone or forbidden leaves the curve as it is."""
@@ -50,10 +50,10 @@ class Curve:
     def _add(self, step: int, loss: float) -> None:
         """One point a step: stages that take it together tell a loss each, of which the mean is drawn."""
         if self.steps and self.steps[-1] == step:
-            self._told += 1
-            self.losses[-1] += (loss - self.losses[-1]) / self._told
+            self._count += 1
+            self.losses[-1] += (loss - self.losses[-1]) / self._count
         else:
-            self._told = 1
+            self._count = 1
             self.steps.append(step)
             self.losses.append(loss)
 

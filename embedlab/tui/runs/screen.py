@@ -19,7 +19,7 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command_line import shared_flags
 from embedlab.tui.commands import Place, bindings
 from embedlab.tui.dialogs import AskText, Confirm
-from embedlab.tui.runs.board import Board, BoardRun, RunWatcher, states
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
 from embedlab.tui.widgets.curve_plot import CurvePlot, Line
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -55,7 +55,7 @@ class RunsScreen(DashboardScreen):
         super().__init__()
         self.board = Board()
         self.marked: set[str] = set()
-        self._watcher: RunWatcher | None = None
+        self._follower: RunFollower | None = None
         self._curves = Curves()
         self._shows_log = False
         self._is_frozen = False
@@ -77,7 +77,7 @@ class RunsScreen(DashboardScreen):
         yield Static("", id="no-runs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        self._watcher = RunWatcher(self.dashboard.settings.runs_folder)
+        self._follower = RunFollower(self.dashboard.settings.runs_folder)
         self.query_one("#no-runs").display = False
         self.query_one("#run-log").display = False
         self.set_focus(self.query_one(FrameTable))
@@ -92,7 +92,7 @@ class RunsScreen(DashboardScreen):
 
     def on_screen_resume(self) -> None:
         """What happened meanwhile is shown at once."""
-        if self._watcher is not None:
+        if self._follower is not None:
             self.look()
 
     def look(self) -> None:
@@ -104,8 +104,8 @@ class RunsScreen(DashboardScreen):
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look(self, runs: list[RunFolder]) -> None:
-        assert self._watcher is not None
-        board = self._watcher.look()
+        assert self._follower is not None
+        board = self._follower.look()
         runs = runs or [found.run for found in board.runs[:1]]
         log = (runs[0].id, log_tail(runs[0])) if runs and self._shows_log else ("", [])
         found = Look(board=board, curves=self._curves.read(runs), log=log)
@@ -115,7 +115,7 @@ class RunsScreen(DashboardScreen):
     def _show(self, found: Look) -> None:
         self._is_looking = False
         table, here = self.query_one(FrameTable), self._run_under_cursor()
-        self.dashboard.tell_once([*found.board.troubles, *self._gone(found.board)])
+        self.dashboard.report_once([*found.board.troubles, *self._gone(found.board)])
         self.board = found.board
         frame = found.board.frame()
         ids = frame["run"].to_list()
@@ -163,14 +163,14 @@ class RunsScreen(DashboardScreen):
     def _show_note(self) -> None:
         """Why the run under the cursor failed, in full: its column shows the beginning."""
         here, note = self._run_under_cursor(), self.query_one("#run-note", Static)
-        told = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
-        note.display = bool(told)
-        note.update(plain(told))
+        shown = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
+        note.display = bool(shown)
+        note.update(plain(shown))
 
     def go_to(self, run: RunFolder) -> None:
         """Put the cursor on RUN as soon as it stands in the table."""
         self._goes_to = run.id
-        if self._watcher is not None:
+        if self._follower is not None:
             self.look()
 
     # which runs are meant
@@ -190,7 +190,7 @@ class RunsScreen(DashboardScreen):
         """The run under the cursor; without one the user is told."""
         found = self._run_under_cursor()
         if found is None:
-            self.dashboard.tell(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
+            self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
         return found
 
     # what the table tells
@@ -203,13 +203,13 @@ class RunsScreen(DashboardScreen):
             self._followed = here.run.id
             self.look()
 
-    def on_frame_table_mark_asked(self, event: FrameTable.MarkAsked) -> None:
+    def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
         """Mark a run for the plot and the difference."""
         self.marked ^= {event.table.frame["run"][event.row]}
         event.table.show_marks(event.table.marks ^ {event.row})
         self.look()
 
-    def on_frame_table_sort_asked(self, event: FrameTable.SortAsked) -> None:
+    def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort by a column, the other way round, not at all."""
         old = self._order
         if event.key is None:
@@ -263,7 +263,7 @@ class RunsScreen(DashboardScreen):
             self.app.push_screen(DifferenceScreen(*chosen))
         else:
             error = UsageError(f"{len(chosen)} runs are chosen, not two", hint="mark two with space, then press d")
-            self.dashboard.tell(error, severity="warning")
+            self.dashboard.report(error, severity="warning")
 
     @work
     async def action_cancel(self) -> None:
@@ -279,10 +279,12 @@ class RunsScreen(DashboardScreen):
         if found is None:
             return
         if not found.status.is_unfinished:
-            self.dashboard.tell(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
+            self.dashboard.report(UsageError(f"run {found.run.id!r} is {found.status.state}: nothing to resume"), severity="warning")
         elif not found.run.recipe_file.exists():
             hint = "press l to read why, 4 to start it again, D to delete it"
-            self.dashboard.tell(UsageError(f"run {found.run.id!r} ended before it began: nothing to resume", hint=hint), severity="warning")
+            self.dashboard.report(
+                UsageError(f"run {found.run.id!r} ended before it began: nothing to resume", hint=hint), severity="warning"
+            )
         elif await self.app.push_screen_wait(Confirm(f"Go on with {found.run.id}?")):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
             self._do(lambda: launch.start_run(arguments, found.run), f"{found.run.id} goes on")
@@ -318,10 +320,10 @@ class RunsScreen(DashboardScreen):
         try:
             remove_runs(runs)
         except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.tell, error)
+            self.app.call_from_thread(self.dashboard.report, error)
         except OSError as error:
             trouble = EmbedlabError(f"could not delete {names}: {error}", hint="look at the folder's permissions")
-            self.app.call_from_thread(self.dashboard.tell, trouble)
+            self.app.call_from_thread(self.dashboard.report, trouble)
         else:
             self.notify(f"deleted {names}", markup=False)
         self.app.call_from_thread(self.look)
@@ -337,9 +339,9 @@ class RunsScreen(DashboardScreen):
         try:
             work()
         except EmbedlabError as error:
-            self.dashboard.tell(error)
+            self.dashboard.report(error)
         except OSError as error:
-            self.dashboard.tell(EmbedlabError(f"that did not work: {error}", hint="press r to see how the runs are now"))
+            self.dashboard.report(EmbedlabError(f"that did not work: {error}", hint="press r to see how the runs are now"))
         else:
             self.notify(done, markup=False)
             is_done = True

@@ -46,31 +46,34 @@ class CurvePlot(Static):
 
 def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes and names included."""
-    kept = [_finite(line) for line in lines]
-    kept = [line for line in kept if len(line.x)]
+    curves = [_finite(line) for line in lines]
+    curves = [line for line in curves if len(line.x)]
     columns, rows = width - _LEFT - 1, height - 3
-    if columns < 8 or rows < 2 or not kept:
-        return Content.styled(f"{title}: nothing told yet" if not kept else title, "$text-muted")
-    x_range, y_range = (_span([getattr(line, axis) for line in kept]) for axis in ("x", "y"))
+    if columns < 8 or rows < 2 or not curves:
+        return Content.styled(f"{title}: nothing told yet" if not curves else title, "$text-muted")
+    x_range, y_range = (_span([getattr(line, axis) for line in curves]) for axis in ("x", "y"))
     cells, owner = np.zeros((rows, columns), dtype=np.int64), np.full((rows, columns), -1)
-    for number, line in enumerate(kept):
+    for number, line in enumerate(curves):
         dots = _trace(line, x_range, y_range, columns * 2, rows * 4)
         mine = _to_cells(dots)
         cells |= mine
         owner[mine > 0] = number
-    told = [Content.styled(title, "bold")]
+    lines_shown = [Content.styled(title, "bold")]
     for row in range(rows):
         label = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
         text = f"{_number(label):>{_LEFT - 1}} " if label is not None else " " * _LEFT
-        told.append(Content.assemble((f"{text}│", "$text-muted"), *_coloured(cells[row], owner[row])))
+        lines_shown.append(Content.assemble((f"{text}│", "$text-muted"), *_coloured(cells[row], owner[row])))
     low, high = f"{x_range[0]:.0f}", f"{x_range[1]:.0f}"
-    told.append(Content.styled(" " * (_LEFT + 1) + low + f"{'step':^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted"))
-    room = max(6, columns // len(kept) - 12)  # beside the sign and the number
+    lines_shown.append(
+        Content.styled(" " * (_LEFT + 1) + low + f"{'step':^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted")
+    )
+    room = max(6, columns // len(curves) - 12)  # beside the sign and the number
     names = [
-        (f"━ {short_name(plain(line.title), room)} {line.y[-1]:.4g}   ", _STYLES[number % len(_STYLES)]) for number, line in enumerate(kept)
+        (f"━ {short_name(plain(line.title), room)} {line.y[-1]:.4g}   ", _STYLES[number % len(_STYLES)])
+        for number, line in enumerate(curves)
     ]
-    told.append(Content.assemble(" " * (_LEFT + 1), *names))
-    return Content("\n").join(told)
+    lines_shown.append(Content.assemble(" " * (_LEFT + 1), *names))
+    return Content("\n").join(lines_shown)
 
 
 def _finite(line: Line) -> Line:

@@ -71,14 +71,14 @@ class FrameTable(ScrollView, can_focus=True):
         row: int
 
     @dataclass
-    class SortAsked(Message):
+    class SortRequested(Message):
         """The user wants the view sorted by a column, or the present order reversed (key None)."""
 
         table: "FrameTable"
         key: str | None
 
     @dataclass
-    class MarkAsked(Message):
+    class MarkRequested(Message):
         """The user wants a row of the frame marked, or its mark gone."""
 
         table: "FrameTable"
@@ -284,14 +284,14 @@ class FrameTable(ScrollView, can_focus=True):
 
     def action_sort(self) -> None:
         if self.current_column is not None:
-            self.post_message(self.SortAsked(self, self.current_column.key))
+            self.post_message(self.SortRequested(self, self.current_column.key))
 
     def action_sort_reversed(self) -> None:
-        self.post_message(self.SortAsked(self, None))
+        self.post_message(self.SortRequested(self, None))
 
     def action_mark(self) -> None:
         if self.current_row is not None:
-            self.post_message(self.MarkAsked(self, self.current_row))
+            self.post_message(self.MarkRequested(self, self.current_row))
             self.cursor_row += 1
 
     def action_open(self) -> None:
@@ -302,7 +302,7 @@ class FrameTable(ScrollView, can_focus=True):
         column = self._column_at(event.x + self.scroll_offset.x)
         if event.y == 0:
             if column is not None:
-                self.post_message(self.SortAsked(self, self.columns[column].key))
+                self.post_message(self.SortRequested(self, self.columns[column].key))
             return
         place = event.y - 1 + self.scroll_offset.y
         if place >= len(self.rows):

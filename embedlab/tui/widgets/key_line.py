@@ -24,8 +24,8 @@ class KeyLine(Widget):
     def render(self) -> Content:
         """The keys from the left and, where there is room, the way to all commands at the right edge."""
         keys, palette = self._shown_keys()
-        left = Content(" ").join(self._told(binding) for binding in keys)
-        right = Content("") if palette is None else Content("▏").append(self._told(palette))
+        left = Content(" ").join(self._content(binding) for binding in keys)
+        right = Content("") if palette is None else Content("▏").append(self._content(palette))
         return left.pad_right(max(0, self.size.width - left.cell_length - right.cell_length)).append(right)
 
     async def on_click(self, event: events.Click) -> None:
@@ -33,11 +33,11 @@ class KeyLine(Widget):
         end = 0
         keys, palette = self._shown_keys()
         for binding in keys:
-            end += self._told(binding).cell_length + 1
+            end += self._content(binding).cell_length + 1
             if event.x < end:
                 await self.app.action_simulate_key(binding.key)
                 return
-        if palette is not None and event.x >= self.size.width - self._told(palette).cell_length:
+        if palette is not None and event.x >= self.size.width - self._content(palette).cell_length:
             await self.app.action_simulate_key(palette.key)
 
     def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
@@ -49,9 +49,9 @@ class KeyLine(Widget):
             if found.binding.show and found is not palette:
                 shown.setdefault(found.binding.action, found.binding)
         keys = list(shown.values())
-        needed = sum(self._told(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
+        needed = sum(self._content(binding).cell_length + 1 for binding in (*keys, *([palette.binding] if palette else [])))
         return keys, palette.binding if palette is not None and needed <= self.size.width else None
 
-    def _told(self, binding: Binding) -> Content:
+    def _content(self, binding: Binding) -> Content:
         key = Content.styled(self.app.get_key_display(binding), "$footer-key-foreground bold")
         return key.append(Content.styled(f" {binding.description}", "$footer-description-foreground"))

@@ -89,9 +89,9 @@ def _scores(pair: ShownPair, width: int) -> Content:
 def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
     label = short_name(plain(name), 14)
     text = "   ·  " if value is None else f"{value:6.3f}"
-    told = "" if error is None else f"  rank error {error:+4.0f}"
+    rank_error = "" if error is None else f"  rank error {error:+4.0f}"
     drawn = bar(place, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-muted"
-    parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(told, warning)]
+    parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]
     return Content("").join(parts)

@@ -27,14 +27,14 @@ class SliceDetail(VerticalScroll):
     def show(self, one: ComparedSlice | None, reference: str) -> None:
         """Show a slice, or nothing."""
         self._shown = (one, reference)
-        self.query_one(Static).update("" if one is None else _told(one, reference, self.scrollable_content_region.width))
+        self.query_one(Static).update("" if one is None else _content(one, reference, self.scrollable_content_region.width))
 
     def on_resize(self) -> None:
         """Bars are as long as there is room."""
         self.show(*self._shown)
 
 
-def _told(one: ComparedSlice, reference: str, width: int) -> Content:
+def _content(one: ComparedSlice, reference: str, width: int) -> Content:
     lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
     low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
@@ -43,7 +43,7 @@ def _told(one: ComparedSlice, reference: str, width: int) -> Content:
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
         lines.append(Content.assemble(label, (drawn, "$text-primary")))
         indent = _LABEL + 1 if width >= _ROOMY else 1
-        lines += [Content.assemble(" " * indent, told) for told in _numbers(one, name, reference)]
+        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference)]
     lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
 
@@ -65,15 +65,15 @@ def _numbers(one: ComparedSlice, name: str, reference: str) -> list[Content]:
         parts.append(f"sd {100 * score.sd:.2f} over {len(score.members)} seeds")
     if score.letters:
         parts.append(f"group {score.letters}")
-    told = Content("  ".join(parts))
+    line = Content("  ".join(parts))
     found = one.differences.get(name)
     if found is None:
-        return [Content.assemble(told, ("  reference", "$text-muted")) if name == reference else told]
+        return [Content.assemble(line, ("  reference", "$text-muted")) if name == reference else line]
     if found.p != found.p:
-        return [told]
+        return [line]
     style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-muted"
     corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:.3f}"
-    return [told, Content.styled(f"Δ {100 * found.delta:+.2f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}] p {corrected}", style)]
+    return [line, Content.styled(f"Δ {100 * found.delta:+.2f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}] p {corrected}", style)]
 
 
 def _whisker(value: float, low: float, high: float, span: tuple[float, float], width: int) -> str:

@@ -9,12 +9,12 @@ class QuickText(Static):
 
     def change(self, content: Content | str) -> None:
         """Show CONTENT."""
-        told = content if isinstance(content, Content) else Content(content)
+        shown = content if isinstance(content, Content) else Content(content)
         before = self.visual
         if isinstance(before, Content) and self.content_size.width > 0:
-            self.update(told, layout=self._needs(before) != self._needs(told))
+            self.update(shown, layout=self._needs(before) != self._needs(shown))
         else:  # there was no layout yet
-            self.update(told)
+            self.update(shown)
 
     def _needs(self, content: Content) -> tuple[int, int]:
         """Columns, where the width follows the text, and lines in the present width."""
