@@ -1,0 +1,84 @@
+"""The language of the project: standard English and the field's terms, by the list in words.toml."""
+
+import io
+import re
+import tokenize
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))["expression"]
+PAGES = ("README.md", "ARCHITECTURE.md", "docs/**/*.md", "recipes/**/*.toml", "embedlab/**/*.md", "embedlab/**/*.toml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """One entry of the list."""
+
+    pattern: re.Pattern[str]
+    allowed: tuple[re.Pattern[str], ...]
+    instead: str
+
+    @classmethod
+    def of(cls, entry: dict) -> "Expression":
+        allowed = tuple(re.compile(one, re.IGNORECASE) for one in entry.get("allowed", ()))
+        return cls(pattern=re.compile(rf"\b(?:{entry['pattern']})\b", re.IGNORECASE), allowed=allowed, instead=entry["instead"])
+
+    def found(self, text: str) -> Iterator[re.Match[str]]:
+        """Each place of TEXT with the expression in a context that is not allowed."""
+        fine = [match.span() for one in self.allowed for match in one.finditer(text)]
+        for match in self.pattern.finditer(text):
+            if not any(start <= match.start() and match.end() <= end for start, end in fine):
+                yield match
+
+
+EXPRESSIONS = [Expression.of(entry) for entry in LIST]
+
+
+def texts_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The first line and the text of each piece of prose: whole pages, and of programs their comments, texts and names as words."""
+    content = path.read_text("utf-8")
+    if path.suffix != ".py":
+        yield 1, content
+        return
+    for token in tokenize.generate_tokens(io.StringIO(content).readline):
+        if token.type in {tokenize.COMMENT, tokenize.STRING}:
+            yield token.start[0], token.string
+        elif token.type == tokenize.NAME:
+            yield token.start[0], re.sub(r"(?<=[a-z])(?=[A-Z])", " ", token.string).replace("_", " ")
+
+
+def offences(path: Path) -> list[str]:
+    """What the list finds in a file, each with its line."""
+    found = set()
+    for line, text in texts_of(path):
+        for expression in EXPRESSIONS:
+            for match in expression.found(text):
+                place = line + text.count("\n", 0, match.start())
+                found.add((place, f"{path.relative_to(ROOT)}:{place}: {match[0]!r}; write: {expression.instead}"))
+    return [text for _, text in sorted(found)]
+
+
+def sources() -> list[Path]:
+    """The files whose language is checked."""
+    return sorted({*(ROOT / "embedlab").rglob("*.py"), *(path for pattern in PAGES for path in ROOT.glob(pattern))})
+
+
+def test_names_texts_and_pages_use_standard_terms() -> None:
+    found = [text for path in sources() for text in offences(path)]
+
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text", ["what is kept", "a run that was learnt from", "isKept", "leave --offline out", "'x' is no folder"])
+def test_the_list_finds_what_it_names(text: str) -> None:
+    assert any(True for expression in EXPRESSIONS for _ in expression.found(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)))
+
+
+@pytest.mark.parametrize("text", ["how people judged the pair", "compare models side by side", "there is no folder", "an understanding"])
+def test_ordinary_english_is_allowed(text: str) -> None:
+    assert not [match for expression in EXPRESSIONS for match in expression.found(text)]
