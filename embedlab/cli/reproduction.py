@@ -7,7 +7,6 @@ from typing import Any
 from embedlab.analysis.comparison import Comparison, compare
 from embedlab.analysis.scores import ModelColumns
 from embedlab.cli.commands.grid import run_plan
-from embedlab.cli.commands.train import starting_encoder
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, training_data_of
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
@@ -27,6 +26,8 @@ from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.workflows.starting import starting_encoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,7 @@ class _Trained:
 def reproduce_table(table: PaperTable, selected: ReproductionOptions, terminal: Terminal) -> Reproduction:
     """Train or find the models of TABLE, evaluate what is missing, and judge it."""
     encoder = starting_encoder(selected.encoder, terminal.settings)
+    build_sample_encoder(encoder, terminal.settings)
     table_of_encoder, left_out = for_encoder(table, encoder)
     trained = (
         _train(table_of_encoder, selected, encoder, terminal) if selected.trains else _find(table_of_encoder, selected, encoder, terminal)
@@ -108,6 +110,7 @@ def _signatures(members: Mapping[TableCell, Sequence[Member]], evaluations: Mapp
 def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[Plan]:
     """What would be trained for TABLES."""
     encoder = starting_encoder(selected.encoder, settings)
+    build_sample_encoder(encoder, settings)
     plans = (_cells(for_encoder(table, encoder)[0], selected, encoder, settings).plan for table in tables)
     return [plan for plan in plans if plan is not None]
 

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from transformers import PreTrainedTokenizerFast
 
-from embedlab.cli.commands.train import _as_before, starting_encoder
+from embedlab.cli.commands.train import _as_before
 from embedlab.core.settings import Settings
-from embedlab.data import sample
 from embedlab.data.source import Source
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
@@ -298,14 +296,3 @@ def test_a_full_disk_ends_training_with_3(embedlab: Embedlab, quick: Embedlab, m
     answer = quick()
     assert answer.code == 3
     assert "no space left to write" in answer.err
-
-
-def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_knows_the_former_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(sample=True, cache=tmp_path)
-    former = starting_encoder(None, settings)
-    monkeypatch.setattr(sample, "vocabulary", lambda: ("a", "man", "ponders"))
-    today = starting_encoder(None, settings)
-    tokenizers = [PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False) for folder in (former, today)]
-    assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]

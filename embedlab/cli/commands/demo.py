@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from embedlab.cli.commands.train import is_finished, starting_encoder, train_runs
+from embedlab.cli.commands.train import is_finished, train_runs
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
@@ -28,10 +28,13 @@ def demo(*, terminal: Terminal) -> None:
     from embedlab.core.recipe import load_recipe
     from embedlab.reports.pair_tables import dataset_table
     from embedlab.runs.store import RunFolder
+    from embedlab.workflows.sample_encoder import build_sample_encoder
     from embedlab.workflows.scoring import evaluate_members, keep, score
+    from embedlab.workflows.starting import starting_encoder
 
     terminal = Terminal(replace(terminal.settings, sample=True, threads=terminal.settings.threads or 1))  # too small to share
     encoder = starting_encoder(None, terminal.settings)
+    build_sample_encoder(encoder, terminal.settings)
     for name, base in RECIPES.items():
         recipe = load_recipe(base, OVERRIDES, encoder=encoder)
         run = RunFolder.of(terminal.settings.runs_folder, name, 1)

@@ -166,10 +166,11 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
 
 def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "Plan":
     """The plan of a grid as the command line asks for it."""
-    from embedlab.cli.commands.train import starting_encoder
     from embedlab.grids.expand import expand_grid
     from embedlab.grids.grid_file import grid_names, load_grid, sets_key, with_fixed
     from embedlab.grids.plan import GridFolder, Place, Plan
+    from embedlab.workflows.sample_encoder import build_sample_encoder
+    from embedlab.workflows.starting import starting_encoder
 
     started = GridFolder.of(settings.runs_folder, name).plan_file
     if name not in grid_names() and not name.endswith(".toml") and started.is_file():
@@ -180,7 +181,9 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
         return plan
     grid = with_fixed(load_grid(name), overrides)
     if encoder is not None or (settings.sample and not sets_key(grid, "encoder.model")):
-        grid = with_fixed(grid, [f"encoder.model={starting_encoder(encoder, settings)}"])
+        start = starting_encoder(encoder, settings)
+        build_sample_encoder(start, settings)
+        grid = with_fixed(grid, [f"encoder.model={start}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
     return expand_grid(grid, Place.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)

@@ -1,6 +1,5 @@
 """`embedlab train`: a recipe becomes one run a seed."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -19,6 +18,8 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import one_line
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Precision, Settings, process_rank
+from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.workflows.starting import starting_encoder
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
@@ -84,7 +85,7 @@ def train(
     settings = terminal.settings
     set_ = _with_length(set_ or [], max_steps)
     is_set = any(one.startswith("encoder.model=") for one in set_ or ())
-    start = None if is_set and encoder is None else starting_encoder(encoder, settings, build=not dry_run)
+    start = None if is_set and encoder is None else starting_encoder(encoder, settings)
     chosen = load_recipe(recipe, set_ or (), encoder=start)
     check_columns(chosen)
     label = name if name is not None else chosen.name
@@ -98,6 +99,7 @@ def train(
         starting_members(chosen.encoder.model, settings.runs_folder, numbers)
     if dry_run:
         return _show_plan(chosen, numbers[0], terminal)
+    build_sample_encoder(start, settings)
     todo = _still_to_train(runs, chosen, terminal, keeps_checkpoints=keep_checkpoints)
     _check_evaluation(chosen, todo, terminal)
     if gpus is not None:
@@ -227,26 +229,6 @@ def follow(label: str, note: "Callable[[str], None]", tick: ProgressDisplay) -> 
                 pass
 
     return report
-
-
-def starting_encoder(typed: str | None, settings: Settings, *, build: bool = True) -> str | None:
-    """Where the encoder to start from lies, folders with their absolute path; with `--sample` a small random one."""
-    if typed is not None:
-        from embedlab.models.catalog import starting_location
-
-        return starting_location(typed, settings.runs_folder)
-    if not settings.sample:
-        return None
-    from embedlab.data import sample
-
-    # A world of other words is another encoder's: one that an earlier version built would spell the new words in letters.
-    words = hashlib.sha256("\n".join(sample.vocabulary()).encode()).hexdigest()[:8]
-    folder = (settings.cache / "sample-encoders" / words).absolute()
-    if build and not folder.is_dir():
-        from embedlab.encoders.random_encoder import build_random_encoder
-
-        build_random_encoder(folder, seed=0)
-    return str(folder)
 
 
 def _to_resume(folder: Path, name: str) -> "list[RunFolder]":

@@ -1,0 +1,36 @@
+"""Where a training starts from."""
+
+from pathlib import Path
+
+import pytest
+from transformers import PreTrainedTokenizerFast
+
+from embedlab.core.settings import Settings
+from embedlab.data import sample
+from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.workflows.starting import starting_encoder
+
+
+def start(settings: Settings) -> Path:
+    location = starting_encoder(None, settings)
+    build_sample_encoder(location, settings)
+    assert location is not None
+    return Path(location)
+
+
+def test_a_sample_world_of_other_words_does_not_start_from_the_encoder_that_knows_the_former_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(sample=True, cache=tmp_path)
+    former = start(settings)
+    monkeypatch.setattr(sample, "vocabulary", lambda: ("a", "man", "ponders"))
+    today = start(settings)
+    tokenizers = [PreTrainedTokenizerFast.from_pretrained(str(folder), trust_remote_code=False) for folder in (former, today)]
+    assert [len(one.tokenize("ponders")) for one in tokenizers] == [7, 1]
+
+
+def test_naming_the_start_writes_nothing(tmp_path: Path) -> None:
+    assert starting_encoder(None, Settings(cache=tmp_path)) is None
+    assert starting_encoder(None, Settings(sample=True, cache=tmp_path)) is not None
+    build_sample_encoder("elsewhere", Settings(sample=True, cache=tmp_path))
+    assert not list(tmp_path.iterdir())
