@@ -22,12 +22,12 @@ from record import Measured, write
 from embedlab.data.source import Source
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
-from embedlab.grids.local import prepare
-from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.local import prepare_grid
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.queue import Ending, Queue
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, Score
-from embedlab.tasks.sts import DATASETS, open_parts
+from embedlab.tasks.sts import STS_DATASETS, open_parts
 
 VALUES = 10  # an axis
 SEEDS = 5
@@ -53,9 +53,9 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
     return path
 
 
-def plan_of(path: Path) -> Plan:
+def plan_of(path: Path) -> GridPlan:
     """The plan of a grid file on the sample world."""
-    place = Place(runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), sample=True)
+    place = GridPlace(runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), sample=True)
     return expand_grid(load_grid(str(path)), place)
 
 
@@ -67,10 +67,10 @@ def seconds_of(folder: Path, *words: str) -> float:
     return time.perf_counter() - started
 
 
-def finish(plan: Plan) -> None:
+def finish(plan: GridPlan) -> None:
     """Give every cell of PLAN the files that a finished and evaluated run has, with numbers that depend on cell and seed alone."""
-    parts, _ = open_parts(Source(folder=None, sample=True), DATASETS)
-    keys = [("dataset", name) for name in DATASETS] + [("average", name) for name in ("sts12-16", "average of seven")]
+    parts, _ = open_parts(Source(folder=None, sample=True), STS_DATASETS)
+    keys = [("dataset", name) for name in STS_DATASETS] + [("average", name) for name in ("sts12-16", "average of seven")]
     keys += [("source", f"{part.state.name}/{source}") for part in parts for source in part.frame["source"].unique().to_list()]
     told = [
         (by, key, metric, aggregate)
@@ -140,7 +140,7 @@ def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
     yield Measured(what=f"grid run --dry-run of {cells:,} cells, the whole command", ours=whole, unit="s", runs=len(runs))
     plan = plan_of(grid_file(folder, "finished", arguments.table_cells, SEEDS))
     finish(plan)
-    prepare(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     for what, more in (("all axes", ()), ("two axes", ("--rows", "optim.lr", "--columns", "objective.weight"))):
         took = median([seconds_of(folder, "grid", "table", plan.name, *more) for _ in runs])
         yield Measured(what=f"grid table of {len(plan)} finished cells, {what}", ours=took, unit="s", limit="< 1 s", runs=len(runs))

@@ -29,13 +29,13 @@ FLOORS = {"float32": 1.6, "bf16": 3.3}
 def evaluate_here(model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision") -> dict[str, float]:
     """Spearman x 100 of each dataset by embedlab, with an empty cache."""
     from embedlab.core.settings import Settings
-    from embedlab.evaluation.scored_pairs import evaluate, score_models
+    from embedlab.evaluation.scored_pairs import evaluate_pairs, score_models
     from embedlab.models.catalog import resolve
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(cache=Path(folder), runs=Path(folder) / "runs", precision=precision, threads=threads)
         member = resolve(model, settings.runs_folder)
-        evaluation = evaluate(score_models([member], parts, settings), member.members[0].name)
+        evaluation = evaluate_pairs(score_models([member], parts, settings), member.members[0].name)
     found = {(score.by, score.metric, score.setting, score.slice): 100 * score.value for score in evaluation.scores}
     return {part.state.name: found["dataset", "spearman", "all", part.state.name] for part in parts}
 
@@ -59,9 +59,9 @@ def evaluate_by_mteb(model: str, parts: "Sequence[Part]") -> dict[str, float]:
 
 def mteb_name(dataset: str) -> str:
     """What mteb calls a dataset."""
-    from embedlab.reports.mteb import TASKS
+    from embedlab.reports.mteb import MTEB_TASKS
 
-    return {**TASKS, **MTEB_TASKS}[dataset]
+    return {**MTEB_TASKS, **MTEB_TASKS}[dataset]
 
 
 def rows_for_mteb(part: "Part") -> object:

@@ -77,10 +77,10 @@ def grids() -> dict[str, Any]:
     """The runs of every shipped grid: their names hold what decides them."""
     from embedlab.grids.expand import expand_grid
     from embedlab.grids.grid_file import grid_names, load_grid
-    from embedlab.grids.plan import Place
+    from embedlab.grids.plan import GridPlace
 
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(runs=f"{folder}/runs", cache=folder, sample=True)
+        place = GridPlace(runs=f"{folder}/runs", cache=folder, sample=True)
         plans = {name: expand_grid(load_grid(name), place) for name in grid_names()}
         return {
             name: {"cells": len(plan), "runs": digest([plan.run(cell).path.parts[-2:] for cell in plan.cells])}

@@ -40,7 +40,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.sealed_tensors import read_heads
 from embedlab.evaluation import scored_pairs
-from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.grids.queue import Ending, Queue
 from embedlab.models.catalog import Model, ModelSpec
 from embedlab.objectives.objective import build_objectives
@@ -104,9 +104,9 @@ def make_world(folder: Path) -> World:
     train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    parts, _ = sts.open_parts(SAMPLE, sts.DATASETS, fifths=False)
+    parts, _ = sts.open_parts(SAMPLE, sts.STS_DATASETS, fifths=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
-    scored_pairs.evaluate(scored, run.id).save(run.evaluations)
+    scored_pairs.evaluate_pairs(scored, run.id).save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)
 
 
@@ -311,21 +311,21 @@ def _read_queue(folder: Path, _: list[str]) -> object:
 def _plan(world: World) -> Path:
     folder = world.folder / "grid-runs"
     variant = Variant(run="small", labels={"optim.lr": "1e-3"}, recipe=to_table(world.recipe), rows=160.0)
-    plan = Plan(
+    plan = GridPlan(
         name="g",
         summary="flips",
         axes={"optim.lr": ("1e-3",)},
         variants=(variant,),
         seeds=(1, 2),
         threads=1,
-        place=Place.of(Settings(runs=folder, cache=world.folder / "cache")),
+        place=GridPlace.of(Settings(runs=folder, cache=world.folder / "cache")),
     )
     plan.save(folder / "grids" / "g" / "plan.json")
     return folder
 
 
 def _read_plan(folder: Path, _: list[str]) -> object:
-    plan = Plan.load(folder / "grids" / "g" / "plan.json")
+    plan = GridPlan.load(folder / "grids" / "g" / "plan.json")
     return plan.name, plan.summary, plan.axes, [vars(variant) for variant in plan.variants], plan.seeds, plan.threads
 
 

@@ -25,7 +25,7 @@ from structures import ODD, change, command
 from embedlab.core.recipe import load_recipe
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridFolder, Place
+from embedlab.grids.plan import GridFolder, GridPlace
 from embedlab.grids.progress import GridFollower
 from embedlab.grids.queue import Queue
 from embedlab.runs import events
@@ -81,7 +81,7 @@ def write_world(folder: Path) -> None:
     """A run, a grid with its runs and a queue, and the dashboard's state."""
     write_run(RunFolder.of(folder / "runs", "mine", 1))
     (folder / "grid.toml").write_text(GRID)
-    plan = expand_grid(load_grid(str(folder / "grid.toml")), Place(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True))
+    plan = expand_grid(load_grid(str(folder / "grid.toml")), GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True))
     where = GridFolder.of(plan.place.runs_folder, plan.name)
     plan.save(where.plan_file)
     for cell in plan.cells:

@@ -25,7 +25,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import load_settings
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid, with_fixed
-from embedlab.grids.plan import Place
+from embedlab.grids.plan import GridPlace
 from embedlab.objectives.needs import check_columns
 from embedlab.papers import file as paper_file
 
@@ -73,7 +73,7 @@ def recipe(text: bytes, rng: random.Random, folder: Path) -> None:
 def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
-    place = Place(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
     expand_grid(with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=nobody/nothing"]), place)
 
 

@@ -17,7 +17,7 @@ from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section, write_page
-from embedlab.reports.plots import Dots, Lines, Points, Scatter, Series
+from embedlab.reports.plots import Dots, Lines, Scatter, ScatterPoints, Series
 from embedlab.tasks.sts import FIFTHS_OF
 from embedlab.workflows.scoring import chosen_datasets, score
 
@@ -143,8 +143,8 @@ def _scatter(scored: ScoredPairs) -> Scatter:
     return Scatter(title=f"Similarity against the gold score on {dataset}", panels=panels, x_axis="gold score", y_axis="similarity")
 
 
-def _points(pairs: pl.DataFrame, model: ModelColumns) -> Points:
+def _points(pairs: pl.DataFrame, model: ModelColumns) -> ScatterPoints:
     """A pair's similarity is the mean over the model's members."""
     similarity = pairs.select(pl.mean_horizontal(model.members, ignore_nulls=False)).to_series()
     found = pairs.select("gold", similarity=similarity).drop_nulls()
-    return Points(name=title_of(model.name), x=found["gold"].to_list(), y=found["similarity"].to_list())
+    return ScatterPoints(name=title_of(model.name), x=found["gold"].to_list(), y=found["similarity"].to_list())

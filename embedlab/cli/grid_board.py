@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from embedlab.grids.progress import CellProgress, GridProgress
-    from embedlab.grids.queue import State
+    from embedlab.grids.queue import CellState
 
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24
@@ -67,7 +67,7 @@ def render(progress: "GridProgress") -> "RenderableType":
 
 def summary(progress: "GridProgress") -> str:
     """The states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
-    states: tuple[State, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
+    states: tuple[CellState, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
     parts = [f"{progress.counts[state]} {state}" for state in states if progress.counts.get(state)]
     left = f", about {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
     return ", ".join(parts) + left

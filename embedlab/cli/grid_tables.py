@@ -8,10 +8,10 @@ from embedlab.cli.grid_board import summary
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import read_toml
 from embedlab.grids.grid_file import grid_names, grid_path
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.progress import GridProgress
-from embedlab.grids.queue import Entry
-from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.grids.queue import QueueEntry
+from embedlab.reports.tables import Column, Table, TableCell, Value
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS
 
@@ -19,7 +19,7 @@ from embedlab.runs.store import GRIDS
 def status_table(progress: GridProgress) -> Table:
     """Every cell, in the order of the plan."""
     plan, steps = progress.plan, {cell.entry.key: cell.step for cell in progress.running}
-    rows: list[dict[str, Value | Cell]] = []
+    rows: list[dict[str, Value | TableCell]] = []
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         step = steps.get(entry.key) or (status(plan.run(cell)).step if entry.state != "waiting" else None)
@@ -52,13 +52,13 @@ def _axes_and_summary(name: str, folder: GridFolder) -> tuple[dict[str, int], st
         values = read_toml(grid_path(name))
         return {axis: len(choices) for axis, choices in values.get("axes", {}).items()}, values.get("summary", "")
     try:
-        plan = Plan.load(folder.plan_file)
+        plan = GridPlan.load(folder.plan_file)
     except MissingError as error:
         return {}, error.message
     return {axis: len(labels) for axis, labels in plan.axes.items()}, plan.summary
 
 
-def cells_table(plan: Plan, entries: Sequence[Entry]) -> Table:
+def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
     """Every cell of a plan, and whether it is done already, as ENTRIES say."""
     rows: list[dict[str, Any]] = [
         {"cell": cell.number, **cell.variant.labels, "seed": cell.seed, "done": entry.state == "done", "run": cell.id}
@@ -68,7 +68,7 @@ def cells_table(plan: Plan, entries: Sequence[Entry]) -> Table:
     return Table(title=f"{plan.name}: {plan.summary}", columns=[Column(key=key, title=key) for key in keys], rows=rows)
 
 
-def summary_table(plan: Plan, entries: Sequence[Entry]) -> Table:
+def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
     """What came of the grid: a line for each cell that is not done, and the count of the others."""
     rows: list[dict[str, Any]] = []
     for entry in entries:

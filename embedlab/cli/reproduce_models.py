@@ -14,21 +14,21 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import run_task as evaluate_on
+from embedlab.evaluation.member import evaluate_task as evaluate_on
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.papers.items import Stored
-from embedlab.papers.matching_runs import Member, TableCell
-from embedlab.papers.order import Items
+from embedlab.papers.items import StoredOutcomes
+from embedlab.papers.matching_runs import CellKey, Member
+from embedlab.papers.order import ScoredItems
 from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.sts import DATASETS, open_parts
+from embedlab.tasks.sts import STS_DATASETS, open_parts
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
 
-Members = Mapping[TableCell, Sequence[Member]]
+Members = Mapping[CellKey, Sequence[Member]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +36,15 @@ class Evaluated:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
-    answers: Stored
+    answers: StoredOutcomes
     scored: ScoredPairs | None  # pair by pair, where the table is about STS and its pairs are there
     missing: tuple[str, ...]
     absent: Mapping[str, str] = field(default_factory=dict)  # member → why it could not be scored
 
     @property
-    def items(self) -> Items:
+    def items(self) -> ScoredItems:
         """What the scores vary over."""
-        return Items(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
+        return ScoredItems(pairs=self.scored.table if self.scored is not None else None, answers=self.answers)
 
     def present(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""
@@ -161,7 +161,9 @@ def _score(names: Sequence[str], by: By, terminal: Terminal) -> tuple[ScoredPair
         return None, {}
     check_device(terminal.settings)
     try:
-        parts, missing = open_parts(Source.from_settings(terminal.settings), chosen_datasets(None, by) or DATASETS, fifths=by != "source")
+        parts, missing = open_parts(
+            Source.from_settings(terminal.settings), chosen_datasets(None, by) or STS_DATASETS, fifths=by != "source"
+        )
     except MissingError as error:
         report(error)
         return None, {}

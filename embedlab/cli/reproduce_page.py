@@ -8,9 +8,9 @@ from embedlab.cli.compare_page import View, comparison_section
 from embedlab.cli.page_facts import data_fact, page_facts
 from embedlab.cli.reproduction import Reproduction
 from embedlab.cli.terminal import Terminal
-from embedlab.papers.order import Number
+from embedlab.papers.order import ComparedNumber
 from embedlab.reports.html import Section, write_page
-from embedlab.reports.plots import Dots, Plot, Points, Scatter, Series
+from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
 
 
 def write_reproduction(path: Path, found: Sequence[Reproduction], terminal: Terminal) -> None:
@@ -36,7 +36,7 @@ def _plots(one: Reproduction) -> Iterator[Plot]:
     """Every number against print, and the rows along the columns that put them in order."""
     both = [number for number in one.numbers.values() if number.printed is not None and number.mean is not None]
     if both:
-        points = Points(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
+        points = ScatterPoints(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
         yield Scatter(title="Every number: published and ours", panels=(points,), x_axis="published", y_axis="ours", diagonal=True)
     for column in dict.fromkeys(column for columns in one.table.ranked_by for column in columns):
         numbers = {row: one.numbers[row, column] for row in one.table.sources if (row, column) in one.numbers}
@@ -48,7 +48,7 @@ def _plots(one: Reproduction) -> Iterator[Plot]:
             yield Dots(title=column, labels=list(numbers), series=series, axis=f"{column}; ours with one standard deviation over seeds")
 
 
-def _ours(numbers: Sequence[Number]) -> Series:
+def _ours(numbers: Sequence[ComparedNumber]) -> Series:
     means = [_or_nan(number.mean) for number in numbers]
     spreads = [number.sd or 0.0 for number in numbers]
     return Series(

@@ -13,12 +13,12 @@ from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import to_table
 from embedlab.core.settings import Settings
 from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.models.catalog import finished_seeds
 from embedlab.papers.deviations import deviations
-from embedlab.papers.matching_runs import Member, RowModels, TableCell, find_runs_of, settings_apart
-from embedlab.papers.order import Number, RowOrder, find_row_order, numbers_of
-from embedlab.papers.plan import Cells, expected_recipe, for_encoder, plan_cells, trainings
+from embedlab.papers.matching_runs import CellKey, Member, RowModels, find_runs_of, settings_apart
+from embedlab.papers.order import ComparedNumber, RowOrder, find_row_order, numbers_of
+from embedlab.papers.plan import TablePlan, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.papers.table import PaperTable
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.reproduction_tables import deviations_table, numbers_table, orders_table
@@ -37,7 +37,7 @@ class Reproduction:
     table: PaperTable
     deviations: Table
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
-    numbers: Mapping[TableCell, Number]  # empty for a figure
+    numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
     row_order: RowOrder | None
     comparison: Comparison | None  # of a figure
     scored: ScoredPairs | None
@@ -98,7 +98,7 @@ def reproduce_table(table: PaperTable, selected: ReproductionOptions, terminal: 
     )
 
 
-def _signatures(members: Mapping[TableCell, Sequence[Member]], evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
+def _signatures(members: Mapping[CellKey, Sequence[Member]], evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
     """The signature of each row's own numbers, over all its columns."""
     behind: dict[str, set[str]] = {}
     for (row, _), own in members.items():
@@ -107,7 +107,7 @@ def _signatures(members: Mapping[TableCell, Sequence[Member]], evaluations: Mapp
     return {row: str(merged(own)) for row, own in found.items() if own}
 
 
-def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[Plan]:
+def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[GridPlan]:
     """What would be trained for TABLES."""
     encoder = starting_encoder(selected.encoder, settings)
     build_sample_encoder(encoder, settings)
@@ -137,12 +137,12 @@ def _train(table: PaperTable, selected: ReproductionOptions, encoder: str | None
     return _Trained(models=models, recipes=recipes, failed=bool(reasons), failures=failures)
 
 
-def _cells(table: PaperTable, selected: ReproductionOptions, encoder: str | None, settings: Settings) -> Cells:
+def _cells(table: PaperTable, selected: ReproductionOptions, encoder: str | None, settings: Settings) -> TablePlan:
     overrides = [*([f"encoder.model={encoder}"] if encoder is not None else []), *selected.overrides]
-    return plan_cells(table, Place.of(settings), seeds=_seeds(table, selected), threads=settings.threads or 1, overrides=overrides)
+    return plan_cells(table, GridPlace.of(settings), seeds=_seeds(table, selected), threads=settings.threads or 1, overrides=overrides)
 
 
-def _seeds_behind(table: PaperTable, members: Mapping[TableCell, Sequence[Member]]) -> dict[str, int]:
+def _seeds_behind(table: PaperTable, members: Mapping[CellKey, Sequence[Member]]) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
     counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.sources}
     seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
@@ -173,7 +173,7 @@ def _find(table: PaperTable, selected: ReproductionOptions, encoder: str | None,
 
 def _figure(
     table: PaperTable,
-    members: Mapping[TableCell, Sequence[Member]],
+    members: Mapping[CellKey, Sequence[Member]],
     known: Evaluated,
     listed: Table,
     missing: Sequence[str],

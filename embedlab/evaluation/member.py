@@ -17,7 +17,7 @@ from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 
 
-def run_task(
+def evaluate_task(
     task: str,
     spec: ModelSpec,
     settings: Settings,
@@ -32,10 +32,10 @@ def run_task(
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
     assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
-    return marked(chosen.evaluate(spec, settings, start_progress, selection), spec, settings)
+    return with_provenance(chosen.evaluate(spec, settings, start_progress, selection), spec, settings)
 
 
-def marked(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
+def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
     """The same with what the model's training data says of its numbers: marks, notes and shared text."""
     known, evaluation = training_text(spec, settings), result.evaluation
     found = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
@@ -51,7 +51,7 @@ def marked(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResul
             marks=tuple(sorted(marks)),
             notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
             overlaps={**shared, **_averages(result, shared)},
-            **known_of(spec),
+            **model_facts(spec),
         ),
         outcomes=tuple(
             replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
@@ -66,11 +66,11 @@ def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
         notes=tuple(dict.fromkeys([*evaluation.notes, *training_notes(spec)])),
-        **known_of(spec),
+        **model_facts(spec),
     )
 
 
-def known_of(spec: ModelSpec) -> dict[str, Any]:
+def model_facts(spec: ModelSpec) -> dict[str, Any]:
     """What an evaluation says of SPEC that can be told without loading it."""
     return {
         "seed": spec.seed,

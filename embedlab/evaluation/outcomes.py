@@ -18,7 +18,7 @@ from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import run_task
+from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
@@ -30,7 +30,7 @@ from embedlab.tasks.task import task as find_task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answers:
+class MemberOutcomes:
     """One member model on one task."""
 
     outcomes: Mapping[str, Outcomes]  # by dataset, of those that are classified item by item
@@ -42,9 +42,9 @@ class Answers:
     data: tuple[StoredPart, ...] = ()  # the state of every part that was read, each once
 
 
-def answer(
+def member_outcomes(
     one: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
-) -> Answers:
+) -> MemberOutcomes:
     """A member's answers to a task; what is kept of the same vectors and data is not evaluated again, what is new is kept.
 
     TEXTS is what the task reads, None where it does not say so before.
@@ -70,15 +70,17 @@ def answer(
     can_part = task.is_divisible and (not one.names or {*lacking} <= {*one.names})
     if texts is not None and known and can_part:
         states = tuple(state for state in texts.states if state.name in lacking)
-        rest = answer(SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting)
+        rest = member_outcomes(
+            SelectedTask(task=one.task, names=lacking), spec, settings, replace(texts, states=states), start_progress, setting
+        )
         return _together(_answers(known, None), rest, wanted)
-    result = run_task(one.task, spec, settings, start_progress, one.names, setting)
+    result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
     with suppress(MissingError):  # a disk that takes nothing costs time, not the answer
         result.save(place.evaluations, one.stored_name(setting))
     return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
-def evidence(one: SelectedTask, answers: Mapping[int, Answers], members: int) -> list[Evidence]:
+def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: int) -> list[Evidence]:
     """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
     found: dict[str, Evidence] = {}
@@ -102,7 +104,7 @@ def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequ
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
 
-def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> Answers:
+def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> MemberOutcomes:
     found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
     # What chose a setting is no result, where there is one beside it; some test splits have no labels.
     tested = {score.slice for score in found if score.split != "dev"}
@@ -114,7 +116,7 @@ def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, mi
         slices = {score.slice for score in scores}
         overlaps |= {name: shared for name, shared in evaluation.overlaps.items() if name in slices}
         marks |= {*evaluation.marks} - {"overlap"}
-    return Answers(
+    return MemberOutcomes(
         outcomes=outcomes,
         scores=scores,
         overlaps=overlaps,
@@ -135,10 +137,10 @@ def _classified(evaluation: Evaluation) -> set[str]:
     return {score.slice for score in evaluation.scores if score.by == "dataset" and score.metric == "accuracy"}
 
 
-def _together(known: Answers, rest: Answers, order: Iterable[str]) -> Answers:
+def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:
     """The answers of both, their datasets in this ORDER."""
     outcomes = {**known.outcomes, **rest.outcomes}
-    return Answers(
+    return MemberOutcomes(
         outcomes={dataset: outcomes[dataset] for dataset in order if dataset in outcomes},
         scores=rest.scores,
         overlaps={**known.overlaps, **rest.overlaps},
@@ -173,7 +175,7 @@ def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> n
     return np.array([index[label] for label in outcomes.items[column]], dtype=np.int64)
 
 
-def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> Iterator[Evidence]:
+def _value_evidence(task: str, answers: Mapping[int, MemberOutcomes], members: int) -> Iterator[Evidence]:
     """Numbers without items behind them: shown beside one another, not tested."""
     keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
     for dataset, metric, items in keys:
@@ -191,7 +193,7 @@ def _value_evidence(task: str, answers: Mapping[int, Answers], members: int) -> 
         )
 
 
-def shared_text(one: SelectedTask, answers: Answers) -> dict[str, Overlap]:
+def shared_text(one: SelectedTask, answers: MemberOutcomes) -> dict[str, Overlap]:
     """What each row of a member's evidence shares with its training data, by the row's key."""
     metrics = find_task(one.task).metrics
     rows: dict[str, Sequence[str]] = {dataset: [dataset] for dataset in answers.outcomes}

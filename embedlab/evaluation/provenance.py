@@ -36,13 +36,13 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     Where a run drew fewer rows than there were, how many, and whether each seed drew its own; and what is known of the text that no
     run records.
     """
-    from embedlab.evaluation.stated_text import origin_notes
+    from embedlab.evaluation.stated_text import stated_text_notes
 
     runs = _runs(spec)
     known = [run.environment() for run in runs]
     shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
     parts = [(part, run) for run, one in zip(runs, known, strict=True) for part in one.data if part.get("partial") or "used" in part]
-    return tuple(dict.fromkeys([*shortened, *(_read(part, run) for part, run in parts), *origin_notes(spec)]))
+    return tuple(dict.fromkeys([*shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
 
 
 def _read(part: Mapping[str, Any], run: "RunFolder") -> str:

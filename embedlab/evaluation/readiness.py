@@ -50,7 +50,7 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
     return Readiness(texts=texts, missing=missing, unfit=unfit)
 
 
-def check_recipe(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
+def check_recipe_evaluation(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
     """Open all data of RECIPE's evaluation, also that of its dev score, before a model is trained; gives what is missing.
 
     A dataset of the dev score, or all that is to be evaluated, is not only given but raised, as is a single task that does not apply.

@@ -103,11 +103,11 @@ def score_models(
     )
 
 
-def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
+def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
     """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return replace(
-        described(scored, member),
+        describe_evaluation(scored, member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
@@ -115,7 +115,7 @@ def evaluate(scored: ScoredPairs, member: str) -> Evaluation:
     )
 
 
-def described(scored: ScoredPairs, member: str) -> Evaluation:
+def describe_evaluation(scored: ScoredPairs, member: str) -> Evaluation:
     """The evaluation of one member model before any number is computed: what decides them."""
     facts, place = scored.facts[member], scored.places[member]
     return Evaluation(
@@ -141,11 +141,11 @@ def signature_of(
     scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
 ) -> Signature:
     """The signature of a model's numbers in a table that shows them BY slices of all ROWS."""
-    signature = merged([described(scored, member).signature for member in model.members])
-    return narrowed(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
+    signature = merged([describe_evaluation(scored, member).signature for member in model.members])
+    return narrow_signature(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
 
 
-def narrowed(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
+def narrow_signature(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
     """The part of a SIGNATURE that decides the numbers BY slices of all ROWS: other splits than test are behind the fifths alone."""
     others = tuple(f"{FIFTHS_OF}/{split}@" for split in OTHER_SPLITS)
     data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))

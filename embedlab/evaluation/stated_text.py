@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.evaluation.training_text import runs_in, starts_of
+from embedlab.evaluation.training_text import runs_in, starting_models
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_statement
 from embedlab.models.hub import hub_folder
@@ -14,33 +14,33 @@ UNKNOWN_TEXT = "training text unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
+class StatedText:
     """The training text of one model that no run of embedlab records."""
 
     is_run: bool  # embedlab trained it, and this is the text of the encoder that it started from
     text: tuple[str, ...] | None  # empty: there is none, as of random weights; None: unknown
 
 
-def origins(spec: ModelSpec) -> Iterator[Origin]:
+def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
     """One for each model in SPEC that has weights; what counts words alone has no training text."""
     if spec.parts:
         for part in spec.parts:
-            yield from origins(part)
+            yield from stated_texts(part)
     elif spec.kind != "dice":
-        yield Origin(is_run=bool(runs_in(spec)), text=_stated(spec))
+        yield StatedText(is_run=bool(runs_in(spec)), text=_stated(spec))
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:
     """Whether SPEC holds a model that embedlab did not train and that states no training text."""
-    return any(origin.text is None and not origin.is_run for origin in origins(spec))
+    return any(origin.text is None and not origin.is_run for origin in stated_texts(spec))
 
 
-def origin_notes(spec: ModelSpec) -> tuple[str, ...]:
+def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
     """What must be said of such text beside the numbers of SPEC, each thing once."""
-    return tuple(dict.fromkeys(note for origin in origins(spec) for note in _notes(origin)))
+    return tuple(dict.fromkeys(note for origin in stated_texts(spec) for note in _notes(origin)))
 
 
-def _notes(origin: Origin) -> Iterator[str]:
+def _notes(origin: StatedText) -> Iterator[str]:
     if origin.text is None:
         yield "its starting encoder's training text is unknown" if origin.is_run else UNKNOWN_TEXT
     elif origin.text:
@@ -56,7 +56,7 @@ def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
     if stated is not None or spec.training_text is not None:
         return spec.training_text if stated is None else stated
     # An exported model holds the runs that its own run started from too: the last of them has the first encoder.
-    starts = [start for run in runs_in(spec)[-1:] for start in starts_of(run)[:1] if start != spec]
+    starts = [start for run in runs_in(spec)[-1:] for start in starting_models(run)[:1] if start != spec]
     return _stated(starts[0]) if starts else None
 
 

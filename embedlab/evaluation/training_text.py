@@ -62,7 +62,7 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
         for run in stored or _own(one):
             if run.path.resolve() not in seen:
                 seen.add(run.path.resolve())
-                waiting += starts_of(run) if not stored else ()
+                waiting += starting_models(run) if not stored else ()
                 yield run
 
 
@@ -86,7 +86,7 @@ def _own(spec: ModelSpec) -> list[RunFolder]:
     return [RunFolder(folder)] if is_run else []
 
 
-def starts_of(run: RunFolder) -> tuple[ModelSpec, ...]:
+def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
     """The model that a run's training started from; of a run with several seeds, that of the same seed."""
     try:
         members = resolve(run.recipe().encoder.model, run.path.parents[1]).members

@@ -18,7 +18,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import find_scores, member_folders
-from embedlab.evaluation.outcomes import Answers, evidence
+from embedlab.evaluation.outcomes import MemberOutcomes, evidence
 from embedlab.evaluation.prefetch import plain_state
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
@@ -26,7 +26,7 @@ from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.results import Result, ScoreKey, without_folder
 from embedlab.runs.signature import data_part
-from embedlab.tasks.sts import DATASETS
+from embedlab.tasks.sts import STS_DATASETS
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
@@ -36,7 +36,7 @@ Intervals = dict[ScoreKey, tuple[float, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sides:
+class ResultPair:
     """Two results that are compared, the files they are from, and where stored scores may be."""
 
     first: Result
@@ -68,30 +68,30 @@ class Sides:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Apart:
+class ScoreIntervals:
     """Intervals of second minus first, as tables show scores, and why some or all are absent."""
 
     intervals: Intervals = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
 
 
-def intervals_of(sides: Sides) -> Apart:
+def intervals_of(sides: ResultPair) -> ScoreIntervals:
     """The intervals of the scores that differ."""
     if not sides.differing:
-        return Apart()
+        return ScoreIntervals()
     if sides.first.signature.model == sides.second.signature.model:
-        return Apart(reasons=("both are of the same vectors, so their stored scores cannot differ",))
+        return ScoreIntervals(reasons=("both are of the same vectors, so their stored scores cannot differ",))
     pairs = [key for key in sides.differing if scores_pairs(key.task)]
     items = [key for key in sides.differing if not scores_pairs(key.task)]
     found = [*([_of_pairs(sides, pairs)] if pairs else []), *([_of_items(sides, items)] if items else [])]
     intervals = {key: interval for one in found for key, interval in one.intervals.items()}
-    return Apart(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
+    return ScoreIntervals(intervals=intervals, reasons=tuple(dict.fromkeys(reason for one in found for reason in one.reasons)))
 
 
-def _of_pairs(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
+def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     wanted = [key for key in keys if key.metric == "spearman"]
     if not wanted:
-        return Apart(reasons=tuple(_unexplained(keys, {})))
+        return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
     stored = {fingerprint: find_scores(fingerprint, sides.settings, file) for _, file, fingerprint in sides.members if fingerprint != DICE}
     lacking = [
         f"{result.model}: no scores of pairs are stored under {fingerprint}"
@@ -100,7 +100,7 @@ def _of_pairs(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
     ]
     parts, absent = _open(sides)
     if lacking or not parts:
-        return Apart(reasons=(*lacking, *absent))
+        return ScoreIntervals(reasons=(*lacking, *absent))
     table = with_scores(pair_table(parts), {name: scores for name, scores in stored.items() if scores is not None})
     table = table.with_columns(pl.col("dice").alias(DICE))
     intervals: Intervals = {}
@@ -108,10 +108,10 @@ def _of_pairs(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
         found = compare(table, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
         own = [key for key in wanted if (key.by, key.setting) == (by, aggregate)]
         intervals |= _intervals(sides, own, found.slices, scale=100)
-    return Apart(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
+    return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
 
 
-def _of_items(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
+def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     intervals: Intervals = {}
     members = list(dict.fromkeys(fingerprint for _, _, fingerprint in sides.members))
     lacking = []
@@ -129,11 +129,11 @@ def _of_items(sides: Sides, keys: Sequence[ScoreKey]) -> Apart:
         answers = {number: _answers({name: own[name] for name in own if name in common}) for number, own in outcomes.items()}
         slices = compare_evidence(evidence(selected, answers, len(members)), _columns(sides), FIRST)
         intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(selected.task) else 100)
-    return Apart(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
+    return ScoreIntervals(intervals=intervals, reasons=(*lacking, *(() if lacking else _unexplained(keys, intervals))))
 
 
 def _intervals(
-    sides: Sides, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice], *, scale: float
+    sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice], *, scale: float
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
     """The interval of each of KEYS whose stored scores give the very numbers that the results hold."""
     names = {(without_folder(one.key.removesuffix(f" {one.metric}"), sides.first.signature), one.metric): one for one in slices}
@@ -157,7 +157,7 @@ def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object])
         yield "the rows of a score are not stored, are too few, or give another score now"
 
 
-def _columns(sides: Sides) -> list[ModelColumns]:
+def _columns(sides: ResultPair) -> list[ModelColumns]:
     """Both sides as models, their members named by fingerprint; a recipe is what has seeds and does not name one."""
     named = ((FIRST, sides.first), (SECOND, sides.second))
     return [
@@ -171,17 +171,17 @@ def _columns(sides: Sides) -> list[ModelColumns]:
     ]
 
 
-def _open(sides: Sides) -> tuple[list[Part], list[str]]:
+def _open(sides: ResultPair) -> tuple[list[Part], list[str]]:
     """The pairs that both results are of, where they are at hand and still the same, and what is not."""
     parts, absent = [], []
     source = Source.from_settings(sides.settings)
     for wanted in (part for part in sides.first.signature.data if part in sides.second.signature.data):
         name, _, split = wanted.rpartition("@")[0].rpartition("/")
-        if name not in DATASETS and split != "all":  # of another task
+        if name not in STS_DATASETS and split != "all":  # of another task
             continue
-        places = [name] if name in DATASETS else _own_files(sides, name)
+        places = [name] if name in STS_DATASETS else _own_files(sides, name)
         try:
-            found = [source.open(place, split if name in DATASETS else None) for place in places]
+            found = [source.open(place, split if name in STS_DATASETS else None) for place in places]
         except EmbedlabError as error:
             absent.append(error.message)
             continue
@@ -191,7 +191,7 @@ def _open(sides: Sides) -> tuple[list[Part], list[str]]:
     return parts, absent
 
 
-def _own_files(sides: Sides, name: str) -> list[str]:
+def _own_files(sides: ResultPair, name: str) -> list[str]:
     """Where a user's own file of pairs was when it was scored, by either result."""
     keys = (key for one in (sides.first, sides.second) for key in one.scores if scores_pairs(key.task))
     return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
@@ -210,8 +210,8 @@ def _outcomes(task: str, fingerprint: str, result: Result, settings: Settings, f
     return {}
 
 
-def _answers(outcomes: Mapping[str, Outcomes]) -> Answers:
-    return Answers(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
+def _answers(outcomes: Mapping[str, Outcomes]) -> MemberOutcomes:
+    return MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
 
 
 def _is_dev(key: ScoreKey) -> bool:

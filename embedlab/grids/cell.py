@@ -16,8 +16,8 @@ import tomli_w
 from embedlab.core.errors import ExitCode
 from embedlab.core.locks import is_locked
 from embedlab.core.paths import disk_errors, write_atomic
-from embedlab.grids.plan import Cell, GridFolder, Plan
-from embedlab.grids.queue import Ending, Entry
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
+from embedlab.grids.queue import Ending, QueueEntry
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS, RunFolder
 
@@ -26,22 +26,22 @@ PROGRAM = (sys.executable, "-m", "embedlab")
 _MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
 _LOG_TAIL = 8192
 
-ERRORS = 2  # ends with an error that a cell has: the second is final
-KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
+MAX_ERRORS = 2  # ends with an error that a cell has: the second is final
+MAX_KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
 
 
-def is_complete(plan: Plan, cell: Cell) -> bool:
+def is_complete(plan: GridPlan, cell: Cell) -> bool:
     """Whether the cell's run is finished and evaluated on all its tasks."""
     return has_results(plan, cell) and _is_trained(plan.run(cell))
 
 
-def has_results(plan: Plan, cell: Cell) -> bool:
+def has_results(plan: GridPlan, cell: Cell) -> bool:
     """Whether a model and all evaluations are there, be it of a run that was begun again."""
     run = plan.run(cell)
     return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks)
 
 
-def is_in_hand(plan: Plan, cell: Cell) -> bool:
+def is_being_run(plan: GridPlan, cell: Cell) -> bool:
     """Whether a process of this machine trains or evaluates the cell."""
     return is_held(_lock_file(plan, cell))
 
@@ -50,7 +50,7 @@ def _is_trained(run: RunFolder) -> bool:
     return status(run).state == "finished"
 
 
-def next_command(plan: Plan, folder: GridFolder, cell: Cell) -> list[str] | None:
+def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | None:
     """The arguments of `embedlab` that bring the cell further; None when it is complete."""
     if is_complete(plan, cell):
         return None
@@ -59,11 +59,11 @@ def next_command(plan: Plan, folder: GridFolder, cell: Cell) -> list[str] | None
         missing = next(task for task in cell.tasks if not (run.evaluations / f"{task}.json").is_file())
         return ["evaluate", cell.id, "--suite", missing]
     encoder = cell.variant.recipe["encoder"]["model"]
-    recipe = recipe_file(folder, cell)
+    recipe = cell_recipe_file(folder, cell)
     return ["train", str(recipe), "--resume", "--name", run.name, "--seed", str(run.seed), "--encoder", encoder]
 
 
-def recipe_file(folder: GridFolder, cell: Cell) -> Path:
+def cell_recipe_file(folder: GridFolder, cell: Cell) -> Path:
     """The file of the cell's resolved recipe, written when it is first needed."""
     path = folder.cells / f"{cell.variant.run}.toml"
     text = tomli_w.dumps(cell.variant.recipe)
@@ -72,7 +72,7 @@ def recipe_file(folder: GridFolder, cell: Cell) -> Path:
     return path
 
 
-def environment(plan: Plan, gpu: str | None) -> dict[str, str]:
+def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
     """The environment of a cell's process: the grid's settings, its threads, and its GPU."""
     place = plan.place
     settings = {
@@ -99,7 +99,7 @@ class CellLock:
     run, as tables of a paper do, share its lock.
     """
 
-    def __init__(self, plan: Plan, cell: Cell) -> None:
+    def __init__(self, plan: GridPlan, cell: Cell) -> None:
         path = _lock_file(plan, cell)
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ class CellLock:
         os.close(self._descriptor)
 
 
-def _lock_file(plan: Plan, cell: Cell) -> Path:
+def _lock_file(plan: GridPlan, cell: Cell) -> Path:
     return plan.place.runs_folder / GRIDS / ".cells" / f"{cell.id}.lock"
 
 
@@ -156,17 +156,17 @@ def is_held(path: Path) -> bool:
         return False
 
 
-def ending_of(entry: Entry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
+def ending_of(entry: QueueEntry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
     """What becomes of a cell whose process ended badly: another try, or the end with the reason."""
     if returncode == ExitCode.INTERRUPTED:
         return Ending(state="cancelled", reason="stopped by its user")
     if run is not None:
         reason = failure(run, returncode, log_start)
     if returncode < 0:
-        is_final = entry.kills + 1 >= KILLS
+        is_final = entry.kills + 1 >= MAX_KILLS
         return Ending(state="failed" if is_final else "waiting", reason=reason, kills=1)
     # What was typed wrong stays wrong; all else deserves a second try.
-    is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= ERRORS
+    is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= MAX_ERRORS
     return Ending(state="failed" if is_final else "waiting", reason=reason, errors=1)
 
 

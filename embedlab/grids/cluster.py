@@ -18,9 +18,9 @@ from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingEr
 from embedlab.core.paths import atomic_folder
 from embedlab.grids.cell import PROGRAM, ending_of, is_complete
 from embedlab.grids.local import finish_cell
-from embedlab.grids.plan import SAMPLE, Cell, GridFolder, Plan
-from embedlab.grids.queue import Ending, Entry, Queue
-from embedlab.grids.worker import BEAT_S, alive, dead_workers, worker_name
+from embedlab.grids.plan import SAMPLE, Cell, GridFolder, GridPlan
+from embedlab.grids.queue import Ending, Queue, QueueEntry
+from embedlab.grids.worker import RENEW_S, alive, dead_workers, worker_name
 from embedlab.runs.store import RunFolder
 
 POLL_S = 0.2
@@ -29,7 +29,7 @@ LOST_NODES = 3  # so often Ray starts a cell again elsewhere before it counts as
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class NodeResult:
     """What a task gives back."""
 
     returncode: int
@@ -39,14 +39,14 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class _Task:
-    entry: Entry
+    entry: QueueEntry
     began: float
 
 
 class _Cluster:
     """The tasks of one grid on a cluster, and the claims that stand for them."""
 
-    def __init__(self, plan: Plan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
+    def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
         import ray
 
         self.ray: Any = ray
@@ -56,7 +56,7 @@ class _Cluster:
         resources = self.ray.cluster_resources()
         self.at_once = at_once or max(1, int(resources.get("CPU", 1)) // plan.threads)
         gpus = resources.get("GPU", 0.0) if plan.place.device in {"auto", "cuda"} else 0.0
-        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / self.at_once), max_retries=LOST_NODES)(run_task)
+        self._remote = ray.remote(num_cpus=plan.threads, num_gpus=min(1.0, gpus / self.at_once), max_retries=LOST_NODES)(run_on_node)
         self._plan_here = ray.put(plan.to_json())
 
     def submit(self) -> None:
@@ -78,16 +78,16 @@ class _Cluster:
             task = self.tasks.pop(reference)
             self.queue.settle(task.entry, self._ending(reference, task.entry), time.monotonic() - task.began)
 
-    def _ending(self, reference: Any, entry: Entry) -> Ending:
+    def _ending(self, reference: Any, entry: QueueEntry) -> Ending:
         try:
-            outcome: Outcome = self.ray.get(reference)
+            outcome: NodeResult = self.ray.get(reference)
         except self.ray.exceptions.TaskCancelledError:
             return Ending(state="waiting")
         except self.ray.exceptions.RayError as error:  # the node is gone, or its memory
             lines = str(error).strip().splitlines()
             return ending_of(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
         if outcome.archive is not None:
-            unpack(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
+            unpack_run(outcome.archive, self.plan.run(self.plan.cell(entry.number)))
         return Ending(state="done") if outcome.returncode == 0 else ending_of(entry, outcome.returncode, outcome.reason)
 
     def renew(self) -> None:
@@ -102,7 +102,7 @@ class _Cluster:
 
 
 def run_on_cluster(
-    plan: Plan,
+    plan: GridPlan,
     folder: GridFolder,
     address: str,
     *,
@@ -128,7 +128,7 @@ def run_on_cluster(
                     cluster.cancel()
                     was_stopped = True
                 cluster.collect()
-                if time.monotonic() - beat > BEAT_S:
+                if time.monotonic() - beat > RENEW_S:
                     cluster.renew()
                     beat = time.monotonic()
                 show()
@@ -136,31 +136,31 @@ def run_on_cluster(
             raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
 
 
-def run_task(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> Outcome:
+def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> NodeResult:
     """What a node does for one cell."""
     folder = GridFolder(Path(folder_path))
     is_shared = folder.plan_file.is_file() and _digest(folder.plan_file.read_text(encoding="utf-8")) == _digest(plan_text)
     if is_shared:
-        plan = Plan.load(folder.plan_file)
+        plan = GridPlan.load(folder.plan_file)
         returncode, reason = _work(plan, folder, plan.cell(number), program)
-        return Outcome(returncode=returncode, reason=reason, archive=None)
+        return NodeResult(returncode=returncode, reason=reason, archive=None)
     with tempfile.TemporaryDirectory(prefix="embedlab-") as scratch:
-        return run_apart(plan_text, Path(scratch), number, program)
+        return run_in_scratch(plan_text, Path(scratch), number, program)
 
 
-def run_apart(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> Outcome:
+def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> NodeResult:
     """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack what it leaves behind."""
     scratch.mkdir(exist_ok=True)
     # The suffix of the sample world's folder is there for both worlds: it is the plan that knows its world.
-    there = Plan.from_json(plan_text, scratch / f"runs{SAMPLE}", where=scratch)
+    there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE}", where=scratch)
     plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
     cell = plan.cell(number)
     returncode, reason = _work(plan, GridFolder(scratch), cell, program)
     run = plan.run(cell)
-    return Outcome(returncode=returncode, reason=reason, archive=pack(run) if is_complete(plan, cell) else None)
+    return NodeResult(returncode=returncode, reason=reason, archive=pack_run(run) if is_complete(plan, cell) else None)
 
 
-def _work(plan: Plan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
+def _work(plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
     """Finish a cell, and say how that ended."""
     try:
         return finish_cell(plan, folder, cell, program=program, is_patient=True)
@@ -168,7 +168,7 @@ def _work(plan: Plan, folder: GridFolder, cell: Cell, program: Sequence[str]) ->
         return error.exit_code, error.message
 
 
-def pack(run: RunFolder) -> bytes:
+def pack_run(run: RunFolder) -> bytes:
     """A run folder as a tar archive, without its checkpoints."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
@@ -176,7 +176,7 @@ def pack(run: RunFolder) -> bytes:
     return content.getvalue()
 
 
-def unpack(archive: bytes, run: RunFolder) -> None:
+def unpack_run(archive: bytes, run: RunFolder) -> None:
     """Put a packed run where it belongs, in one step."""
     run.path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(run.path) as folder, tarfile.open(fileobj=io.BytesIO(archive)) as content:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import to_table
-from embedlab.grids.plan import Cell, Place, Plan
-from embedlab.grids.queue import Entry
+from embedlab.grids.plan import Cell, GridPlace, GridPlan
+from embedlab.grids.queue import QueueEntry
 from embedlab.models.folder import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
@@ -26,7 +26,7 @@ class Cost:
     disk_bytes: int | None
 
 
-def remaining_cost(plan: Plan, entries: Sequence[Entry], workers: int) -> Cost:
+def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
     """The cost of the cells that are still to end, with so many workers; what ended otherwise waits for a new start."""
     todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
     done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
@@ -39,7 +39,7 @@ def remaining_cost(plan: Plan, entries: Sequence[Entry], workers: int) -> Cost:
     )
 
 
-def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[float | None, str]:
+def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[float | None, str]:
     """Seconds of one worker for the cells in TODO."""
     if not todo:
         return None, "nothing is left to do"
@@ -56,7 +56,7 @@ def _seconds(plan: Plan, todo: Sequence[Cell], done: Sequence[Entry]) -> tuple[f
     return sum(cell.variant.rows / speeds[cell.variant.recipe["encoder"]["model"]] for cell in todo), "other runs of the same encoder"
 
 
-def _speeds(place: Place, encoders: Collection[str]) -> dict[str, float]:
+def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
     """Rows a second of the newest finished runs that started from one of ENCODERS, over all that they read."""
     from embedlab.grids.expand import stage_rows  # with all that reads data, which a grid of finished cells does without
 

@@ -31,22 +31,22 @@ from embedlab.core.recipe import (
 from embedlab.core.schema import Table
 from embedlab.data.source import Source
 from embedlab.grids.data_state import part_state
-from embedlab.grids.grid_file import RECIPE_AXIS, Choice, Grid
-from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
+from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import starting_location
 from embedlab.models.fingerprint import folder_fingerprint
 from embedlab.models.folder import read_usage
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
-MAX_STEPS = "max_steps"  # the one key of a recipe that is in no table
+MAX_STEPS_KEY = "max_steps"  # the one key of a recipe that is in no table
 MOST_CELLS = 100_000  # before skips; a slip in an axis would be counted for ever
 MULTITASK = ("sentiment", "paraphrases", "sts-course")  # what `evaluate.dev = "multitask"` is the mean over
 
 Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), what `--set` would say
 
 
-def expand_grid(grid: Grid, place: Place, *, seeds: Sequence[int] | None = None) -> Plan:
+def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = None) -> GridPlan:
     """The plan of GRID where PLACE says; SEEDS replaces the file's.
 
     A base recipe that lacks the key of an axis has one cell along that axis, as a baseline does; an axis whose key no
@@ -60,7 +60,7 @@ def expand_grid(grid: Grid, place: Place, *, seeds: Sequence[int] | None = None)
     if not variants:
         raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
     taken = {axis: {variant.labels.get(axis) for variant in variants} for axis in grid.axes}
-    return Plan(
+    return GridPlan(
         name=grid.name,
         summary=grid.summary,
         axes={axis: tuple(choice.label for choice in choices if choice.label in taken[axis]) for axis, choices in grid.axes.items()},
@@ -86,7 +86,7 @@ class _Base:
     ten thousand cells under a second or two.
     """
 
-    def __init__(self, grid: Grid, name: str, place: Place) -> None:
+    def __init__(self, grid: Grid, name: str, place: GridPlace) -> None:
         self.grid, self.name, self.place = grid, name, place
         self.table = recipe_table(name)
         if grid.tasks is not None:
@@ -110,10 +110,10 @@ class _Base:
         set_values(table, [*self.grid.fixed, *(f"{key}={value}" for key, value in assignments)])
         return table
 
-    def _takes(self, choices: Iterable[Choice]) -> bool:
+    def _takes(self, choices: Iterable[AxisValue]) -> bool:
         return all(key in self.keys for choice in choices for key in choice.values)
 
-    def _variant(self, labels: Mapping[str, str], combination: Sequence[Choice]) -> Variant:
+    def _variant(self, labels: Mapping[str, str], combination: Sequence[AxisValue]) -> Variant:
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
         for choice in combination:
             for key, value in choice.values.items():
@@ -133,7 +133,7 @@ class _Base:
             labels=labels,
             recipe={
                 "summary": self.recipe.summary,
-                **({"max_steps": sections[MAX_STEPS].table} if sections[MAX_STEPS].table is not None else {}),
+                **({"max_steps": sections[MAX_STEPS_KEY].table} if sections[MAX_STEPS_KEY].table is not None else {}),
                 "encoder": sections["encoder"].table,
                 "stage": stages,
                 **({"mix": sections["mix"].table} if "mix" in sections else {}),
@@ -144,7 +144,7 @@ class _Base:
 
     def _section_names(self) -> list[str]:
         parts = [f"stage.{index}.{part}" for index in range(len(self.recipe.stages)) for part in ("data", "objective", "optim")]
-        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS]
+        return ["encoder", *parts, *(["mix"] if self.recipe.mix is not None else []), "evaluate", MAX_STEPS_KEY]
 
     def _check_section(self, name: str, assignments: Assignments) -> _Section:
         said = ", ".join(f"{key} = {value}" for key, value in assignments)
@@ -152,7 +152,7 @@ class _Base:
             self._table(assignments), name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}"
         )
         check_columns(recipe)
-        resolved: Any = {MAX_STEPS: None, **to_table(recipe)}
+        resolved: Any = {MAX_STEPS_KEY: None, **to_table(recipe)}
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
@@ -189,7 +189,7 @@ def section_of(key: str) -> str:
 def keys_of(recipe: Recipe) -> frozenset[str]:
     """Every key that RECIPE could say, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
     keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
-    keys += [MAX_STEPS, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
+    keys += [MAX_STEPS_KEY, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
         options = objective_options(stage.objective.name).Options
         own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]
@@ -205,7 +205,7 @@ def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
     return ".".join(part for part in (grid, readable, identity) if part)
 
 
-def source_of(place: Place) -> Source:
+def source_of(place: GridPlace) -> Source:
     """The data that the cells of a grid read."""
     return Source(
         folder=Path(place.data) if place.data is not None else None,
@@ -215,7 +215,7 @@ def source_of(place: Place) -> Source:
     )
 
 
-def stage_rows(stage: Table, place: Place) -> float:
+def stage_rows(stage: Table, place: GridPlace) -> float:
     """About how many rows a stage reads, its epochs counted."""
     data = stage["data"]
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
@@ -230,7 +230,7 @@ def _refuse_too_many(grid: Grid, seeds: int) -> None:
         raise UsageError(f"{grid.where}: {cells} cells, more than {MOST_CELLS}", hint="shorten an axis, or divide the grid among files")
 
 
-def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[Choice], bases: "Sequence[_Base]") -> None:
+def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[AxisValue], bases: "Sequence[_Base]") -> None:
     for key in sorted({key for choice in choices for key in choice.values}):
         if not any(key in base.keys for base in bases):
             known = sorted(frozenset().union(*(base.keys for base in bases)))

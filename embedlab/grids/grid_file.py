@@ -32,7 +32,7 @@ class _File:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class AxisValue:
     """One value of an axis: what a reader sees, and the recipe keys it sets."""
 
     label: str
@@ -47,7 +47,7 @@ class Grid:
     where: str  # names the file in errors
     summary: str
     bases: tuple[str, ...]
-    axes: Mapping[str, tuple[Choice, ...]]
+    axes: Mapping[str, tuple[AxisValue, ...]]
     fixed: tuple[str, ...]  # KEY=VALUE, as `--set` takes them, for every base recipe
     seeds: tuple[int, ...]
     tasks: tuple[str, ...] | None
@@ -79,7 +79,7 @@ def load_grid(name: str) -> Grid:
     bases = (values.base,) if isinstance(values.base, str) else values.base
     axes = {axis: _choices(axis, choices, where) for axis, choices in values.axes.items()}
     if len(bases) > 1:
-        axes = {RECIPE_AXIS: tuple(Choice(label=base, values={}) for base in bases), **axes}
+        axes = {RECIPE_AXIS: tuple(AxisValue(label=base, values={}) for base in bases), **axes}
     _refuse_repeats(bases, values.seeds, axes, where)
     for task in values.tasks or ():
         if task not in task_names():
@@ -123,11 +123,11 @@ def label_of(value: Any) -> str:
     return json.dumps(value)
 
 
-def _choices(axis: str, choices: Any, where: str) -> tuple[Choice, ...]:
+def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
     """A list holds values of the key that the axis is called by, a table named sets of several keys."""
     if isinstance(choices, dict) and choices and all(isinstance(values, dict) for values in choices.values()):
         return tuple(
-            Choice(label=label, values={_full_key(key): value for key, value in values.items()}) for label, values in choices.items()
+            AxisValue(label=label, values={_full_key(key): value for key, value in values.items()}) for label, values in choices.items()
         )
     if not isinstance(choices, list) or not choices:
         raise UsageError(
@@ -137,7 +137,7 @@ def _choices(axis: str, choices: Any, where: str) -> tuple[Choice, ...]:
     key = _full_key(axis)
     one_of_several = key.endswith("data.datasets")  # a name alone stands for a list of one
     return tuple(
-        Choice(label=label_of(value), values={key: [value] if one_of_several and isinstance(value, str) else value}) for value in choices
+        AxisValue(label=label_of(value), values={key: [value] if one_of_several and isinstance(value, str) else value}) for value in choices
     )
 
 
@@ -145,7 +145,7 @@ def _full_key(key: str) -> str:
     return SHORT_KEYS.get(key, key)
 
 
-def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[Choice]], where: str) -> None:
+def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[str, Sequence[AxisValue]], where: str) -> None:
     lists = {"base": list(bases), "seeds": [str(seed) for seed in seeds]}
     lists |= {f"axis {axis}": [choice.label for choice in choices] for axis, choices in axes.items()}
     for name, labels in lists.items():
@@ -161,7 +161,7 @@ def _refuse_repeats(bases: Sequence[str], seeds: Sequence[int], axes: Mapping[st
             owner[key] = axis
 
 
-def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[Choice]], where: str) -> Mapping[str, frozenset[str]]:
+def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], where: str) -> Mapping[str, frozenset[str]]:
     fitting = {}
     for axis, values in rule.items():
         if axis not in axes:

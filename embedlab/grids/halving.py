@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from embedlab.core.errors import UsageError
-from embedlab.grids.plan import Plan
-from embedlab.grids.queue import Entry, Queue
+from embedlab.grids.plan import GridPlan
+from embedlab.grids.queue import Queue, QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -28,7 +28,7 @@ def rungs_for(budget: float) -> tuple[float, ...]:
     return tuple(2.0**-power for power in range(count, 0, -1))
 
 
-def check_rungs(plan: Plan, rungs: Sequence[float]) -> None:
+def check_rungs(plan: GridPlan, rungs: Sequence[float]) -> None:
     """Refuse recipes whose dev score comes too seldom, or never, to judge them by."""
     for variant in plan.variants if rungs else ():
         evaluate = variant.recipe["evaluate"]
@@ -55,7 +55,7 @@ def score_at(run: RunFolder, share: float) -> float | None:
     return next((event.score for event in found if isinstance(event, events.Dev) and event.step >= share * steps), None)
 
 
-def promote(plan: Plan, queue: Queue) -> None:
+def promote(plan: GridPlan, queue: Queue) -> None:
     """Where every cell of a rung has arrived, send the better variants on and stop the others."""
     rungs = queue.rungs
     if not rungs:
@@ -69,7 +69,7 @@ def promote(plan: Plan, queue: Queue) -> None:
             return
 
 
-def _scores(plan: Plan, cohort: Sequence[Entry], share: float) -> dict[str, float]:
+def _scores(plan: GridPlan, cohort: Sequence[QueueEntry], share: float) -> dict[str, float]:
     """The mean dev score of each variant; one with a cell that failed, or without a number, comes last."""
     scores: dict[str, list[float]] = {}
     for entry in cohort:
@@ -78,7 +78,7 @@ def _scores(plan: Plan, cohort: Sequence[Entry], share: float) -> dict[str, floa
     return {run: fmean(found) for run, found in scores.items()}
 
 
-def _choose(cohort: Sequence[Entry], scores: Mapping[str, float], share: float) -> tuple[list[Entry], dict[Entry, str]]:
+def _choose(cohort: Sequence[QueueEntry], scores: Mapping[str, float], share: float) -> tuple[list[QueueEntry], dict[QueueEntry, str]]:
     ranked = sorted(scores, key=lambda run: -scores[run])  # stable: of equal ones the first in the grid file goes on
     promoted = set(ranked[: math.ceil(len(ranked) * PROMOTED_SHARE)])
     place = {run: number for number, run in enumerate(ranked, start=1)}

@@ -14,10 +14,10 @@ from typing import Self
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
 from embedlab.core.paths import disk_errors
-from embedlab.grids.cell import PROGRAM, CellLock, environment, failure, is_complete, next_command
-from embedlab.grids.plan import Cell, GridFolder, Plan
+from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, failure, is_complete, next_command
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Queue
-from embedlab.grids.worker import GRACE_S, alive, is_alive, worker_name
+from embedlab.grids.worker import CHECKPOINT_GRACE_S, alive, is_alive, worker_name
 from embedlab.runs.tidy import drop_checkpoints
 
 RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
@@ -25,14 +25,14 @@ POLL_S = 0.2
 
 
 @contextmanager
-def started(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
+def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
     """Hold the grid to PLAN, its cells in the queue, until the block ends.
 
     Another plan is refused from the beginning, while the workers still load: they would take its cells for those of their own.
     """
     with ExitStack() as stack:
         with alone(folder):
-            prepare(plan, folder, rungs)
+            prepare_grid(plan, folder, rungs)
             stack.enter_context(alive(folder.workers / worker_name()))
         yield
 
@@ -49,7 +49,7 @@ def alone(folder: GridFolder) -> Iterator[None]:
         yield
 
 
-def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
+def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
     """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already."""
     store_plan(plan, folder)
     complete = [cell for cell in plan.cells if is_complete(plan, cell)]
@@ -60,11 +60,11 @@ def prepare(plan: Plan, folder: GridFolder, rungs: Sequence[float] = ()) -> None
         queue.fill([(cell.variant.run, cell.seed) for cell in plan.cells], done, rungs)
 
 
-def store_plan(plan: Plan, folder: GridFolder) -> None:
+def store_plan(plan: GridPlan, folder: GridFolder) -> None:
     """Put PLAN into the grid's folder; while workers are at it the grid has one plan, and another is refused."""
     if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
         return
-    if is_alive(folder) and Plan.load(folder.plan_file) != plan:  # an equal one may be written otherwise, by an earlier version
+    if is_alive(folder) and GridPlan.load(folder.plan_file) != plan:  # an equal one may be written otherwise, by an earlier version
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
             hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
@@ -116,7 +116,7 @@ class Crew:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if any(process.poll() is None for process in self._processes):
             self.request_stop()
-        deadline = time.monotonic() + GRACE_S
+        deadline = time.monotonic() + CHECKPOINT_GRACE_S
         for process in self._processes:
             try:
                 process.wait(max(0.1, deadline - time.monotonic()))
@@ -125,7 +125,7 @@ class Crew:
 
 
 def run_local(
-    plan: Plan,
+    plan: GridPlan,
     folder: GridFolder,
     workers: int,
     *,
@@ -158,7 +158,7 @@ def run_local(
     raise Interrupted(f"grid {plan.name!r} is stopped; what it did is saved", hint="the same command goes on from there")
 
 
-def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:
+def run_cell(plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:
     """Run one cell here and now, without the queue: for a job array on machines that share a network disk.
 
     A later look at the grid finds it by its run. Its output goes to the run's log.
@@ -172,7 +172,7 @@ def run_cell(plan: Plan, folder: GridFolder, number: int, *, program: Sequence[s
 
 
 def finish_cell(
-    plan: Plan, folder: GridFolder, cell: Cell, *, program: Sequence[str] = PROGRAM, is_patient: bool = False
+    plan: GridPlan, folder: GridFolder, cell: Cell, *, program: Sequence[str] = PROGRAM, is_patient: bool = False
 ) -> tuple[int, str]:
     """Do all that is left of a cell in processes of its own; gives the last one's exit code and what went wrong.
 
@@ -194,7 +194,7 @@ def finish_cell(
             if command == last:
                 return ExitCode.FAILED, f"`embedlab {command[0]}` ended without an error, but its results are not there"
             log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-            process = lock.start(program, command, environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
+            process = lock.start(program, command, cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
         finally:
             lock.close()
         _wait(process)

@@ -23,7 +23,7 @@ _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class GridPlace:
     """The folders and preferences that every cell of a grid shares; folders are absolute."""
 
     runs: str  # as `--runs` says, without the suffix of the sample world
@@ -114,7 +114,7 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _StoredPlace(Place):
+class _StoredPlace(GridPlace):
     runs: str | None = None  # type: ignore[assignment]  # as schema 1 had it
 
 
@@ -152,7 +152,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class GridPlan:
     """All cells of a grid and what they share."""
 
     name: str
@@ -161,7 +161,7 @@ class Plan:
     variants: tuple[Variant, ...]
     seeds: tuple[Seed, ...]
     threads: Threads  # of each cell, however many run at once: sums in another order differ in their last digits
-    place: Place
+    place: GridPlace
 
     def __len__(self) -> int:
         return len(self.variants) * len(self.seeds)
@@ -204,7 +204,7 @@ class Plan:
         place = vars(stored.place)
         if stored.schema == 1 and place["runs"] is None:
             raise MissingError(f"{where}: damaged: 'place.runs' is missing", hint=_ANEW)
-        values = Place(**place).to_values() if stored.schema == 1 else {key: value for key, value in place.items() if key != "runs"}
+        values = GridPlace(**place).to_values() if stored.schema == 1 else {key: value for key, value in place.items() if key != "runs"}
         return cls(
             name=stored.name,
             summary=stored.summary,
@@ -212,7 +212,7 @@ class Plan:
             variants=tuple(_variant(variant, runs_folder) for variant in stored.variants),
             seeds=stored.seeds,
             threads=stored.threads,
-            place=Place.from_values(values, runs_folder),
+            place=GridPlace.from_values(values, runs_folder),
         )
 
     @classmethod

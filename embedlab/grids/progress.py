@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from embedlab.grids.cell import has_results, is_in_hand
+from embedlab.grids.cell import has_results, is_being_run
 from embedlab.grids.estimate import Cost, remaining_cost
-from embedlab.grids.plan import Cell, GridFolder, Plan
-from embedlab.grids.queue import Entry, Queue, State
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
+from embedlab.grids.queue import CellState, Queue, QueueEntry
 from embedlab.grids.worker import is_alive
 from embedlab.runs import events
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
 
-_STATES: Mapping[str, State] = {
+_STATES: Mapping[str, CellState] = {
     "starting": "running",
     "running": "running",
     "silent": "running",
@@ -30,7 +30,7 @@ class CellProgress:
     """A cell, what the queue knows of it, and its curves so far."""
 
     cell: Cell
-    entry: Entry
+    entry: QueueEntry
     step: events.Step | None = None
     losses: tuple[float, ...] = ()
     dev: tuple[float, ...] = ()
@@ -40,18 +40,18 @@ class CellProgress:
 class GridProgress:
     """A grid at one moment."""
 
-    plan: Plan
-    entries: tuple[Entry, ...]
+    plan: GridPlan
+    entries: tuple[QueueEntry, ...]
     running: tuple[CellProgress, ...]
     cost: Cost  # of what is left
 
     @property
-    def counts(self) -> Mapping[State, int]:
+    def counts(self) -> Mapping[CellState, int]:
         """Cells by state."""
         return Counter(entry.state for entry in self.entries)
 
     @property
-    def failed(self) -> list[Entry]:
+    def failed(self) -> list[QueueEntry]:
         """The cells that failed for good."""
         return [entry for entry in self.entries if entry.state == "failed"]
 
@@ -86,7 +86,7 @@ class GridFollower:
     """Follows a grid: each look reads what is new."""
 
     def __init__(self, folder: GridFolder) -> None:
-        self.plan = Plan.load(folder.plan_file)
+        self.plan = GridPlan.load(folder.plan_file)
         self._folder = folder
         self._queue: Queue | None = None
         self._curves: dict[tuple[str, int], _Curves] = {}
@@ -103,13 +103,13 @@ class GridFollower:
             self._cost = state, remaining_cost(self.plan, entries, max(1, len(running)))
         return GridProgress(plan=self.plan, entries=entries, running=tuple(self._progress(entry) for entry in running), cost=self._cost[1])
 
-    def _entries(self) -> Iterable[Entry]:
+    def _entries(self) -> Iterable[QueueEntry]:
         if self._queue is None:
             return (entry_of_run(self.plan, cell) for cell in self.plan.cells)
         queued = self._queue.entries()
         return queued if is_alive(self._folder) else (_without_workers(self.plan, entry) for entry in queued)
 
-    def _progress(self, entry: Entry) -> CellProgress:
+    def _progress(self, entry: QueueEntry) -> CellProgress:
         cell = self.plan.cell(entry.number)
         curves = self._curves.setdefault(entry.key, _Curves())
         curves.read(self.plan.run(cell))
@@ -121,21 +121,21 @@ class GridFollower:
             self._queue.close()
 
 
-def entry_of_run(plan: Plan, cell: Cell) -> Entry:
+def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
     """What the run alone says of a cell, where no queue does: those of a job array are claimed by nobody."""
     run = plan.run(cell)
     if not run.path.is_dir():
-        return Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
+        return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
     found = status(run)
     state = _STATES.get(found.state, "waiting")
     if found.state == "finished" and has_results(plan, cell):
         state = "done"
-    elif is_in_hand(plan, cell):  # evaluated, or trained by a process that still loads
+    elif is_being_run(plan, cell):  # evaluated, or trained by a process that still loads
         state = "running"
-    return Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
+    return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
 
 
-def _without_workers(plan: Plan, entry: Entry) -> Entry:
+def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
     """A queued cell while nobody works on the queue: its run knows of a job array, and of workers that died, what the queue does not."""
     if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # a worker of another machine
         return entry

@@ -22,7 +22,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import disk_errors
 from embedlab.core.schema import read_row
 
-State = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
+CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
 # paused: at a rung of successive halving until the others arrive; stopped: given up there; cancelled: by its user
 
 LEASE_S = 30.0  # a worker that has not renewed its claim for so long has lost it
@@ -78,13 +78,13 @@ _DAMAGED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class QueueEntry:
     """A cell as the queue knows it."""
 
     run: str
     seed: int
     number: int  # in the plan, from 1
-    state: State
+    state: CellState
     errors: int = 0  # ends with an error since the grid was last started
     kills: int = 0  # ends by a signal that nobody here sent
     worker: str | None = None
@@ -109,7 +109,7 @@ class _Rungs:
 class Ending:
     """What became of a claimed cell."""
 
-    state: State
+    state: CellState
     reason: str = ""
     errors: int = 0
     kills: int = 0
@@ -174,7 +174,7 @@ class Queue:
             )
             execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
 
-    def claim(self, worker: str, dead: Collection[str] = (), now: float | None = None) -> Entry | None:
+    def claim(self, worker: str, dead: Collection[str] = (), now: float | None = None) -> QueueEntry | None:
         """The next waiting cell, now this WORKER's, or None; the claims of DEAD and silent workers are free again."""
         now = time.time() if now is None else now
         with self._transaction() as execute:
@@ -186,7 +186,7 @@ class Queue:
                 return None
             return self._take(row["run"], row["seed"], worker, now)
 
-    def _take(self, run: str, seed: int, worker: str, now: float) -> Entry:
+    def _take(self, run: str, seed: int, worker: str, now: float) -> QueueEntry:
         taken = self._connection.execute(
             "UPDATE cells SET state = 'running', worker = ?, pid = NULL, lease = ?, reason = '' WHERE run = ? AND seed = ? "
             f"RETURNING {_COLUMNS}",
@@ -194,12 +194,12 @@ class Queue:
         ).fetchone()
         return self._entry(taken)
 
-    def renew(self, entry: Entry, *, pid: int | None = None, now: float | None = None) -> bool:
+    def renew(self, entry: QueueEntry, *, pid: int | None = None, now: float | None = None) -> bool:
         """Keep a claim for another lease; False when it is lost to somebody else."""
         now = time.time() if now is None else now
         return self._change(entry, "lease = ?, pid = coalesce(?, pid)", now + LEASE_S, pid)
 
-    def settle(self, entry: Entry, ending: "Ending", seconds: float) -> bool:
+    def settle(self, entry: QueueEntry, ending: "Ending", seconds: float) -> bool:
         """End a claim after SECONDS more of work; False when it was lost before."""
         change = (
             "state = ?, worker = NULL, pid = NULL, lease = NULL, seconds = seconds + ?, ended = ?, reason = ?, "
@@ -207,12 +207,12 @@ class Queue:
         )
         return self._change(entry, change, ending.state, seconds, time.time(), ending.reason, ending.errors, ending.kills)
 
-    def _change(self, entry: Entry, change: str, *values: object) -> bool:
+    def _change(self, entry: QueueEntry, change: str, *values: object) -> bool:
         with self._transaction() as execute:
             where = "WHERE run = ? AND seed = ? AND state = 'running' AND worker = ?"
             return execute(f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker).rowcount == 1
 
-    def promote(self, promoted: Collection[Entry], stopped: Mapping[Entry, str]) -> None:
+    def promote(self, promoted: Collection[QueueEntry], stopped: Mapping[QueueEntry, str]) -> None:
         """Send the KEPT cells to the next rung and stop the others that are paused, each with its reason."""
         with self._transaction() as execute:
             for entry in promoted:
@@ -223,13 +223,13 @@ class Queue:
                     "UPDATE cells SET state = 'stopped', reason = ? WHERE run = ? AND seed = ? AND state = 'paused'", reason, *entry.key
                 )
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[QueueEntry]:
         """Every cell in the plan's order."""
         with self._errors():
             return [self._entry(row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
 
-    def _entry(self, row: sqlite3.Row) -> Entry:
-        return read_row(Entry, dict(row), where=self.path, hint=_REMADE)
+    def _entry(self, row: sqlite3.Row) -> QueueEntry:
+        return read_row(QueueEntry, dict(row), where=self.path, hint=_REMADE)
 
     def is_open(self) -> bool:
         """Whether a cell waits, runs, or is paused."""

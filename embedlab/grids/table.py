@@ -12,19 +12,19 @@ from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
 from embedlab.core.names import has_own_units, nearest
 from embedlab.data.shared_text import Overlap
-from embedlab.grids.plan import Cell, Plan
+from embedlab.grids.plan import Cell, GridPlan
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 
-DEV = "dev"  # the last dev score, beside the slices of the evaluation
+DEV_SCORE = "dev"  # the last dev score, beside the slices of the evaluation
 ALPHA = 0.05
 
-Place = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
+PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class ScoreFilter:
     """Which numbers of an evaluation the table shows."""
 
     task: str = "sts"
@@ -70,7 +70,7 @@ class Pivot:
     rows: tuple[tuple[str, ...], ...]  # labels along the row axes
     columns: tuple[str, ...]
     shown: tuple[str, ...]  # the slices
-    spreads: Mapping[Place, Spread]
+    spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the best are marked
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels of each cell, and how its numbers were made
@@ -86,8 +86,8 @@ class _Result:
 
 
 def pivot(
-    plan: Plan,
-    measure: Measure,
+    plan: GridPlan,
+    measure: ScoreFilter,
     *,
     rows: Sequence[str] | None = None,
     columns: str | None = None,
@@ -105,7 +105,7 @@ def pivot(
     labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
     wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))
-    if results and all(set(result.scores) <= {DEV} for result in results):
+    if results and all(set(result.scores) <= {DEV_SCORE} for result in results):
         _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
@@ -134,7 +134,7 @@ def pivot(
     )
 
 
-def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[_Result]:
+def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
     for cell in cells:
         run = plan.run(cell)
         path = _evaluation_file(run, measure)
@@ -143,10 +143,10 @@ def _results(plan: Plan, cells: Collection[Cell], measure: Measure) -> Iterator[
         evaluation = Evaluation.load(path, where=measure.is_of)
         scores = {score.slice: (100 if measure.is_share else 1) * score.value for score in evaluation.scores}
         dev = _last_dev(run.events_file)
-        yield _Result(cell=cell, scores={**({DEV: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)
+        yield _Result(cell=cell, scores={**({DEV_SCORE: dev.score} if dev is not None else {}), **scores}, evaluation=evaluation)
 
 
-def _evaluation_file(run: RunFolder, measure: Measure) -> Path:
+def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
     return run.evaluations / f"{measure.task}.json"
 
 
@@ -167,9 +167,9 @@ def _last_dev(path: Path) -> events.Dev | None:
 
 def _gather(
     results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
-) -> dict[Place, dict[int, list[float]]]:
+) -> dict[PivotKey, dict[int, list[float]]]:
     """The values of each place by seed."""
-    found: dict[Place, dict[int, list[float]]] = {}
+    found: dict[PivotKey, dict[int, list[float]]] = {}
     for result in results:
         for name in shown:
             if name in result.scores:
@@ -178,7 +178,7 @@ def _gather(
     return found
 
 
-def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[Place, Overlap]:
+def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[PivotKey, Overlap]:
     """What the slices of each place share with the training data of its cells, which are alike but for their seeds."""
     return {
         _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
@@ -188,28 +188,28 @@ def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | 
     }
 
 
-def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> Place:
+def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: str) -> PivotKey:
     labels = result.cell.variant.labels
     return tuple(labels.get(axis, "") for axis in row_axes), name if columns is None else labels.get(columns, "")
 
 
-def _in_order(plan: Plan, places: Collection[Place], row_axes: Sequence[str]) -> list[Place]:
+def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]) -> list[PivotKey]:
     """Places in the order of the grid file; where a recipe lacks an axis, it comes first."""
 
-    def key(place: Place) -> list[int]:
+    def key(place: PivotKey) -> list[int]:
         return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, place[0], strict=True)]
 
     return sorted(places, key=key)
 
 
-def _column_labels(plan: Plan, axis: str, places: Collection[Place]) -> tuple[str, ...]:
+def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
     """The labels of AXIS, before them an empty one for recipes that lack it."""
     return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
 
 
-def _marked(spreads: Mapping[Place, Spread], *, is_one_group: bool) -> dict[Place, Spread]:
+def _marked(spreads: Mapping[PivotKey, Spread], *, is_one_group: bool) -> dict[PivotKey, Spread]:
     """Mark the best of each column, or of the whole table, and what cannot be told apart from it."""
-    groups: dict[str, list[Place]] = {}
+    groups: dict[str, list[PivotKey]] = {}
     for place, spread in spreads.items():
         if not math.isnan(spread.mean):
             groups.setdefault("" if is_one_group else place[1], []).append(place)
@@ -225,7 +225,7 @@ def _marked(spreads: Mapping[Place, Spread], *, is_one_group: bool) -> dict[Plac
     return marked
 
 
-def _refuse_unknown_axes(plan: Plan, names: Sequence[str]) -> None:
+def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
     for name in names:
         if name not in plan.axes:
             guess = nearest(name, plan.axes)
@@ -234,7 +234,7 @@ def _refuse_unknown_axes(plan: Plan, names: Sequence[str]) -> None:
             )
 
 
-def _label(plan: Plan, axis: str, text: str) -> str:
+def _label(plan: GridPlan, axis: str, text: str) -> str:
     """The label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
     labels = plan.axes[axis]
     if text in labels:
@@ -252,7 +252,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _refuse_unknown_measure(evaluation: Evaluation, measure: Measure) -> None:
+def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> None:
     """Name the first part of MEASURE that none of the scores has; each is looked for among those that have the parts before it."""
     scores = evaluation.scores
     for part, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):

@@ -17,15 +17,15 @@ from uuid import uuid4
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.paths import disk_errors
 from embedlab.grids import halving
-from embedlab.grids.cell import PROGRAM, CellLock, ending_of, environment, is_held, next_command
-from embedlab.grids.plan import Cell, GridFolder, Plan
-from embedlab.grids.queue import Ending, Entry, Queue
+from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, ending_of, is_held, next_command
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
+from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs.tidy import drop_checkpoints
 
 TICK_S = 0.1  # between two looks at a cell's process
-BEAT_S = 0.5  # between two renewals of its claim
+RENEW_S = 0.5  # between two renewals of its claim
 IDLE_S = 0.2  # between two looks for work while others have all that is left
-GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
+CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
 
 
 class Worker:
@@ -33,7 +33,7 @@ class Worker:
 
     def __init__(self, folder: GridFolder, *, parent: int, since: float, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
         self.folder, self.gpu, self.program = folder, gpu, program
-        self.plan = Plan.load(folder.plan_file)
+        self.plan = GridPlan.load(folder.plan_file)
         self.queue = Queue(folder.queue_file)
         self.rungs = self.queue.rungs
         self.name = worker_name()
@@ -63,7 +63,7 @@ class Worker:
         """Asked, cancelled, or left alone by the process that started this one."""
         return self.stops > 0 or os.getppid() != self.parent or self.queue.is_cancelled(self.since)
 
-    def _do(self, entry: Entry) -> None:
+    def _do(self, entry: QueueEntry) -> None:
         began = time.monotonic()
         try:
             ending = self._bring_to_end(entry, self.plan.cell(entry.number))
@@ -73,7 +73,7 @@ class Worker:
             self.queue.settle(entry, ending, time.monotonic() - began)
             halving.promote(self.plan, self.queue)
 
-    def _bring_to_end(self, entry: Entry, cell: Cell) -> Ending | None:
+    def _bring_to_end(self, entry: QueueEntry, cell: Cell) -> Ending | None:
         """Start what is to do for a cell, one process after the other; None when the claim was lost to another worker."""
         last: list[str] | None = None
         while True:
@@ -98,7 +98,7 @@ class Worker:
                     return Ending(state="failed", reason=f"`embedlab {command[0]}` ended without an error, but its results are not there")
                 run = self.plan.run(cell)
                 log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-                process = lock.start(self.program, command, environment(self.plan, self.gpu), run)
+                process = lock.start(self.program, command, cell_environment(self.plan, self.gpu), run)
             finally:
                 lock.close()
             ending = self._watch(process, entry, cell, log_start)
@@ -106,7 +106,7 @@ class Worker:
                 return ending
             last = command
 
-    def _watch(self, process: "subprocess.Popen[bytes]", entry: Entry, cell: Cell, log_start: int) -> Ending | None:
+    def _watch(self, process: "subprocess.Popen[bytes]", entry: QueueEntry, cell: Cell, log_start: int) -> Ending | None:
         """See a process through; None when it ended well, or still runs while the claim is somebody else's."""
         stopped_at: float | None = None
         beat = 0.0
@@ -115,9 +115,9 @@ class Worker:
                 process.wait(TICK_S)
                 break
             now = time.monotonic()
-            if stopped_at is not None and (self.stops > 1 or now - stopped_at > GRACE_S):
+            if stopped_at is not None and (self.stops > 1 or now - stopped_at > CHECKPOINT_GRACE_S):
                 _signal(process, signal.SIGKILL)
-            if now - beat < BEAT_S and self.stops == 0:
+            if now - beat < RENEW_S and self.stops == 0:
                 continue
             beat = now
             if not self.queue.renew(entry, pid=process.pid):
@@ -131,7 +131,7 @@ class Worker:
             return Ending(state="waiting")  # the next look at it says whether it is to pause
         return ending_of(entry, process.returncode, run=self.plan.run(cell), log_start=log_start)
 
-    def _is_at_rung(self, entry: Entry, cell: Cell) -> bool:
+    def _is_at_rung(self, entry: QueueEntry, cell: Cell) -> bool:
         """Whether successive halving wants the cell to wait for the others now."""
         if entry.rung >= len(self.rungs):
             return False

@@ -80,7 +80,7 @@ def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation
         yield Deviation(what="seeds a number", paper=str(table.averaged), here=str(count), rows=rows)
 
 
-def rows_said(deviation: Deviation, trained: Sequence[str]) -> str:
+def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
     """The rows of a deviation in words; TRAINED are the labels of those that a training is behind."""
     if not deviation.rows:
         return "all"

@@ -11,10 +11,10 @@ from embedlab.analysis.influence import Labels, Metric
 from embedlab.papers.table import Measure
 from embedlab.runs.outcomes import Outcomes
 
-Stored = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
+StoredOutcomes = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
 
 
-def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: Stored) -> dict[tuple[str, Measure], Rows]:
+def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -> dict[tuple[str, Measure], Rows]:
     """The rows behind the metric of each member that WANTED names for a measure, one member in each.
 
     Members whose items are not stored, or are others than the first member's, are absent; so is a measure that is not one of items.

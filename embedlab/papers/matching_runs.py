@@ -11,11 +11,11 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, flatten, to_table
 from embedlab.core.schema import unbuild
 from embedlab.models.catalog import finished_runs, finished_seeds
-from embedlab.papers.plan import expected_recipe, keys_set, training, trainings
+from embedlab.papers.plan import expected_recipe, keys_set, training_key, trainings
 from embedlab.papers.table import ENCODER, PaperTable, RowSource
 from embedlab.runs.store import RunFolder
 
-TableCell = tuple[str, str]  # row and column of a table
+CellKey = tuple[str, str]  # row and column of a table
 
 _Fit = tuple[bool, bool, int, str]  # of another recipe, of another name, differences, the run's name
 
@@ -151,7 +151,7 @@ class RowModels:
     def members(self, source: RowSource) -> tuple[Member, ...]:
         """The models behind a making, one a seed; none where something is not there yet."""
         if source.recipe is not None:
-            run = self.run_of.get(training(source))
+            run = self.run_of.get(training_key(source))
             there = finished_seeds(self.runs, run) if run is not None else {}
             names = {seed: f"{run}@{seed}" for seed in there if self.seeds is None or seed in self.seeds}
             return tuple(Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items())
@@ -163,7 +163,7 @@ class RowModels:
         rows = _couples(parts[0]) if source.is_control else _by_seed(parts)
         return tuple(_combined(source.combine, row) for row in rows)
 
-    def all_members(self) -> dict[TableCell, tuple[Member, ...]]:
+    def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
         """The models behind every number by row and column, and behind every row under the column ""."""
         rows = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
         return {**rows, **{(point.row, point.column): self.members(point.source) for point in self.table.points}}

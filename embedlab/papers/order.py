@@ -13,27 +13,27 @@ from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
 from embedlab.analysis.ordering import Agreement, Estimate, Order, Ordering
 from embedlab.choices import Aggregate
 from embedlab.core.names import scores_pairs
-from embedlab.papers.items import Stored, item_rows
-from embedlab.papers.matching_runs import Member, TableCell
+from embedlab.papers.items import StoredOutcomes, item_rows
+from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import Measure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, Score
 
 HOLDS = 0.95  # from which probability an order is said to hold, and under 1 − HOLDS to be reversed
 
-Members = Mapping[TableCell, Sequence[Member]]  # the models behind each number
-Evaluations = Mapping[tuple[str, str], Evaluation]  # by member and task
+CellMembers = Mapping[CellKey, Sequence[Member]]  # the models behind each number
+EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Items:
+class ScoredItems:
     """What models were judged on item by item."""
 
     pairs: pl.DataFrame | None  # the pair table with a column a member, for STS
-    answers: Stored  # of classifiers
+    answers: StoredOutcomes  # of classifiers
 
 
 @dataclass(frozen=True, kw_only=True)
-class Number:
+class ComparedNumber:
     """One number of a table: what the paper prints and what each of our models scored, both in the paper's units."""
 
     printed: float | None
@@ -94,22 +94,22 @@ class _Ranked:
     ours: Estimate
 
 
-def numbers_of(table: PaperTable, members: Members, evaluations: Evaluations) -> dict[TableCell, Number]:
+def numbers_of(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
     """Every number of a table by row and column; MEMBERS are the models behind it."""
     found = {}
     for point in table.points:
         cell = (point.row, point.column)
         scores = _scores(point.measure, members.get(cell, ()), evaluations)
         printed = table.printed.get(point.row, {}).get(point.column)
-        found[cell] = Number(printed=printed, values=tuple(table.scale * score.value for score in scores))
+        found[cell] = ComparedNumber(printed=printed, values=tuple(table.scale * score.value for score in scores))
     return found
 
 
 def find_row_order(
     table: PaperTable,
-    members: Members,
-    evaluations: Evaluations,
-    items: Items,
+    members: CellMembers,
+    evaluations: EvaluationsByTask,
+    items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RowOrder:
     """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the scores vary over."""
@@ -141,7 +141,7 @@ def find_score(evaluation: Evaluation, measure: Measure) -> Score | None:
     return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
 
 
-def _scores(measure: Measure, members: Sequence[Member], evaluations: Evaluations) -> list[Score]:
+def _scores(measure: Measure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[Score]:
     """One score a member; those that were not evaluated, or not on this, are left out."""
     there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
     return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
@@ -150,8 +150,8 @@ def _scores(measure: Measure, members: Sequence[Member], evaluations: Evaluation
 def _rank(
     table: PaperTable,
     columns: Sequence[str],
-    members: Members,
-    evaluations: Evaluations,
+    members: CellMembers,
+    evaluations: EvaluationsByTask,
     behind_scores: "_Behind",
 ) -> list[_Ranked]:
     """The rows that have all of COLUMNS, best printed first; those that the paper does not print come last."""

@@ -10,20 +10,20 @@ from embedlab.core.overrides import TASK
 from embedlab.core.recipe import Recipe, differences, load_recipe
 from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
-from embedlab.grids.plan import Place, Plan, Variant
+from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import finished_runs
 from embedlab.papers.table import ENCODER, PaperTable, RowSource
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class TablePlan:
     """What has to be trained for a table, and which training stands for which making."""
 
-    plan: Plan | None  # None: nothing to train
+    plan: GridPlan | None  # None: nothing to train
     variants: Mapping[str, Variant]  # by the making's `training`
 
 
-def training(source: RowSource) -> str:
+def training_key(source: RowSource) -> str:
     """What tells trainings apart before any recipe is resolved: the recipe's name and what is set."""
     return json.dumps([source.recipe, dict(source.set)], sort_keys=True)
 
@@ -39,7 +39,7 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
                 cells.append((f"{row} {point.column}" if is_own else row, point.source))
         for label, cell in cells:
             if cell.recipe is not None:
-                found.setdefault(training(cell), (label, cell))
+                found.setdefault(training_key(cell), (label, cell))
     return found
 
 
@@ -61,7 +61,7 @@ def _started(source: RowSource) -> RowSource:
     return replace(source, set={key: value for key, value in source.set.items() if key != ENCODER})
 
 
-def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> Cells:
+def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> TablePlan:
     """The cells of a table as one grid; a cell that another table or grid has made under another name goes by that name."""
     made = runs_by_identity(place.runs_folder)
     axis = table.key[-1] if table.by is None else "row"
@@ -73,8 +73,8 @@ def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads
         variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
     distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, with one encoder for all
     if not distinct:
-        return Cells(plan=None, variants={})
-    plan = Plan(
+        return TablePlan(plan=None, variants={})
+    plan = GridPlan(
         name=f"{table.paper}-{table.name}",
         summary=table.summary,
         axes={axis: tuple(variant.labels[axis] for variant in reversed(distinct.values()))},
@@ -83,10 +83,10 @@ def plan_cells(table: PaperTable, place: Place, *, seeds: Sequence[int], threads
         threads=threads,
         place=place,
     )
-    return Cells(plan=plan, variants=variants)
+    return TablePlan(plan=plan, variants=variants)
 
 
-def _variant(table: PaperTable, source: RowSource, place: Place, threads: int, overrides: Sequence[str]) -> Variant:
+def _variant(table: PaperTable, source: RowSource, place: GridPlace, threads: int, overrides: Sequence[str]) -> Variant:
     """One training, checked and tied to its data as a cell of a grid is."""
     assert source.recipe is not None
     grid = Grid(
@@ -95,7 +95,7 @@ def _variant(table: PaperTable, source: RowSource, place: Place, threads: int, o
         summary=table.summary,
         bases=(source.recipe,),
         axes={},
-        fixed=tuple(said(source)),
+        fixed=tuple(set_options(source)),
         seeds=(1,),
         tasks=table.tasks,
         threads=threads,
@@ -112,7 +112,7 @@ def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]
             raise UsageError(f"{key!r} is what the rows of {table.name!r} differ in", hint="set another key, or write a grid of your own")
 
 
-def said(source: RowSource) -> list[str]:
+def set_options(source: RowSource) -> list[str]:
     """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
     keys = sorted(source.set, key=lambda key: key != TASK)
     return [f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys]
@@ -121,7 +121,7 @@ def said(source: RowSource) -> list[str]:
 def keys_set(source: RowSource) -> set[str]:
     """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
     assert source.recipe is not None
-    plain = load_recipe(source.recipe, [text for text in said(source) if text.startswith(f"{TASK}=")])
+    plain = load_recipe(source.recipe, [text for text in set_options(source) if text.startswith(f"{TASK}=")])
     return {key for key, _, _ in differences(plain, expected_recipe(source))}
 
 
@@ -139,4 +139,4 @@ def runs_by_identity(runs: Path) -> dict[str, str]:
 def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
     """The recipe that a row follows in the paper, or with OVERRIDES and from another ENCODER."""
     assert source.recipe is not None
-    return load_recipe(source.recipe, [*said(source), *overrides], encoder=encoder)
+    return load_recipe(source.recipe, [*set_options(source), *overrides], encoder=encoder)

@@ -14,7 +14,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.frame_files import read_csv
 from embedlab.core.names import unknown
 
-FOLDER = Path(__file__).with_name("reference")
+REFERENCE_FOLDER = Path(__file__).with_name("reference")
 PAPERS = {
     "liao": "liao_supcl",
     "tsukagoshi": "tsukagoshi_signals",
@@ -81,7 +81,7 @@ def published_tables(paper: str) -> list[str]:
     """Names of the printed tables of a paper, in the order of their numbers."""
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS)
-    return sorted((path.stem for path in (FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
+    return sorted((path.stem for path in (REFERENCE_FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
 
 
 def by_number(table: str) -> list[tuple[str, int]]:
@@ -93,7 +93,7 @@ def _table_file(paper: str, table: str) -> Path:
     known = published_tables(paper)
     if table not in known:
         raise unknown("table", table, known)
-    return FOLDER / PAPERS[paper] / f"{table}.csv"
+    return REFERENCE_FOLDER / PAPERS[paper] / f"{table}.csv"
 
 
 def published_row(model: str) -> PublishedRow | None:
@@ -116,4 +116,4 @@ def published_row(model: str) -> PublishedRow | None:
 
 @cache
 def _entries() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((REFERENCE_FOLDER / "published.toml").read_text(encoding="utf-8"))

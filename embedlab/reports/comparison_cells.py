@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from embedlab.choices import By
     from embedlab.data.shared_text import Overlap
     from embedlab.evaluation.scored_pairs import ScoredPairs
-    from embedlab.reports.tables import Cell, Column, Value
+    from embedlab.reports.tables import Column, TableCell, Value
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 
@@ -29,11 +29,11 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
     return columns
 
 
-def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | Cell]":
+def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """Every number of a slice: for people the columns above, for machines also limits, letters, p, test, and shared text."""
     from embedlab.evaluation.provenance import overlap_mark
 
-    row: dict[str, Value | Cell] = {
+    row: dict[str, Value | TableCell] = {
         "slice": one.key,
         "pairs": one.pairs,
         "sentences": one.sentences or None,
@@ -70,13 +70,13 @@ def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
     return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 
-def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import ABSENT, Cell
+def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[str, Value | TableCell]":
+    from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:.2f}" if len(score.members) > 1 else ""
     text = f"{scale * score.value:.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
     return {
-        name: Cell(value=scale * score.value, text=text.rstrip()),
+        name: TableCell(value=scale * score.value, text=text.rstrip()),
         f"{name}.sd": scale * score.sd,
         f"{name}.low": scale * score.low,
         f"{name}.high": scale * score.high,
@@ -84,18 +84,18 @@ def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[st
     }
 
 
-def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import ABSENT, Cell
+def _difference_cells(name: str, difference: "Difference", scale: float) -> "dict[str, Value | TableCell]":
+    from embedlab.reports.tables import ABSENT, TableCell
 
     delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
     interval = f" [{low:+.2f}, {high:+.2f}]" if low == low else ""
     sign = f"{'*' if difference.significant else ''}{'=' if difference.equivalent else ''}"
     text = f"{delta:+.2f}{interval}{sign}" if delta == delta else ABSENT
     return {
-        f"{name}.delta": Cell(value=delta, text=text),
+        f"{name}.delta": TableCell(value=delta, text=text),
         f"{name}.delta_low": low,
         f"{name}.delta_high": high,
-        f"{name}.p": Cell(value=difference.p, text=_p_text(difference.p)),
+        f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p)),
         f"{name}.p_holm": difference.p_holm,
         f"{name}.test": difference.test,
         f"{name}.design_effect": difference.uncertainty.design_effect,

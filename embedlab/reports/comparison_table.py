@@ -9,7 +9,7 @@ from embedlab.choices import Aggregate
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
-from embedlab.reports.notes import data_notes, marked, undefined_notes, usage_notes
+from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table
 
 
@@ -19,7 +19,7 @@ def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[
     undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
     rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
-    title = marked(f"Spearman x 100, {comparison.aggregate}", scored.marks)
+    title = with_marks(f"Spearman x 100, {comparison.aggregate}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
     return Table(

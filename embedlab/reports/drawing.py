@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from embedlab.core.printable import visible
-from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
+from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ STYLE: dict[Any, Any] = {
 Titles = dict[str, str]  # id of a drawn group → what a reader sees who points at it
 
 
-def draw(plot: Plot) -> str:
+def draw_svg(plot: Plot) -> str:
     """The plot as an SVG element, without its title, for a page that sets the variables of `page.css`."""
     import matplotlib as mpl
 
@@ -81,7 +81,7 @@ def _visible(part: Any) -> Any:
     match part:
         case str():
             return visible(part)
-        case Dots() | Lines() | Scatter() | Points() | Series():
+        case Dots() | Lines() | Scatter() | ScatterPoints() | Series():
             return replace(part, **{name: _visible(value) for name, value in vars(part).items()})
         case list() | tuple() if part and not isinstance(part[0], float):
             return type(part)(map(_visible, part))
@@ -166,7 +166,7 @@ def _draw_scatter(plot: Scatter) -> "Figure":
     return figure
 
 
-def _add_points(axes: "Axes", points: Points, colour: str) -> None:
+def _add_points(axes: "Axes", points: ScatterPoints, colour: str) -> None:
     """Points as the round ends of lines without length: a tenth of the text that a mark each takes."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path

@@ -6,18 +6,18 @@ from typing import Any
 
 from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark
-from embedlab.grids.plan import Plan
+from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.comparison_cells import shared_fields
-from embedlab.reports.notes import facts_of, marked, sample_note, usage
-from embedlab.reports.tables import Cell, Column, Table, Value
+from embedlab.reports.notes import facts_of, sample_note, usage, with_marks
+from embedlab.reports.tables import Column, Table, TableCell, Value
 
 
-def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
+def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     """The scores along two axes, with what must be said beside them."""
-    rows: list[dict[str, Value | Cell]] = []
+    rows: list[dict[str, Value | TableCell]] = []
     for row in found.rows:
-        values: dict[str, Value | Cell] = {axis: label or None for axis, label in zip(found.row_axes, row, strict=True)}
+        values: dict[str, Value | TableCell] = {axis: label or None for axis, label in zip(found.row_axes, row, strict=True)}
         for column in found.columns:
             if (spread := found.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
@@ -32,19 +32,19 @@ def pivot_table(plan: Plan, found: Pivot, title: str) -> Table:
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
-    return Table(title=marked(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes)
+    return Table(title=with_marks(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes)
 
 
-def _spread_cells(key: str, spread: Spread) -> dict[str, Value | Cell]:
+def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
     """The text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
     deviation = f" ± {spread.sd:.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
-    more: dict[str, Value | Cell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
+    more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
     text = f"{spread.mean:.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
-    return {key: Cell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
+    return {key: TableCell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
 
 
-def _seeds_notes(plan: Plan, found: Pivot) -> Iterator[str]:
+def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
     """How many seeds are behind the deviations, and whether these hold the choice of rows."""
     counts = sorted({len(spread.values) for spread in found.spreads.values()})
     if counts[-1] > 1:
@@ -54,7 +54,7 @@ def _seeds_notes(plan: Plan, found: Pivot) -> Iterator[str]:
             yield "every seed was trained on the same sample of rows: the deviations do not hold the choice of rows"
 
 
-def _made_notes(plan: Plan, found: Pivot) -> Iterator[str]:
+def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
     """What the evaluations behind the numbers say of them: of data, of shared text, and of how each model was used."""
     cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were judged on
@@ -86,7 +86,7 @@ def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
         yield f"judged on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
 
 
-def _where(plan: Plan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
+def _where(plan: GridPlan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
     """Which cells these are, by the labels of one axis where it tells them from all others; empty where they are all of them."""
     others = [labels for labels in every if labels not in own]
     if not others:

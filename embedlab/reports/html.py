@@ -9,7 +9,7 @@ from pathlib import Path
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.core.printable import visible
-from embedlab.reports.drawing import draw
+from embedlab.reports.drawing import draw_svg
 from embedlab.reports.plots import Plot
 from embedlab.reports.tables import Table
 
@@ -100,7 +100,7 @@ def _section(section: Section, number: int) -> Iterator[str]:
         yield from _table(section.table)
     if section.plots:
         yield '<div class="plots">'
-        yield from (f"<figure>\n<figcaption>{_escaped(plot.title)}</figcaption>\n{draw(plot)}\n</figure>" for plot in section.plots)
+        yield from (f"<figure>\n<figcaption>{_escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>" for plot in section.plots)
         yield "</div>"
     yield "</section>"
 

@@ -17,7 +17,9 @@ from embedlab.data.source import dataset
 from embedlab.data.sts import OFFICIAL_FOLDER
 from embedlab.runs.evaluations import Evaluation
 
-TASKS: Mapping[str, str] = MappingProxyType({**{f"sts{year}": f"STS{year}" for year in range(12, 17)}, "sts-benchmark": "STSBenchmark"})
+MTEB_TASKS: Mapping[str, str] = MappingProxyType(
+    {**{f"sts{year}": f"STS{year}" for year in range(12, 17)}, "sts-benchmark": "STSBenchmark"}
+)
 
 
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
@@ -27,21 +29,21 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     what it does not hold. So is a correlation that is undefined. What is refused leaves no file.
     """
     found = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
-    if not found.keys() & TASKS.keys():
-        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(TASKS)}")
-    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in TASKS}
+    if not found.keys() & MTEB_TASKS.keys():
+        raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(MTEB_TASKS)}")
+    results = {name: _result(evaluation, name, state) for name, state in found.items() if name in MTEB_TASKS}
     place = folder / evaluation.model.strip("/").replace("/", "__") / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
         _write(place / "model_meta.json", meta),
-        *(_write(place / f"{TASKS[name]}.json", result) for name, result in results.items()),
+        *(_write(place / f"{MTEB_TASKS[name]}.json", result) for name, result in results.items()),
     ]
 
 
 def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_other_data(name, state)
     hub = dataset(name).splits["test"].hub
-    assert hub is not None  # of all TASKS
+    assert hub is not None  # of all MTEB_TASKS
     found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
     if undefined := [metric for metric, value in found.items() if isnan(value)]:
         # mteb cannot average a null, and JSON has no nan.
@@ -52,7 +54,7 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
     main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
     return {
         "dataset_revision": hub.revision,
-        "task_name": TASKS[name],
+        "task_name": MTEB_TASKS[name],
         "mteb_version": None,
         "scores": {"test": [{**scores, **main}]},
         "evaluation_time": None,
@@ -64,10 +66,10 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
 def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
     """Refuse what mteb's revision of a dataset does not hold: it has the official text."""
     if state.get("partial") or state.get("sample"):
-        raise UsageError(f"{name} is no whole corpus: mteb's {TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
+        raise UsageError(f"{name} is no whole corpus: mteb's {MTEB_TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
     if other := next((file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
         raise UsageError(
-            f"{name} was read from {other!r}, which is not the text of mteb's {TASKS[name]}",
+            f"{name} was read from {other!r}, which is not the text of mteb's {MTEB_TASKS[name]}",
             hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or leave --mteb out",
         )
 

@@ -20,7 +20,7 @@ SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 
 
-def marked(title: str, marks: Sequence[str]) -> str:
+def with_marks(title: str, marks: Sequence[str]) -> str:
     """A title with the marks of all the numbers below it."""
     return " ".join([title, *(f"[{mark}]" for mark in marks)])
 

@@ -11,15 +11,15 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import title_of
 from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
-from embedlab.reports.notes import data_notes, marked, undefined_notes, usage_notes
-from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
+from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.sts import suite_slices
 
-Evaluations = dict[str, Evaluation]  # by member
+PairEvaluations = dict[str, Evaluation]  # by member
 
 
-def dataset_table(scored: ScoredPairs, evaluations: Evaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
+def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
     """One row a model and aggregation, one column a dataset and average."""
     keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
@@ -42,9 +42,9 @@ def _signatures(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], me
 
 
 def _dataset_row(
-    evaluations: Evaluations, model: ModelColumns, keys: Sequence[str], metric: Correlation, aggregate: Aggregate
-) -> dict[str, Value | Cell]:
-    row: dict[str, Value | Cell] = {"model": Cell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
+    evaluations: PairEvaluations, model: ModelColumns, keys: Sequence[str], metric: Correlation, aggregate: Aggregate
+) -> dict[str, Value | TableCell]:
+    row: dict[str, Value | TableCell] = {"model": TableCell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
     for key in keys:
         values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
         shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
@@ -55,13 +55,13 @@ def _dataset_row(
     return row
 
 
-def slice_table(scored: ScoredPairs, evaluations: Evaluations, by: By, metric: Correlation) -> Table:
+def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
     """One row a source or Dice fifth, one column a model."""
-    rows: list[dict[str, Value | Cell]] = []
+    rows: list[dict[str, Value | TableCell]] = []
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     for part in suite_slices(scored.table, by):
-        row: dict[str, Value | Cell] = {"slice": Cell(value=part.key, text=part.title), "pairs": part.pairs.height}
+        row: dict[str, Value | TableCell] = {"slice": TableCell(value=part.key, text=part.title), "pairs": part.pairs.height}
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
@@ -74,13 +74,13 @@ def slice_table(scored: ScoredPairs, evaluations: Evaluations, by: By, metric: C
     return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes, signatures=signatures)
 
 
-def _slices(evaluations: Evaluations, by: str) -> list[str]:
+def _slices(evaluations: PairEvaluations, by: str) -> list[str]:
 
     return list(dict.fromkeys(score.slice for evaluation in evaluations.values() for score in evaluation.scores if score.by == by))
 
 
 def _values(
-    evaluations: Evaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
+    evaluations: PairEvaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
 ) -> list[float]:
     """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
     return [
@@ -91,11 +91,11 @@ def _values(
     ]
 
 
-def _cell(values: Sequence[float], shared: Overlap | None) -> Cell:
+def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:
     """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
     mean, sd = fmean(values), _sd(values)
     spread = f" ± {sd:.2f}" if sd == sd else ""
-    return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
+    return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
 
 
 def _sd(values: Sequence[float]) -> float:
@@ -104,7 +104,7 @@ def _sd(values: Sequence[float]) -> float:
 
 
 def _title(scored: ScoredPairs, metric: Correlation) -> str:
-    return marked(f"{metric.title()} x 100", scored.marks)
+    return with_marks(f"{metric.title()} x 100", scored.marks)
 
 
 def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:

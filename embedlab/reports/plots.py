@@ -37,7 +37,7 @@ class Lines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
+class ScatterPoints:
     """One panel of a scatter: a point a pair of numbers."""
 
     name: str
@@ -50,7 +50,7 @@ class Scatter:
     """Panels side by side with the same axes: gold against cosine, published against ours."""
 
     title: str
-    panels: Sequence[Points]
+    panels: Sequence[ScatterPoints]
     x_axis: str
     y_axis: str
     diagonal: bool = False  # whether a line shows where both numbers are equal

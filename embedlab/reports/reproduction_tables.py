@@ -5,29 +5,29 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 
 from embedlab.core.names import scores_pairs
-from embedlab.papers.deviations import rows_said
+from embedlab.papers.deviations import rows_text
 from embedlab.papers.file import load_paper, paper_names, summary_of
-from embedlab.papers.matching_runs import TableCell
-from embedlab.papers.order import HOLDS, Number, PairOrder, Ranking, RowOrder
+from embedlab.papers.matching_runs import CellKey
+from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table
 from embedlab.papers.table import Deviation, PaperTable
-from embedlab.reports.tables import ABSENT, Cell, Column, Table, Value
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 
-NOTHING = Number(printed=None, values=())
+NO_NUMBER = ComparedNumber(printed=None, values=())
 
-Rows = list[dict[str, Value | Cell]]
+TableRows = list[dict[str, Value | TableCell]]
 
 
 def papers_table() -> Table:
     """The papers that can be reproduced."""
-    rows: Rows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
+    rows: TableRows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
     columns = [Column(key=key, title=key) for key in ("paper", "tables", "summary")]
     return Table(title="Papers", columns=columns, rows=rows, notes=("`embedlab reproduce PAPER` lists its tables and figures",))
 
 
 def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
     """The tables and figures of a paper."""
-    rows: Rows = [
+    rows: TableRows = [
         {
             "table": table.name,
             "summary": table.summary,
@@ -48,34 +48,36 @@ def printed_table(table: PaperTable) -> Table:
     notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.sources and not table.printed:
-        bare: Rows = [{"row": row} for row in table.sources]
+        bare: TableRows = [{"row": row} for row in table.sources]
         return Table(title=title, columns=[Column(key="row", title="row")], rows=bare, notes=["the paper prints no numbers of it", *notes])
     frame = published_table(table.paper, table.name)
     columns = [Column(key=column, title=column) for column in frame.columns]
     printed = {column.name: _as_printed(column.to_list()) for column in frame}
-    rows: Rows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
+    rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
 
-def _as_printed(values: Sequence[Value]) -> list[Value | Cell]:
+def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
     """A column's numbers with the zeros at their ends that print has and a CSV file has not: with as many digits as most of them."""
     decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
     usual = Counter(decimals.values()).most_common(1)[0][0] if decimals else 0
-    return [Cell(value=value, text=f"{value:.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values]
+    return [
+        TableCell(value=value, text=f"{value:.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values
+    ]
 
 
 def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
     """What is otherwise here, and for which rows; it stands above the numbers. TRAINED are the rows that a run is behind."""
-    rows: Rows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_said(one, trained)} for one in found]
+    rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
     columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here", "rows")]
     return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
 
 
-def numbers_table(table: PaperTable, numbers: Mapping[TableCell, Number], marks: Sequence[str], missing: Sequence[str]) -> Table:
+def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:
     """Three lines a row: published, ours (mean ± sd over seeds), and the difference."""
-    rows: Rows = []
+    rows: TableRows = []
     for row in table.sources:
-        of_row = {column: numbers.get((row, column), NOTHING) for column in table.columns}
+        of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
         if any(number.printed is not None for number in of_row.values()):
             rows.append({"row": row, "what": "published", **{column: number.printed for column, number in of_row.items()}})
         if any(number.values for number in of_row.values()):
@@ -94,7 +96,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
     What must be SAID of the runs comes first below it.
     """
-    rows: Rows = [_order_row(pair, table.scale) for pair in row_order.pairs]
+    rows: TableRows = [_order_row(pair, table.scale) for pair in row_order.pairs]
     keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
     is_single = len(table.ranked_by) == 1
     columns = [
@@ -113,21 +115,21 @@ def _measured(table: PaperTable) -> str:
     return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"
 
 
-def _ours(numbers: Mapping[str, Number], scale: float) -> dict[str, Value | Cell]:
+def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Value | TableCell]:
     """The text for people; for machines the mean, the deviation and the number of seeds."""
-    cells: dict[str, Value | Cell] = {}
+    cells: dict[str, Value | TableCell] = {}
     digits = _digits(scale)
     for column, number in numbers.items():
         mean, sd = number.mean, number.sd
         spread = f" ± {sd:.{digits}f}" if sd is not None else ""
-        cells[column] = Cell(value=mean, text=f"{mean:.{digits}f}{spread}" if mean is not None else ABSENT)
+        cells[column] = TableCell(value=mean, text=f"{mean:.{digits}f}{spread}" if mean is not None else ABSENT)
         cells[f"{column}.sd"] = sd
         cells[f"{column}.seeds"] = len(number.values)
     return cells
 
 
-def _signed(value: float | None, scale: float) -> Cell:
-    return Cell(value=value, text=f"{value:+.{_digits(scale)}f}" if value is not None else ABSENT)
+def _signed(value: float | None, scale: float) -> TableCell:
+    return TableCell(value=value, text=f"{value:+.{_digits(scale)}f}" if value is not None else ABSENT)
 
 
 def _digits(scale: float) -> int:
@@ -135,7 +137,7 @@ def _digits(scale: float) -> int:
     return 2 if scale > 1 else 3
 
 
-def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | Cell]:
+def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
     digits, ours = _digits(scale), pair.ours
     difference = f"{ours.difference:+.{digits}f}"
     interval = "" if isnan(ours.probability) else f" [{ours.low:+.{digits}f}, {ours.high:+.{digits}f}]"
@@ -144,10 +146,10 @@ def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | Cell]:
         "worse": pair.worse,
         "columns": " + ".join(pair.columns),
         "printed": pair.printed,
-        "ours": Cell(value=ours.difference, text=difference + interval),
+        "ours": TableCell(value=ours.difference, text=difference + interval),
         "low": ours.low,
         "high": ours.high,
-        "probability": Cell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:.3f}"),
+        "probability": TableCell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:.3f}"),
         "verdict": _verdict(pair),
         "claim": pair.claim or None,
     }

@@ -9,30 +9,30 @@ from embedlab.core.names import has_own_units
 from embedlab.data.published import remarks
 from embedlab.models.grammar import title_of
 from embedlab.reports.comparison_cells import shared_fields
-from embedlab.reports.notes import facts_of, marked, sample_note, usage_note
+from embedlab.reports.notes import facts_of, sample_note, usage_note, with_marks
 
 if TYPE_CHECKING:
     from embedlab.data.shared_text import Overlap
     from embedlab.evaluation.selection import SelectedTask
-    from embedlab.reports.tables import Cell, Table, Value
+    from embedlab.reports.tables import Table, TableCell, Value
     from embedlab.runs.evaluations import Evaluation
     from embedlab.runs.evaluations import Score as TaskScore
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 
-Evaluations = dict[str, list["Evaluation"]]  # by model, one a member
+SuiteEvaluations = dict[str, list["Evaluation"]]  # by model, one a member
 
 
-def suite_table(selected: "SelectedTask", evaluations: Evaluations) -> "Table":
+def suite_table(selected: "SelectedTask", evaluations: SuiteEvaluations) -> "Table":
     """One row a number, one column a model: mean ± standard deviation over its members."""
     from embedlab.reports.tables import Column, Table
     from embedlab.runs.signature import merged
 
     scale, unit = (1.0, "") if has_own_units(selected.task) else (100.0, " x 100")
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
-    rows: list[dict[str, Value | Cell]] = []
+    rows: list[dict[str, Value | TableCell]] = []
     for key in keys:
-        row: dict[str, Value | Cell] = dict(zip(_COLUMNS, key, strict=True))
+        row: dict[str, Value | TableCell] = dict(zip(_COLUMNS, key, strict=True))
         for model, own in evaluations.items():
             shared = next((one.overlaps[key[0]] for one in own if key[0] in one.overlaps), None)
             row |= {model: _cell(_values(own, key), scale, shared), **shared_fields(model, shared)}
@@ -44,7 +44,7 @@ def suite_table(selected: "SelectedTask", evaluations: Evaluations) -> "Table":
     columns = [Column(key=key, title=key) for key in _COLUMNS]
     columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
     return Table(
-        title=marked(f"{selected.evaluation_name()}{unit}", marks),
+        title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
         columns=columns,
         rows=rows,
         notes=(*sample_note(marks), *of_data, *noted, *used),
@@ -60,14 +60,14 @@ def _values(evaluations: "Sequence[Evaluation]", key: tuple[str, ...]) -> list[f
     return [score.value for one in evaluations for score in one.scores if _key(score) == key]
 
 
-def _cell(values: Sequence[float], scale: float, shared: "Overlap | None") -> "Cell":
+def _cell(values: Sequence[float], scale: float, shared: "Overlap | None") -> "TableCell":
     from embedlab.evaluation.provenance import overlap_mark
-    from embedlab.reports.tables import ABSENT, Cell
+    from embedlab.reports.tables import ABSENT, TableCell
 
     if not values:
-        return Cell(value=None, text=ABSENT)
+        return TableCell(value=None, text=ABSENT)
     mean = scale * fmean(values)
     if isnan(mean):  # undefined for a member
-        return Cell(value=mean, text=ABSENT)
+        return TableCell(value=mean, text=ABSENT)
     spread = f" ± {scale * stdev(values):.2f}" if len(values) > 1 else ""
-    return Cell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}")
+    return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}")

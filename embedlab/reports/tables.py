@@ -21,7 +21,7 @@ PROSE_WIDTH, WORD_WIDTH = 24, 20  # cells that a column of sentences, and one lo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class TableCell:
     """A raw value for machines and the text that people read, such as 0.7842 and "78.4 ± 0.3 a"."""
 
     value: Value
@@ -48,7 +48,7 @@ class Table:
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Mapping[str, Value | Cell]]
+    rows: Sequence[Mapping[str, Value | TableCell]]
     title: str = ""
     notes: Sequence[str] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers: always in JSON and on pages
@@ -200,16 +200,16 @@ def _lines(cells: Sequence[Sequence[str]], widths: Sequence[int], rights: Sequen
     return lines
 
 
-def _raw(value: Value | Cell) -> Value:
-    return value.value if isinstance(value, Cell) else value
+def _raw(value: Value | TableCell) -> Value:
+    return value.value if isinstance(value, TableCell) else value
 
 
 def _finite(value: Value) -> Value:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _text(value: Value | Cell, column: Column) -> str:
-    if isinstance(value, Cell):
+def _text(value: Value | TableCell, column: Column) -> str:
+    if isinstance(value, TableCell):
         return visible(value.text).replace("\t", " ")
     if _finite(value) is None:
         return ABSENT

@@ -6,8 +6,8 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
-from embedlab.reports.notes import marked, sample_note, usage_notes
-from embedlab.reports.tables import Cell, Column, Table
+from embedlab.reports.notes import sample_note, usage_notes, with_marks
+from embedlab.reports.tables import Column, Table, TableCell
 
 
 def task_comparison_table(found: TaskComparison) -> Table:
@@ -17,7 +17,7 @@ def task_comparison_table(found: TaskComparison) -> Table:
         {
             **row_of(one, found.shared, scale=1 if has_own_units(one.task) else 100),
             "task": one.task,
-            "slice": Cell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
+            "slice": TableCell(value=one.key, text=one.key.removesuffix(f" {one.metric}")),
             "metric": one.metric,
         }
         for one in found.slices
@@ -31,7 +31,7 @@ def task_comparison_table(found: TaskComparison) -> Table:
     columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
-        title=marked("x 100", found.marks),
+        title=with_marks("x 100", found.marks),
         columns=columns,
         rows=rows,
         notes=list(dict.fromkeys([*sample_note(found.marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Labelled:
+class ClassificationTask:
     """All splits of one classification task."""
 
     name: str
@@ -51,10 +51,10 @@ class Labelled:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Opened:
+class OpenedTasks:
     """The tasks of a suite whose data is there, and the errors of the others."""
 
-    tasks: tuple[Labelled, ...]
+    tasks: tuple[ClassificationTask, ...]
     missing: Mapping[str, MissingError]
 
     @property
@@ -70,10 +70,10 @@ class Opened:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Result:
+class ClassificationResult:
     """What one task's classifiers reached, item by item."""
 
-    task: Labelled
+    task: ClassificationTask
     classes: tuple[str, ...]
     gold: Rows  # class index of each scored item
     outcome: "Outcome"
@@ -92,11 +92,11 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluated:
+class SuiteResult:
     """An evaluation, and the items behind its scores."""
 
     evaluation: Evaluation
-    results: tuple[Result, ...]
+    results: tuple[ClassificationResult, ...]
 
     @property
     def tested(self) -> tuple[Part, ...]:
@@ -109,27 +109,27 @@ class Evaluated:
         return tuple(_outcomes(self.evaluation, result) for result in self.results)
 
 
-def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> Opened:
+def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
     """All splits of DATASETS, by task; a dataset that is missing or refused is told.
 
     When that is all of them the first error is raised, with the names of the others.
     """
-    tasks: list[Labelled] = []
+    tasks: list[ClassificationTask] = []
     missing: dict[str, MissingError] = {}
     for name, dataset in datasets.items():
         try:
             parts = {split: source.open_split(dataset, split) for split in dataset.splits}
-            tasks.append(Labelled(name=name, parts={split: _named(part, name) for split, part in parts.items()}))
+            tasks.append(ClassificationTask(name=name, parts={split: _named(part, name) for split, part in parts.items()}))
         except MissingError as error:
             missing[name] = error
     if not tasks:
         first, *others = missing.items()
         also = f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
         raise MissingError(first[1].message + also, hint=first[1].hint)
-    return Opened(tasks=tuple(tasks), missing=missing)
+    return OpenedTasks(tasks=tuple(tasks), missing=missing)
 
 
-def large_enough(opened: Opened, setting: SettingName) -> Opened:
+def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
     """The same without the tasks that are too small for a setting, which are told as missing; their error is raised when all are."""
     small = {task.name: error for task in opened.tasks if (error := _too_small(task, SETTINGS[setting])) is not None}
     tasks = tuple(task for task in opened.tasks if task.name not in small)
@@ -140,13 +140,13 @@ def large_enough(opened: Opened, setting: SettingName) -> Opened:
 
 def classify(
     encoder: Encoder,
-    tasks: Sequence[Labelled],
+    tasks: Sequence[ClassificationTask],
     setting: SettingName,
     *,
     seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
-) -> Iterator[Result]:
+) -> Iterator[ClassificationResult]:
     """The result of each task, in their order.
 
     WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
@@ -160,10 +160,10 @@ def classify(
         problem = Problem.of(features, labels, device)
         progress = start_progress(task.name) if start_progress else None
         outcome = _outcome(task, Protocol(problem=problem, setting=SETTINGS[setting], seed=seed, progress=progress))
-        yield Result(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
+        yield ClassificationResult(task=task, classes=tuple(classes.tolist()), gold=labels[outcome.rows], outcome=outcome)
 
 
-def task_features(encoder: Encoder, task: Labelled, start_progress: StartProgress | None = None) -> Vectors:
+def task_features(encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None) -> Vectors:
     """What a classifier of a task is given: the vector of a sentence, of a pair [|u − v| ; u · v]; a row for each of all splits."""
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
@@ -174,14 +174,14 @@ def task_features(encoder: Encoder, task: Labelled, start_progress: StartProgres
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
-def evaluation(suite: str, encoder: Encoder, opened: Opened, setting: SettingName, scores: Sequence[Score]) -> Evaluation:
+def suite_evaluation(suite: str, encoder: Encoder, opened: OpenedTasks, setting: SettingName, scores: Sequence[Score]) -> Evaluation:
     """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
     task = suite if setting == "literature" else f"{suite}-{setting}"
     skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]
     return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
-def accuracies(result: Result, setting: SettingName) -> tuple[Score, Score]:
+def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Score, Score]:
     """The accuracy that counts and the one that chose the L2."""
     outcome = result.outcome
     chosen_on = result.task.rows("dev") if "dev" in result.task.parts else result.task.rows(next(iter(result.task.parts)))
@@ -201,7 +201,7 @@ def accuracies(result: Result, setting: SettingName) -> tuple[Score, Score]:
     )
 
 
-def average(name: str, members: Sequence[str], results: Sequence[Result], setting: SettingName) -> Iterator[Score]:
+def mean_accuracy(name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName) -> Iterator[Score]:
     """The plain mean of the accuracies of MEMBERS; where some are not there its name says how many are."""
     there = [result for result in results if result.task.name in members]
     if there:
@@ -212,7 +212,7 @@ def average(name: str, members: Sequence[str], results: Sequence[Result], settin
         yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
 
 
-def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
+def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> Outcomes:
     names = np.array(result.classes, dtype=np.str_)
     states = [part.state for part in result.task.parts.values()]
     texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
@@ -229,7 +229,7 @@ def _outcomes(evaluation: Evaluation, result: Result) -> Outcomes:
     )
 
 
-def _too_small(task: Labelled, setting: Setting) -> MissingError | None:
+def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:
     """The error for a task of which a fold, or what is held back of a last fit, would be empty."""
     if "dev" in task.parts:
         return None
@@ -250,7 +250,7 @@ def _named(part: Part, name: str) -> Part:
     return replace(part, state=replace(part.state, name=name))
 
 
-def _outcome(task: Labelled, protocol: "Protocol") -> "Outcome":
+def _outcome(task: ClassificationTask, protocol: "Protocol") -> "Outcome":
     """The protocol that a task's splits call for."""
     if "dev" in task.parts:
         return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))

@@ -35,7 +35,7 @@ class Geometry:
     hubness: float  # skewness of how often a sentence is among the nearest of others, 0 = no hubs
 
 
-def measure(vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]) -> Geometry:
+def measure_geometry(vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]) -> Geometry:
     """The geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them; IS_CLOSE tells the positive pairs."""
     shares = spectrum(vectors)
     return Geometry(
@@ -154,7 +154,7 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
 def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:
     used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    found = measure(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
+    found = measure_geometry(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for name, value in asdict(found).items():

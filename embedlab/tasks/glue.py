@@ -25,8 +25,8 @@ from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
 
-DEV = "validation"  # said beside every number: test labels are GLUE's own
-SCORE = "glue"  # the metric that every task has: GLUE's own score of it
+VALIDATION = "validation"  # said beside every number: test labels are GLUE's own
+GLUE_SCORE = "glue"  # the metric that every task has: GLUE's own score of it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,7 +122,12 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
         scores += _scores(part, classifier.gold(part.frame), answers)
         outcomes.append(_outcomes(classifier, part, answers))
     overall = replace(
-        scores[0], by="average", metric=SCORE, value=_glue_score(name, scores), items=sum(len(part.frame) for part in parts), split="dev"
+        scores[0],
+        by="average",
+        metric=GLUE_SCORE,
+        value=_glue_score(name, scores),
+        items=sum(len(part.frame) for part in parts),
+        split="dev",
     )
     evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
     return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
@@ -140,7 +145,7 @@ def _validation_parts(name: str, source: Source) -> list[Part]:
 def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:
     name, split = part.state.name, part.state.split
     return [
-        Score(by="dataset", slice=name, metric=metric, setting=DEV, value=measure(gold, answers), items=len(gold), split=split)
+        Score(by="dataset", slice=name, metric=metric, setting=VALIDATION, value=measure(gold, answers), items=len(gold), split=split)
         for metric, measure in TASKS[name].metrics.items()
     ]
 

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
-DATASETS = tuple(METRICS)
+MULTITASK_DATASETS = tuple(METRICS)
 _LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
 def texts(source: Source) -> Texts:
     """What the three tasks read."""
-    parts = [source.open(name, "dev") for name in DATASETS]
+    parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
     columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
     return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
 
@@ -81,7 +81,7 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
     from embedlab.objectives.predictions import predict_all, predict_averages
 
     source = Source.from_settings(settings)
-    parts = {name: source.open(name, "dev") for name in DATASETS}
+    parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
     is_ensemble = spec.kind == "ensemble"
     members = [load_trained(part, settings) for part in (spec.parts if is_ensemble else (spec,))]
     found = (
@@ -105,15 +105,15 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
     return TaskResult(evaluation=evaluation, tested=tuple(parts[name] for name in found), outcomes=tuple(outcomes))
 
 
-def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
+def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
     from embedlab.objectives.predictions import predict_all
 
-    parts = {each: source.open(each, "dev") for each in (DATASETS if name == "multitask" else (name,))}
+    parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == "multitask" else (name,))}
 
     def score(trained: "Trained") -> float:
         found = predict_all(trained, parts, source)
-        return 100 * fmean(measure(each, found[each], parts[each].frame) for each in found)
+        return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)
 
     return score
 
@@ -132,7 +132,7 @@ def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
     return Trained(encoder=encoder, objectives=objectives)
 
 
-def measure(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
+def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
     """The metric of a dataset, 0–1 or −1–1."""
     if dataset not in _LABELS:
         return pearson(frame["gold"].to_numpy(), prediction.values)
@@ -146,13 +146,13 @@ def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
 
 
 def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[Score]:
-    values = {name: measure(name, prediction, parts[name].frame) for name, prediction in found.items()}
+    values = {name: dataset_metric(name, prediction, parts[name].frame) for name, prediction in found.items()}
     items = {name: len(parts[name].frame) for name in found}
     scores = [
         Score(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
         for name, value in values.items()
     ]
-    if len(values) < len(DATASETS):
+    if len(values) < len(MULTITASK_DATASETS):
         return scores
     mean = Score(
         by="average",
@@ -190,7 +190,7 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> O
 def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
     """How each number was made, and what was left out."""
     made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
-    absent = [f"{name}: no head" for name in DATASETS if name not in found]
+    absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in found]
     skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]
     return [*made, *absent, *skipped]
 
@@ -203,6 +203,6 @@ TASK = Task(
     outcomes="items",
     check=check,
     check_recipe=check_recipe,
-    dev_names=("multitask", *DATASETS),
-    dev_score=dev_score,
+    dev_names=("multitask", *MULTITASK_DATASETS),
+    dev_score=multitask_dev_score,
 )

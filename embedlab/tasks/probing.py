@@ -13,7 +13,16 @@ from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folde
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
-from embedlab.tasks._labelled import Evaluated, Opened, accuracies, average, classify, evaluation, large_enough, open_tasks
+from embedlab.tasks._labelled import (
+    OpenedTasks,
+    SuiteResult,
+    accuracies,
+    classify,
+    drop_small_tasks,
+    mean_accuracy,
+    open_tasks,
+    suite_evaluation,
+)
 from embedlab.tasks.task import Task, TaskResult, Texts, load_member
 
 if TYPE_CHECKING:
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 _SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
 
 
-def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> Opened:
+def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
     """The tasks of the probing suite called NAME, or some of them; what is missing is given back, not raised, unless it is all."""
     found = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
@@ -37,23 +46,23 @@ def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = 
 
 def evaluate_probing(
     encoder: Encoder,
-    opened: Opened,
+    opened: OpenedTasks,
     setting: SettingName = "literature",
     *,
     name: str = SENTEVAL,
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
-) -> Evaluated:
+) -> SuiteResult:
     """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
     results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, start_progress=start_progress))
     selected = [*(task.name for task in opened.tasks), *opened.missing]
     title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
     scores = [score for result in results for score in accuracies(result, setting)]
-    scores += average(title, selected, results, setting)
-    return Evaluated(evaluation=evaluation(name, encoder, opened, setting, scores), results=results)
+    scores += mean_accuracy(title, selected, results, setting)
+    return SuiteResult(evaluation=suite_evaluation(name, encoder, opened, setting, scores), results=results)
 
 
-def open_selected(source: Source, names: Sequence[str] = ()) -> Opened:
+def open_selected(source: Source, names: Sequence[str] = ()) -> OpenedTasks:
     """SentEval's ten tasks, those of them called NAMES, or another suite or some of its tasks: NAMES belong to one suite."""
     name = (set_of(names[0]) if names else None) or SENTEVAL
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
@@ -61,14 +70,14 @@ def open_selected(source: Source, names: Sequence[str] = ()) -> Opened:
 
 def texts(source: Source, names: Sequence[str] = (), setting: SettingName = "literature") -> Texts:
     """What the tasks that NAMES stand for read, those of them that are large enough for the SETTING."""
-    return large_enough(open_selected(source, names), setting).texts
+    return drop_small_tasks(open_selected(source, names), setting).texts
 
 
 def evaluate(
     spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = (), setting: SettingName = "literature"
 ) -> TaskResult:
     """The tasks that NAMES stand for, as far as they are there."""
-    opened = large_enough(open_selected(Source.from_settings(settings), names), setting)
+    opened = drop_small_tasks(open_selected(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     name = set_of(opened.tasks[0].name) or SENTEVAL
     found = evaluate_probing(encoder, opened, setting, name=name, device=device, start_progress=start_progress)

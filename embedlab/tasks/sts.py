@@ -21,7 +21,7 @@ from embedlab.tasks.task import Task, Texts
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
-DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
+STS_DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
 FIFTHS_OF = "sts-benchmark"  # tsukagoshi cuts all its pairs, train, dev and test, into fifths of Dice
 OTHER_SPLITS = ("train", "dev")
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
@@ -29,7 +29,7 @@ METHODS: tuple[Correlation, ...] = ("spearman", "pearson")
 BYS: tuple[By, ...] = ("dataset", "source", "dice")
 
 
-def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
+def open_parts(source: Source, datasets: Sequence[str] = STS_DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
     """The test pairs of DATASETS, and with FIFTHS the other splits of STS-B; what is missing is given back, not raised.
 
     Raises the first error when nothing at all could be opened.
@@ -48,9 +48,9 @@ def open_parts(source: Source, datasets: Sequence[str] = DATASETS, *, fifths: bo
     return parts, missing
 
 
-def texts(source: Source, names: Sequence[str] = DATASETS) -> Texts:
+def texts(source: Source, names: Sequence[str] = STS_DATASETS) -> Texts:
     """What the task reads of the datasets called NAMES, with the other splits of STS-B for the fifths of the whole suite."""
-    parts, missing = open_parts(source, names, fifths=names == DATASETS)
+    parts, missing = open_parts(source, names, fifths=names == STS_DATASETS)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
@@ -61,7 +61,7 @@ def suite_slices(table: pl.DataFrame, by: By) -> list[Slice]:
     return slices(table if by == "dice" else table.filter(~pl.col("dataset").is_in(others)), by)
 
 
-def dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
+def sts_dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
     """What training asks now and then: Spearman x100 on the dev split of DATASET, opened once."""
     frame = source.open(dataset, "dev").frame
     first, second, gold = (frame[name].to_list() for name in ("sentence1", "sentence2", "gold"))
@@ -105,7 +105,7 @@ def _has_dataset(name: str) -> bool:
 
 
 def _trained_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    score = dev_score(source, name)
+    score = sts_dev_score(source, name)
     return lambda trained: score(trained.encoder)
 
 
@@ -113,9 +113,9 @@ TASK = Task(
     name="sts",
     summary="Spearman and Pearson of similarity with human scores: STS12–16, STS-B, SICK-R",
     evaluate=None,
-    texts=lambda source, chosen: texts(source, chosen.names or DATASETS),
+    texts=lambda source, chosen: texts(source, chosen.names or STS_DATASETS),
     outcomes="pairs",
     has_dataset=_has_dataset,
-    datasets=DATASETS,
+    datasets=STS_DATASETS,
     dev_score=_trained_dev_score,
 )

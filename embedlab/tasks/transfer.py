@@ -18,16 +18,16 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Score
 from embedlab.tasks._labelled import (
-    Evaluated,
-    Labelled,
-    Opened,
-    Result,
+    ClassificationResult,
+    ClassificationTask,
+    OpenedTasks,
+    SuiteResult,
     accuracies,
-    average,
     classify,
-    evaluation,
-    large_enough,
+    drop_small_tasks,
+    mean_accuracy,
     open_tasks,
+    suite_evaluation,
     task_features,
 )
 from embedlab.tasks.task import Task, TaskResult, Texts, load_member
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 # The same pairs have an unsupervised score in the task sts, so that the learnt one has a name of its own.
 RELATEDNESS: Mapping[str, str] = MappingProxyType({"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"})
-DATASETS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e", *RELATEDNESS)
-AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+TRANSFER_TASKS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e", *RELATEDNESS)
+TRANSFER_AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "average of 8 (liao, with SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc"),
         "average of 7 (tsukagoshi, without SST5)": ("mr", "cr", "subj", "mpqa", "sst2", "trec", "mrpc"),
@@ -47,25 +47,25 @@ AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def open_transfer(source: Source, names: Sequence[str] = DATASETS) -> Opened:
+def open_transfer(source: Source, names: Sequence[str] = TRANSFER_TASKS) -> OpenedTasks:
     """The transfer tasks called NAMES; what is missing is given back, not raised, unless it is all."""
     for name in names:
-        if name not in DATASETS:
-            raise unknown("transfer task", name, DATASETS)
+        if name not in TRANSFER_TASKS:
+            raise unknown("transfer task", name, TRANSFER_TASKS)
     if not names:
-        raise UsageError("no transfer task was named", hint=f"known: {', '.join(DATASETS)}")
+        raise UsageError("no transfer task was named", hint=f"known: {', '.join(TRANSFER_TASKS)}")
     return open_tasks(source, {name: dataset(RELATEDNESS.get(name, name)) for name in names})
 
 
 def evaluate_transfer(
     encoder: Encoder,
-    opened: Opened,
+    opened: OpenedTasks,
     setting: SettingName = "literature",
     *,
     seed: int = FOLD_SEED,
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
-) -> Evaluated:
+) -> SuiteResult:
     """Every accuracy of an encoder on the opened tasks, MRPC's F1, both published averages where they were asked for, and relatedness."""
     classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
     results = tuple(classify(encoder, classified, setting, seed=seed, device=device, start_progress=start_progress))
@@ -73,25 +73,29 @@ def evaluate_transfer(
     for task in opened.tasks:
         if task.name in RELATEDNESS:
             scores += _relatedness_scores(encoder, task, seed=seed, device=device, start_progress=start_progress)
-    return Evaluated(evaluation=evaluation("transfer", encoder, opened, setting, scores), results=results)
+    return SuiteResult(evaluation=suite_evaluation("transfer", encoder, opened, setting, scores), results=results)
 
 
-def f1(result: Result) -> float:
+def second_class_f1(result: ClassificationResult) -> float:
     """Harmonic mean of precision and recall of the second of two classes, 0–1."""
     found, real = result.outcome.predicted == 1, result.gold == 1
     return float(2 * np.sum(found & real) / max(1, found.sum() + real.sum()))
 
 
-def texts(source: Source, names: Sequence[str] = DATASETS, setting: SettingName = "literature") -> Texts:
+def texts(source: Source, names: Sequence[str] = TRANSFER_TASKS, setting: SettingName = "literature") -> Texts:
     """What the tasks called NAMES read, those of them that are large enough for the SETTING."""
-    return large_enough(open_transfer(source, names), setting).texts
+    return drop_small_tasks(open_transfer(source, names), setting).texts
 
 
 def evaluate(
-    spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = DATASETS, setting: SettingName = "literature"
+    spec: ModelSpec,
+    settings: Settings,
+    start_progress: StartProgress,
+    names: Sequence[str] = TRANSFER_TASKS,
+    setting: SettingName = "literature",
 ) -> TaskResult:
     """The transfer tasks called NAMES, those of them that are there."""
-    opened = large_enough(open_transfer(Source.from_settings(settings), names), setting)
+    opened = drop_small_tasks(open_transfer(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     found = evaluate_transfer(encoder, opened, setting, device=device, start_progress=start_progress)
     related = (task.parts["test"] for task in opened.tasks if task.name in RELATEDNESS)
@@ -100,12 +104,12 @@ def evaluate(
         missing=tuple(opened.missing.values()),
         tested=(*found.tested, *related),
         outcomes=found.outcomes,
-        averages=AVERAGES,
+        averages=TRANSFER_AVERAGES,
     )
 
 
 def _relatedness_scores(
-    encoder: Encoder, task: Labelled, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
+    encoder: Encoder, task: ClassificationTask, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
 ) -> Iterator[Score]:
     import torch
 
@@ -122,24 +126,30 @@ def _relatedness_scores(
         yield Score(by="dataset", slice=task.name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
 
-def _scores(results: Sequence[Result], opened: Opened, setting: SettingName) -> Iterator[Score]:
+def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName) -> Iterator[Score]:
     for result in results:
         yield from accuracies(result, setting)
         if result.task.name == "mrpc":
             items = len(result.gold)
             yield Score(
-                by="dataset", slice="mrpc", metric="f1", setting=setting, value=f1(result), items=items, split=result.outcome.scored
+                by="dataset",
+                slice="mrpc",
+                metric="f1",
+                setting=setting,
+                value=second_class_f1(result),
+                items=items,
+                split=result.outcome.scored,
             )
     selected = {*(result.task.name for result in results), *opened.missing}
-    for name, members in AVERAGES.items():
+    for name, members in TRANSFER_AVERAGES.items():
         if selected >= set(members):
-            yield from average(name, members, results, setting)
+            yield from mean_accuracy(name, members, results, setting)
 
 
 def _averages_of(datasets: Sequence[str], _: str) -> dict[str, list[str]]:
     """The published averages over those of their DATASETS that are there; a title says how many are, where some are not."""
     found = {}
-    for name, members in AVERAGES.items():
+    for name, members in TRANSFER_AVERAGES.items():
         there = [dataset for dataset in members if dataset in datasets]
         found[name + (f", {len(there)} of {len(members)}" if len(there) < len(members) else "")] = there
     return found
@@ -150,12 +160,12 @@ TASK = Task(
     summary="accuracy of linear classifiers on frozen vectors: MR, CR, SUBJ, MPQA, SST2, SST5, TREC, MRPC, SICK-E;"
     " supervised SICK-R, STS-B",
     evaluate=lambda spec, settings, start_progress, chosen: evaluate(
-        spec, settings, start_progress, chosen.names or DATASETS, chosen.setting
+        spec, settings, start_progress, chosen.names or TRANSFER_TASKS, chosen.setting
     ),
-    texts=lambda source, chosen: texts(source, chosen.names or DATASETS, chosen.setting),
+    texts=lambda source, chosen: texts(source, chosen.names or TRANSFER_TASKS, chosen.setting),
     outcomes="items",
-    has_dataset=DATASETS.__contains__,
-    datasets=DATASETS,
+    has_dataset=TRANSFER_TASKS.__contains__,
+    datasets=TRANSFER_TASKS,
     trains_classifiers=True,
     metrics={"mrpc": ("accuracy", "f1")},
     averages=_averages_of,

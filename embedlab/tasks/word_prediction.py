@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CUT = 10  # ranks beyond this count as not found; DefSent's MRR@10
 TOPS = (1, 3, 10)
-ROWS_AT_ONCE = 512  # logits of 30,000 words each: 60 MB
+LOGIT_ROWS = 512  # logits of 30,000 words each: 60 MB
 
 Ranks = NDArray[np.int64]
 
@@ -68,8 +68,8 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
 
     ranks = np.empty(len(words), np.int64)
     with torch.inference_mode():
-        for start in range(0, len(words), ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
+        for start in range(0, len(words), LOGIT_ROWS):
+            part = slice(start, start + LOGIT_ROWS)
             own = torch.from_numpy(words[part]).to(vectors.device).unsqueeze(1)
             logits = head(vectors[part])
             ranks[part] = (logits >= logits.gather(1, own)).sum(dim=1).cpu().numpy()

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 from torch import nn
 
-Place = tuple[nn.Module, str]  # a module and the attribute of it that holds a dropout rate
+DropoutPlace = tuple[nn.Module, str]  # a module and the attribute of it that holds a dropout rate
 
 
 @contextmanager
-def dropout_rate(places: Sequence[Place], rate: float | None) -> Iterator[None]:
+def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
     """Let the dropouts at PLACES, attention's too, run at RATE until the block ends; None leaves each at its own."""
     if rate is None:
         yield
@@ -24,7 +24,7 @@ def dropout_rate(places: Sequence[Place], rate: float | None) -> Iterator[None]:
             setattr(module, name, own)
 
 
-def dropout_places(model: nn.Module) -> list[Place]:
+def dropout_places(model: nn.Module) -> list[DropoutPlace]:
     """All places of MODEL that hold a dropout rate; looking for them takes longer than setting them, so once is enough.
 
     Most are `p` of dropout modules; attention may keep its own as a plain number under a name such as `attention_dropout`.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from embedlab.runs import events
 
-BEAT_S = 2.0  # without an event, until a sign of life is due
+HEARTBEAT_S = 2.0  # without an event, until a sign of life is due
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Meter:
 
     def is_beat_due(self) -> bool:
         """Whether there was no event for so long that those who watch want a sign of life."""
-        return time.perf_counter() - self._beat_s >= BEAT_S
+        return time.perf_counter() - self._beat_s >= HEARTBEAT_S
 
     def beat(self, step: int) -> events.Progress:
         """The sign of life after STEP; the accelerator is not waited for."""

@@ -16,8 +16,8 @@ from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap
 from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import known_of
-from embedlab.evaluation.outcomes import Answers, answer, evidence, shared_text
+from embedlab.evaluation.member import model_facts
+from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes, shared_text
 from embedlab.evaluation.scored_pairs import model_columns, signature_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, TaskComparison
@@ -111,7 +111,7 @@ def _add_answers(
     texts = known.texts.get(one)
     found.notes += partial_notes(texts.states if texts is not None else ())
     members = member_columns(columns)
-    answers: dict[int, Answers] = {}
+    answers: dict[int, MemberOutcomes] = {}
     for model in models:
         answered = _answered(model, one, known, setting, session)
         for name, own in answered.items():
@@ -131,7 +131,7 @@ def _add_answers(
     found.evidence += evidence(one, answers, len(members))
 
 
-def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, Answers]:
+def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
     """A model's members' answers; none where the task does not apply to it, which is told."""
     found = {}
     for spec in model.members:
@@ -139,7 +139,7 @@ def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingNam
             known.refuse_unfit(model, one)
             with session.progresses() as progress:
                 start_progress = partial(_named_progress, progress, spec.name)
-                found[spec.name] = answer(one, spec, session.settings, known.texts.get(one), start_progress, setting)
+                found[spec.name] = member_outcomes(one, spec, session.settings, known.texts.get(one), start_progress, setting)
         except UsageError as error:
             session.note(f"{model.name}: {one.task} does not apply: {error.message}")
             return {}
@@ -157,7 +157,9 @@ def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
     return {"precision": place.precision, **training_facts(spec)}
 
 
-def _signature(spec: ModelSpec, one: SelectedTask, own: Answers, facts: Facts, setting: SettingName, settings: Settings) -> Signature:
+def _signature(
+    spec: ModelSpec, one: SelectedTask, own: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
+) -> Signature:
     """What decides a member's answers to a task."""
     place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
     described = Evaluation(
@@ -171,7 +173,7 @@ def _signature(spec: ModelSpec, one: SelectedTask, own: Answers, facts: Facts, s
         data=own.data,
         marks=(),
         scores=(),
-        **known_of(spec),
+        **model_facts(spec),
     )
     settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
     signature = replace(described.signature, setting=settings_used)

@@ -6,9 +6,9 @@ from embedlab.choices import By
 from embedlab.core.errors import MissingError
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
-from embedlab.evaluation.scored_pairs import evaluate as evaluate_member
+from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import DATASETS, open_parts
+from embedlab.tasks.sts import STS_DATASETS, open_parts
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.session import Session
 
@@ -27,7 +27,7 @@ def score(
     models = [resolve_model(name, session) for name in dict.fromkeys(names)]
     check_device(session.settings)
 
-    parts, missing = open_parts(Source.from_settings(session.settings), datasets or DATASETS, fifths=fifths)
+    parts, missing = open_parts(Source.from_settings(session.settings), datasets or STS_DATASETS, fifths=fifths)
     for error in missing if not is_reported else ():
         session.report(error)
     with session.progresses() as progress:

@@ -119,7 +119,7 @@ def evaluate_task(models: Sequence[Model], one: SelectedTask, work: Work, known:
 
 def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
     from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.member import run_task, with_training
+    from embedlab.evaluation.member import evaluate_task, with_training
 
     found = []
     known.refuse_unfit(model, one)
@@ -130,7 +130,7 @@ def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, 
             found.append(with_training(stored, spec))
         else:
             with session.progresses() as progress:
-                result = run_task(one.task, spec, session.settings, _named(progress, title_of(spec.name)), one.names, work.setting)
+                result = evaluate_task(one.task, spec, session.settings, _named(progress, title_of(spec.name)), one.names, work.setting)
             try:
                 result.save(place, work.stored_name(one))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer

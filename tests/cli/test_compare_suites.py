@@ -46,13 +46,13 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     assert sorted(row[model] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
 
     selected: list[Sequence[str]] = []
-    run_task = answers.run_task
+    evaluate_task = answers.evaluate_task
 
     def watched(task: str, spec: object, settings: Settings, start_progress: object, names: Sequence[str], setting: object) -> object:
         selected.append(tuple(names))
-        return run_task(task, spec, settings, start_progress, names, setting)  # type: ignore[arg-type]
+        return evaluate_task(task, spec, settings, start_progress, names, setting)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(answers, "run_task", watched)
+    monkeypatch.setattr(answers, "evaluate_task", watched)
     assert embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora).json == first.json
     assert selected == []
     more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
@@ -133,7 +133,7 @@ def test_a_task_whose_parts_are_not_judged_alone_is_kept_as_a_whole(
     words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "multitask", "--sample", "--threads", "1", "--json")
     first = embedlab(*words)
     assert [row["slice"] for row in first.rows] == ["paraphrases", "sts-course pearson"]
-    monkeypatch.setattr(answers, "run_task", None)
+    monkeypatch.setattr(answers, "evaluate_task", None)
     assert embedlab(*words).json == first.json
 
 

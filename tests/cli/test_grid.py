@@ -14,8 +14,8 @@ from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.settings import Settings
 from embedlab.grids.cell import CellLock
-from embedlab.grids.local import prepare, run_local, started
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.local import prepare_grid, run_local, started
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.reports.notes import SAMPLE_NOTE
 from tests.grids.conftest import GRID, STAND_IN, plan_of
@@ -24,14 +24,14 @@ from tests.stored_json import store_values, stored_values
 
 
 @pytest.fixture
-def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GridPlan:
     monkeypatch.chdir(tmp_path)
     return plan_of(tmp_path, GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]"))
 
 
-def run_stand_in(plan: Plan) -> None:
+def run_stand_in(plan: GridPlan) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     run_local(plan, folder, 2, program=STAND_IN)
 
 
@@ -42,7 +42,7 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode
     return capsys.readouterr().out
 
 
-def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["grid", "run", "mine.toml", "--dry-run", "--sample", "--json", "--workers", "2"]) == ExitCode.OK
     said = capsys.readouterr()
     rows = json.loads(said.out)["rows"]
@@ -52,7 +52,7 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(plan: Plan, tmp_path: Path
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 
 
-def test_overrides_seeds_and_threads_change_the_cells(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_overrides_seeds_and_threads_change_the_cells(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     def runs(*words: str) -> list[str]:
         return [row["run"] for row in json.loads(answer(capsys, "run", "mine.toml", "--dry-run", "--sample", "--json", *words))["rows"]]
 
@@ -61,7 +61,7 @@ def test_overrides_seeds_and_threads_change_the_cells(plan: Plan, capsys: pytest
     assert not set(runs("--threads", "2")) & set(runs())
 
 
-def test_status_shows_every_cell_and_lists_all_grids(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_every_cell_and_lists_all_grids(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     found = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))
     assert [row["state"] for row in found["rows"]] == ["done"] * 3
@@ -91,7 +91,7 @@ def test_status_shows_every_cell_and_lists_all_grids(plan: Plan, capsys: pytest.
     ],
 )
 def test_what_is_typed_wrong_is_said_in_two_lines(
-    plan: Plan, words: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan, words: tuple[str, ...], code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["grid", *words, "--sample"]) == code
     said = capsys.readouterr().err
@@ -108,7 +108,7 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
     ],
 )
 def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
-    plan: Plan, tmp_path: Path, old: str, new: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan, tmp_path: Path, old: str, new: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(file.read_text().replace(old, new, 1))
@@ -119,13 +119,13 @@ def test_what_is_wrong_in_the_grid_file_ends_with_2_before_anything_is_made(
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 
 
-def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "runs-sample").write_text("a file where the folder should be")
     assert main(["grid", "run", "mine.toml", "--sample", "--workers", "1"]) == ExitCode.MISSING
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
     ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
@@ -138,17 +138,17 @@ def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(pla
     assert table["notes"][0].startswith("1 of 3 cells are done")
 
 
-def test_a_finished_grid_is_not_running(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     assert main(["grid", "cancel", "mine", "--sample"]) == ExitCode.USAGE
     assert "is not running" in capsys.readouterr().err
 
 
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
-    prepare(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
     assert notes == ["3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
@@ -163,7 +163,7 @@ def test_a_started_grid_goes_on_by_its_name_without_its_file(
 
 
 def test_a_grid_with_nothing_left_to_do_starts_nothing(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
     monkeypatch.setattr("embedlab.grids.cluster.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
@@ -172,25 +172,25 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
 
 
-def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     Path("mine.toml").write_text(Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]"))
     monkeypatch.setattr("embedlab.grids.local.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--sample", "--cell", "2"]) == ExitCode.OK
-    assert Plan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
+    assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 
 
-def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     folder.plan_file.write_text("{")
     rows = {row["grid"]: row for row in json.loads(answer(capsys, "status", "--sample", "--json"))["rows"]}
     assert "plan.json: damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
 
 
-def test_status_of_a_job_array_is_read_from_its_runs(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_of_a_job_array_is_read_from_its_runs(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     folder.queue_file.unlink()
@@ -210,7 +210,7 @@ def states_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [row["state"] for row in json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]]
 
 
-def test_status_after_the_workers_died_is_that_of_the_runs(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_after_the_workers_died_is_that_of_the_runs(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     shutil.rmtree(plan.run(plan.cell(2)).path)
@@ -222,7 +222,7 @@ def test_status_after_the_workers_died_is_that_of_the_runs(plan: Plan, capsys: p
     assert states_of(capsys) == ["done", "waiting", "done"]  # the third by a job array, as the queue does not know
 
 
-def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     with started(plan, folder):
         assert json.loads(answer(capsys, "cancel", "mine", "--sample", "--json")) == {"cancelled": "mine"}
@@ -230,7 +230,7 @@ def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(plan: Plan
     assert "`embedlab grid status --sample mine`" in capsys.readouterr().err
 
 
-def test_a_failed_cell_is_no_time_to_come(plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_cell_is_no_time_to_come(plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     run_stand_in(plan)
     assert json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["notes"] == ["2 done, 1 failed"]
@@ -292,7 +292,7 @@ def test_the_table_names_cells_that_were_judged_on_other_data(
     assert "sick-r" not in notes  # that the others are not judged on it at all is no difference
 
 
-def test_an_unknown_task_is_refused_by_the_table(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_task_is_refused_by_the_table(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     assert main(["grid", "table", "mine", "--sample", "--task", "stss"]) == ExitCode.USAGE
     assert "'sts'" in capsys.readouterr().err
@@ -319,13 +319,13 @@ def test_a_small_grid_runs_to_its_table(tmp_path: Path, monkeypatch: pytest.Monk
     assert json.loads(answer(capsys, "run", "real.toml", "--sample", "--json"))["rows"] == []
 
 
-def test_status_shows_how_far_done_cells_came(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_how_far_done_cells_came(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     rows = json.loads(answer(capsys, "status", "mine", "--sample", "--json"))["rows"]
     assert [(row["state"], row["step"], row["steps"], row["loss"]) for row in rows] == [("done", 8, 8, 0.125)] * 3
 
 
-def test_hints_carry_what_was_typed_of_runs_and_data(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hints_carry_what_was_typed_of_runs_and_data(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:
     run_stand_in(plan)
     place = ("--sample", "--runs", str(plan.place.runs))
     assert f"`embedlab grid table {' '.join(place)} mine`" in answer(capsys, "run", "mine.toml", *place, "--quiet", "--json")

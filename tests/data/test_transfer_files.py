@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data.source import Source, dataset
-from embedlab.tasks.transfer import DATASETS, RELATEDNESS
+from embedlab.tasks.transfer import RELATEDNESS, TRANSFER_TASKS
 
 
 def write(folder: Path, file: str, lines: list[str], encoding: str = "utf-8") -> None:
@@ -21,7 +21,7 @@ def subj(folder: Path, objective: int, subjective: int) -> Source:
     return Source(folder=folder, offline=True)
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name not in RELATEDNESS])
+@pytest.mark.parametrize("name", [name for name in TRANSFER_TASKS if name not in RELATEDNESS])
 def test_the_real_corpora_are_whole(name: str, shared_data: Path) -> None:
     source = Source(folder=shared_data, offline=True)
     for split in dataset(name).splits:

@@ -15,7 +15,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.evaluation.prefetch import encode_once, stored_evaluation
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.tasks import transfer
-from embedlab.tasks._labelled import Opened, task_features
+from embedlab.tasks._labelled import OpenedTasks, task_features
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
 
@@ -70,7 +70,9 @@ def test_an_evaluation_is_kept_for_the_same_vectors_data_and_program_only(source
     made = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     everything = opened
 
-    def kept(name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: Opened = opened) -> bool:
+    def kept(
+        name: str = "transfer-exact", model: str = made.model, fingerprint: str = made.fingerprint, opened: OpenedTasks = opened
+    ) -> bool:
         spec = ModelSpec(name=model, kind="folder", location="")
         place = ScorePlace(
             spec=spec, fingerprint=fingerprint, precision="float32", scores_file=tmp_path / "scores.parquet", evaluations=tmp_path

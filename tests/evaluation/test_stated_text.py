@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.evaluation.provenance import training_marks, training_notes, training_precision
-from embedlab.evaluation.stated_text import UNKNOWN_TEXT, origin_notes
+from embedlab.evaluation.stated_text import UNKNOWN_TEXT, stated_text_notes
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.environment import environment
 from embedlab.runs.store import RunFolder
@@ -45,9 +45,9 @@ def test_a_combination_is_unknown_where_a_part_is(foreign: Path, tiny_encoder: P
 def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_their_papers_say(tmp_path: Path) -> None:
     assert training_marks(ModelSpec(name="w", kind="word-vectors", location=str(tmp_path / "w.txt"))) == (UNKNOWN_TEXT,)
     sbert = resolve("sbert", tmp_path).members[0]
-    assert origin_notes(sbert) == ("trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI (stated, not counted)",)
-    assert origin_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[0].startswith("trained on BooksCorpus")
-    assert origin_notes(resolve("somebody/unknown", tmp_path).members[0]) == (UNKNOWN_TEXT,)
+    assert stated_text_notes(sbert) == ("trained on BooksCorpus, English Wikipedia, SNLI, MultiNLI (stated, not counted)",)
+    assert stated_text_notes(resolve("google-bert/bert-base-uncased", tmp_path).members[0])[0].startswith("trained on BooksCorpus")
+    assert stated_text_notes(resolve("somebody/unknown", tmp_path).members[0]) == (UNKNOWN_TEXT,)
 
 
 def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it_was_trained(foreign: Path, tmp_path: Path) -> None:

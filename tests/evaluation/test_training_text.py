@@ -18,7 +18,7 @@ from embedlab.data.dataset import Part, State
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
-from embedlab.evaluation.member import marked
+from embedlab.evaluation.member import with_provenance
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training_marks, training_notes
 from embedlab.evaluation.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.models.catalog import ModelSpec, resolve
@@ -149,7 +149,7 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
         task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
         data=(), marks=(), scores=(),
     )  # fmt: skip
-    found = marked(TaskResult(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
+    found = with_provenance(TaskResult(evaluation=evaluation, tested=parts), member(run), SETTINGS).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
 

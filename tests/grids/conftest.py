@@ -7,7 +7,7 @@ import pytest
 
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 
 STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in.py")))
 
@@ -28,31 +28,31 @@ encoder = "nobody/nothing"
 SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
 
 
-def plan_of(folder: Path, text: str = GRID) -> Plan:
+def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     """The plan of a grid file with this TEXT on the sample world; its runs lie in FOLDER/runs-sample."""
     path = folder / "mine.toml"
     path.write_text(text)
-    place = Place(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
+    place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
     return expand_grid(load_grid(str(path)), place)
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> GridPlan:
     """3 x 2 variants with 2 seeds."""
     return plan_of(tmp_path)
 
 
 @pytest.fixture
-def short_plan(tmp_path: Path) -> Plan:
+def short_plan(tmp_path: Path) -> GridPlan:
     """Three cells."""
     return plan_of(tmp_path, SHORT)
 
 
 @pytest.fixture
-def folder(plan: Plan) -> GridFolder:
+def folder(plan: GridPlan) -> GridFolder:
     return GridFolder.of(plan.place.runs_folder, plan.name)
 
 
 @pytest.fixture
-def short_folder(short_plan: Plan) -> GridFolder:
+def short_folder(short_plan: GridPlan) -> GridFolder:
     return GridFolder.of(short_plan.place.runs_folder, short_plan.name)

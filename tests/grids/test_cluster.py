@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.grids.cluster import pack, run_apart, run_on_cluster, run_task, unpack
-from embedlab.grids.local import prepare
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.cluster import pack_run, run_in_scratch, run_on_cluster, run_on_node, unpack_run
+from embedlab.grids.local import prepare_grid
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
@@ -33,15 +33,15 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_a_cluster_does_every_cell_once(plan: Plan, folder: GridFolder, cluster: Any) -> None:
-    prepare(plan, folder)
+def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, cluster: Any) -> None:
+    prepare_grid(plan, folder)
     run_on_cluster(plan, folder, cluster.address, program=STAND_IN)
     assert_each_done_once(plan, folder)
 
 
 @pytest.mark.slow
-def test_a_node_that_is_killed_loses_nothing(plan: Plan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(plan, folder)
+def test_a_node_that_is_killed_loses_nothing(plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare_grid(plan, folder)
     killed = []
 
     def show() -> None:
@@ -57,25 +57,25 @@ def test_a_node_that_is_killed_loses_nothing(plan: Plan, folder: GridFolder, clu
     assert_each_done_once(plan, folder)
 
 
-def test_a_cell_reports_by_its_files_alone(plan: Plan, folder: GridFolder, capfd: pytest.CaptureFixture[str]) -> None:
-    prepare(plan, folder)
+def test_a_cell_reports_by_its_files_alone(plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    prepare_grid(plan, folder)
     log = plan.run(plan.cell(2)).log_file
     log.parent.mkdir(parents=True)
     log.write_text("printed before\n")
     noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
-    assert run_task(plan.to_json(), str(folder.path), 2, noisy).returncode != 0  # it leaves no results
+    assert run_on_node(plan.to_json(), str(folder.path), 2, noisy).returncode != 0  # it leaves no results
     assert "\x1b[31mred" in log.read_text()
-    assert run_task(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
+    assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
     assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
     assert status(plan.run(plan.cell(1))).state == "finished"
 
 
-def test_a_run_made_apart_is_brought_back(plan: Plan, tmp_path: Path) -> None:
-    outcome = run_apart(plan.to_json(), tmp_path / "scratch", 2, STAND_IN)
+def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> None:
+    outcome = run_in_scratch(plan.to_json(), tmp_path / "scratch", 2, STAND_IN)
     assert (outcome.returncode, outcome.reason) == (0, "")
     assert outcome.archive is not None
     run = plan.run(plan.cell(2))
-    unpack(outcome.archive, run)
+    unpack_run(outcome.archive, run)
     assert status(run).state == "finished"
     assert (run.model / "value").read_text() == expected_value(plan, 2)
 
@@ -86,20 +86,20 @@ def test_a_packed_run_leaves_its_checkpoints(tmp_path: Path) -> None:
         (run.path / name).parent.mkdir(parents=True)
         (run.path / name).write_text(name)
     here = RunFolder.of(tmp_path / "here", "mine", 1)
-    unpack(pack(run), here)
+    unpack_run(pack_run(run), here)
     assert (here.model / "weights").read_text() == "model/weights"
     assert not here.checkpoints.exists()
 
 
-def test_without_ray_the_extra_is_named(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_extra_is_named(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingError) as caught:
         run_on_cluster(plan, folder, "127.0.0.1:1")
     assert "embedlab[ray]" in caught.value.hint
 
 
-def test_an_address_where_nobody_listens_is_refused_at_once(plan: Plan, folder: GridFolder) -> None:
+def test_an_address_where_nobody_listens_is_refused_at_once(plan: GridPlan, folder: GridFolder) -> None:
     pytest.importorskip("ray")
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
         run_on_cluster(plan, folder, "127.0.0.1:1")

@@ -4,17 +4,17 @@ import pytest
 
 from embedlab.core.recipe import from_table, to_toml
 from embedlab.grids.estimate import remaining_cost
-from embedlab.grids.plan import Plan
-from embedlab.grids.queue import Entry
+from embedlab.grids.plan import GridPlan
+from embedlab.grids.queue import QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
 
-def waiting(plan: Plan) -> list[Entry]:
-    return [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+def waiting(plan: GridPlan) -> list[QueueEntry]:
+    return [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
 
 
-def write_run(plan: Plan, name: str, told: list[events.Event]) -> None:
+def write_run(plan: GridPlan, name: str, told: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
     run.path.mkdir(parents=True)
     run.recipe_file.write_text(to_toml(from_table(dict(plan.variants[0].recipe), name=name, where="here")))
@@ -29,7 +29,7 @@ def fast_last_step(time: float) -> events.Event:
     return events.Step(time=time, stage=1, epoch=1.0, step=10, steps=10, loss=0.5, lr=0.0, rows_per_s=1e6, eta_s=0.0, memory_mib=1.0)
 
 
-def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(short_plan: Plan) -> None:
+def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_end(short_plan: GridPlan) -> None:
     write_run(short_plan, "quick", [started(1000.0), fast_last_step(1100.0), events.Finished(time=1100.0, step=10)])
     write_run(short_plan, "slow", [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)])
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
@@ -47,13 +47,13 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     ],
     ids=["nothing", "unfinished", "paused"],
 )
-def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(short_plan: Plan, told: list[events.Event]) -> None:
+def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(short_plan: GridPlan, told: list[events.Event]) -> None:
     write_run(short_plan, "other", told)
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 
 
-def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: Plan) -> None:
+def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     write_run(short_plan, "other", [started(0.0), events.Finished(time=9.0, step=10)])
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert remaining_cost(short_plan, waiting(short_plan), workers=1).seconds is None

@@ -12,11 +12,11 @@ from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.grids.expand import expand_grid, keys_of
 from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
-from embedlab.grids.plan import GridFolder, Place, Plan
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from tests.grids.conftest import GRID, plan_of
 
 
-def test_cells_are_all_combinations_with_each_seed(plan: Plan) -> None:
+def test_cells_are_all_combinations_with_each_seed(plan: GridPlan) -> None:
     cells = list(plan.cells)
     assert len(plan) == len(cells) == 12
     assert [cell.number for cell in cells] == list(range(1, 13))
@@ -29,23 +29,23 @@ def test_cells_are_all_combinations_with_each_seed(plan: Plan) -> None:
     assert first.run.startswith("mine.lr-1e-05_pooling-cls.")
 
 
-def test_a_plan_reads_back_from_its_file(plan: Plan, folder: GridFolder) -> None:
+def test_a_plan_reads_back_from_its_file(plan: GridPlan, folder: GridFolder) -> None:
     plan.save(folder.plan_file)
-    assert Plan.load(folder.plan_file) == plan
-    assert Plan.load(folder.plan_file).to_json() == plan.to_json()
+    assert GridPlan.load(folder.plan_file) == plan
+    assert GridPlan.load(folder.plan_file).to_json() == plan.to_json()
     folder.plan_file.write_text("{")
     with pytest.raises(MissingError, match=r"plan\.json: damaged"):
-        Plan.load(folder.plan_file)
+        GridPlan.load(folder.plan_file)
 
 
-def as_before(plan: Plan) -> str:
+def as_before(plan: GridPlan) -> str:
     """A plan as it was written with absolute paths."""
     values = {**json.loads(plan.to_json()), "schema": 1, "place": vars(plan.place)}
     return json.dumps({key: value for key, value in values.items() if key != KEY})
 
 
-@pytest.mark.parametrize("of", [Plan.to_json, as_before])
-def test_a_plan_goes_where_its_runs_folder_goes(plan: Plan, folder: GridFolder, tmp_path: Path, of: Callable[[Plan], str]) -> None:
+@pytest.mark.parametrize("of", [GridPlan.to_json, as_before])
+def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, folder: GridFolder, tmp_path: Path, of: Callable[[GridPlan], str]) -> None:
     former = plan.place.runs_folder
     inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
     start = former / "start" / "seed-1" / "model"
@@ -54,19 +54,19 @@ def test_a_plan_goes_where_its_runs_folder_goes(plan: Plan, folder: GridFolder, 
     write_atomic(folder.plan_file, of(replace(plan, place=inside, variants=variants)))
     (tmp_path / "new").mkdir()
     now = former.rename(tmp_path / "new" / "place-sample")
-    moved = Plan.load(GridFolder.of(now, plan.name).plan_file)
+    moved = GridPlan.load(GridFolder.of(now, plan.name).plan_file)
     assert moved.place == replace(inside, runs=str(tmp_path / "new" / "place"), cache=str(now / "cache"))
     assert moved.run(moved.cell(1)).path.is_relative_to(now)
     assert {variant.recipe["encoder"]["model"] for variant in moved.variants} == {str(now / "start" / "seed-1" / "model")}
     assert str(former) not in of(moved) or of is as_before
     again = now.rename(tmp_path / "new" / "bare")
     with pytest.raises(MissingError, match="ends in '-sample'"):
-        Plan.load(GridFolder.of(again, plan.name).plan_file)
+        GridPlan.load(GridFolder.of(again, plan.name).plan_file)
 
 
 @pytest.mark.parametrize("name", grid_names())
 def test_every_shipped_grid_expands(name: str, tmp_path: Path) -> None:
-    plan = expand_grid(load_grid(name), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+    plan = expand_grid(load_grid(name), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
     assert len(plan) > 1
 
 
@@ -160,7 +160,7 @@ def test_missing_data_is_refused_before_anything_starts(tmp_path: Path) -> None:
     plan_of(tmp_path)
     with pytest.raises(MissingError, match="snli"):
         expand_grid(
-            load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True)
+            load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), data=str(tmp_path), offline=True)
         )
 
 
@@ -200,7 +200,7 @@ def test_an_encoder_folder_counts_by_what_it_holds(tmp_path: Path) -> None:
     assert not set(runs("here", b"weights")) & set(runs("there", b"others"))
 
 
-def test_an_override_reaches_every_cell_and_not_an_axis(plan: Plan, tmp_path: Path) -> None:
+def test_an_override_reaches_every_cell_and_not_an_axis(plan: GridPlan, tmp_path: Path) -> None:
     grid = load_grid(str(tmp_path / "mine.toml"))
     changed = expand_grid(with_fixed(grid, ["optim.epochs=2.0"]), plan.place)
     assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in changed.variants} == {2.0}
@@ -232,13 +232,13 @@ def test_a_plan_of_thousands_of_cells_reads_its_data_once(tmp_path: Path, monkey
         return read(source, name, split, *words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Source, "open", record)
-    plan = expand_grid(load_grid(str(tmp_path / "large.toml")), Place(runs=str(tmp_path), cache=str(tmp_path), sample=True))
+    plan = expand_grid(load_grid(str(tmp_path / "large.toml")), GridPlace(runs=str(tmp_path), cache=str(tmp_path), sample=True))
     assert len(plan) == len({cell.id for cell in plan.cells}) == 1000
     assert len(opened) == len(set(opened))
 
 
 def test_a_place_in_the_sample_world_keeps_its_runs_apart() -> None:
-    place = Place(runs="/tmp/runs", cache="/tmp")
+    place = GridPlace(runs="/tmp/runs", cache="/tmp")
     assert place.runs_folder == Path("/tmp/runs")
     assert replace(place, sample=True).runs_folder == Path("/tmp/runs-sample")
 
@@ -247,7 +247,7 @@ def test_a_grid_of_more_cells_than_can_be_counted_is_refused(tmp_path: Path) -> 
     axes = "\n".join(f'"{key}" = {list(range(1, 21))}' for key in ("optim.lr", "optim.epochs", "optim.batch_size", "optim.weight_decay"))
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "snli-ce"\n[axes]\n{axes}\n')
     with pytest.raises(UsageError, match="160000 cells, more than 100000"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
 
 
 def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: 
     recipe.write_text('summary = "x"\nevaluate = 3\n')
     (tmp_path / "mine.toml").write_text(f'summary = "x"\nbase = "{recipe}"\ntasks = ["sts"]\n')
     with pytest.raises(UsageError, match="'evaluate' is 3: not a table"):
-        expand_grid(load_grid(str(tmp_path / "mine.toml")), Place(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
+        expand_grid(load_grid(str(tmp_path / "mine.toml")), GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path), sample=True))
 
 
 @pytest.mark.parametrize(
@@ -273,11 +273,11 @@ def test_a_grid_over_a_recipe_whose_sections_are_no_tables_is_refused(tmp_path: 
         ("summary", None, "'summary' is None"),
     ],
 )
-def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: Plan, key: str, value: object, wrong: str, tmp_path: Path) -> None:
+def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path) -> None:
     values = json.loads(plan.to_json())
     values.pop("checksum", None)
     path = tmp_path / "plan.json"
     path.write_text(json.dumps({**values, key: value}))
     with pytest.raises(MissingError) as caught:
-        Plan.load(path)
+        GridPlan.load(path)
     assert caught.value.message.startswith(f"{path}: damaged: {wrong}")

@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.grids.halving import check_rungs, rungs_for
-from embedlab.grids.local import prepare, run_local
+from embedlab.grids.local import prepare_grid, run_local
 from embedlab.grids.plan import GridFolder
 from embedlab.grids.queue import Queue
 from embedlab.runs import events
@@ -46,7 +46,7 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     rungs = rungs_for(0.8)
     check_rungs(plan, rungs)
-    prepare(plan, folder, rungs)
+    prepare_grid(plan, folder, rungs)
     run_local(plan, folder, workers, program=STAND_IN)
     with Queue(folder.queue_file) as queue:
         found = {plan.cell(entry.number).variant.labels["optim.lr"]: entry for entry in queue.entries()}
@@ -55,11 +55,11 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     stopped = plan.run(plan.cell(found["1e-05"].number))
     assert max(event.step for event in events.follow(stopped.events_file)[0] if isinstance(event, events.Dev)) < 8
 
-    prepare(plan, folder, rungs)  # the same budget leaves them stopped, none brings them to the end
+    prepare_grid(plan, folder, rungs)  # the same budget leaves them stopped, none brings them to the end
     with Queue(folder.queue_file) as queue:
         assert Counter(entry.state for entry in queue.entries()) == {"done": 2, "stopped": 2}
     monkeypatch.delenv("HOLD_AT")
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     run_local(plan, folder, 2, program=STAND_IN)
     with Queue(folder.queue_file) as queue:
         assert Counter(entry.state for entry in queue.entries()) == {"done": 4}
@@ -71,7 +71,7 @@ def test_a_failed_cell_does_not_hold_the_others_up(tmp_path: Path, monkeypatch: 
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     best = next(cell for cell in plan.cells if cell.variant.labels["optim.lr"] == "5e-05")
     monkeypatch.setenv("FAULTS", json.dumps({best.id: "diverge"}))
-    prepare(plan, folder, rungs_for(0.8))
+    prepare_grid(plan, folder, rungs_for(0.8))
     run_local(plan, folder, 2, program=STAND_IN)
     with Queue(folder.queue_file) as queue:
         states = {plan.cell(entry.number).variant.labels["optim.lr"]: entry.state for entry in queue.entries()}

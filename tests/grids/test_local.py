@@ -17,21 +17,21 @@ import tomli_w
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
 from embedlab.grids.cell import CellLock
-from embedlab.grids.local import assigned_gpus, prepare, run_cell, run_local, started, visible_gpus
-from embedlab.grids.plan import GridFolder, Plan
-from embedlab.grids.queue import Entry, Queue
+from embedlab.grids.local import assigned_gpus, prepare_grid, run_cell, run_local, started, visible_gpus
+from embedlab.grids.plan import GridFolder, GridPlan
+from embedlab.grids.queue import Queue, QueueEntry
 from embedlab.grids.worker import Worker
 from embedlab.runs import events
 from embedlab.runs.status import status
 from tests.grids.conftest import GRID, SHORT, STAND_IN, plan_of
 
 
-def entries(folder: GridFolder) -> list[Entry]:
+def entries(folder: GridFolder) -> list[QueueEntry]:
     with Queue(folder.queue_file) as queue:
         return queue.entries()
 
 
-def expected_value(plan: Plan, number: int) -> str:
+def expected_value(plan: GridPlan, number: int) -> str:
     """What an undisturbed cell computes."""
     cell = plan.cell(number)
     value = hashlib.sha256(tomli_w.dumps(cell.variant.recipe).encode()).hexdigest()
@@ -40,7 +40,7 @@ def expected_value(plan: Plan, number: int) -> str:
     return value
 
 
-def assert_each_done_once(plan: Plan, folder: GridFolder) -> None:
+def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
     assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
     for cell in plan.cells:
         run = plan.run(cell)
@@ -65,18 +65,18 @@ def test_three_workers_do_a_grid_of_3_x_3_x_2_cells(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, GRID.replace('"mean"', '"mean", "max"'))
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     assert len(plan) == 18
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     run_local(plan, folder, 3, program=STAND_IN)
     assert_each_done_once(plan, folder)
     assert not list(folder.workers.iterdir())
 
 
-def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: Plan, short_folder: GridFolder, tmp_path: Path) -> None:
-    prepare(short_plan, short_folder)
+def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
+    prepare_grid(short_plan, short_folder)
     run_cell(short_plan, short_folder, 2, program=STAND_IN)
     now = GridFolder.of(short_plan.place.runs_folder.rename(tmp_path / "moved-sample"), short_plan.name)
-    plan = Plan.load(now.plan_file)
-    prepare(plan, now)
+    plan = GridPlan.load(now.plan_file)
+    prepare_grid(plan, now)
     with Queue(now.queue_file) as queue:
         assert [entry.number for entry in queue.entries() if entry.state == "done"] == [2]
     run_local(plan, now, 1, program=STAND_IN)
@@ -84,34 +84,34 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(short_plan: Plan, short_
     assert not short_folder.path.exists()
 
 
-def test_a_finished_grid_starts_nothing_again(short_plan: Plan, short_folder: GridFolder) -> None:
-    prepare(short_plan, short_folder)
+def test_a_finished_grid_starts_nothing_again(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     short_folder.queue_file.unlink()  # what is done is said by the runs
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     assert {entry.state for entry in entries(short_folder)} == {"done"}
 
 
-def test_a_removed_run_is_made_again_alone(short_plan: Plan, short_folder: GridFolder) -> None:
+def test_a_removed_run_is_made_again_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
     from embedlab.runs.store import remove_runs
 
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     remove_runs([short_plan.run(short_plan.cell(2))])
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     assert [entry.number for entry in entries(short_folder) if entry.state == "waiting"] == [2]
     run_local(short_plan, short_folder, 1, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
 
 
-def test_two_grids_started_at_once_share_the_cells(plan: Plan, folder: GridFolder) -> None:
-    prepare(plan, folder)
+def test_two_grids_started_at_once_share_the_cells(plan: GridPlan, folder: GridFolder) -> None:
+    prepare_grid(plan, folder)
     both = [grid_process(folder, workers=2) for _ in range(2)]
     assert [process.wait(300) for process in both] == [0, 0]
     assert_each_done_once(plan, folder)
 
 
-def test_kills_at_random_times_leave_every_cell_done_once(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kills_at_random_times_leave_every_cell_done_once(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEP_S", "0.03")
     kill_until_done(plan, folder, random.Random(0))
     assert_each_done_once(plan, folder)
@@ -120,16 +120,16 @@ def test_kills_at_random_times_leave_every_cell_done_once(plan: Plan, folder: Gr
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 14))
 def test_many_kills_at_random_times_leave_every_cell_done_once(
-    plan: Plan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
+    plan: GridPlan, folder: GridFolder, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEP_S", "0.05")
     kill_until_done(plan, folder, random.Random(seed))
     assert_each_done_once(plan, folder)
 
 
-def kill_until_done(plan: Plan, folder: GridFolder, rng: random.Random) -> None:
+def kill_until_done(plan: GridPlan, folder: GridFolder, rng: random.Random) -> None:
     """Start the grid again and again, and kill -9 the grid, a worker or a cell in between, until it ends by itself."""
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     deadline = time.monotonic() + 240
     grid = grid_process(folder, workers=3)
     kills = 0
@@ -153,10 +153,10 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
-    short_plan: Plan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEP_S", "0.2")
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     grid = grid_process(short_folder, workers=1)
     while not (started := [child for child in family(grid.pid) if "stand_in.py" in " ".join(child.cmdline())]):
         time.sleep(0.02)
@@ -169,9 +169,9 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     assert sum(isinstance(event, events.Started) for event in told) == 1
 
 
-def test_workers_end_with_the_process_that_started_them(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_end_with_the_process_that_started_them(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEP_S", "0.3")
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     grid = grid_process(folder, workers=2)
     while len(children := family(grid.pid)) < 4:
         time.sleep(0.05)
@@ -199,31 +199,31 @@ def test_a_bad_cell_is_marked_with_its_reason_and_the_others_finish(
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     bad = plan.cell(2)
     monkeypatch.setenv("FAULTS", json.dumps({bad.id: fault}))
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     run_local(plan, folder, 2, program=STAND_IN)
     found = {entry.number: entry for entry in entries(folder)}
     assert (found[2].state, found[2].reason, found[2].errors, found[2].kills) == ("failed", reason, errors, kills)
     assert {entry.state for number, entry in found.items() if number != 2} == {"done"}
 
     monkeypatch.setenv("FAULTS", "{}")
-    prepare(plan, folder)  # a new start is a new chance
+    prepare_grid(plan, folder)  # a new start is a new chance
     run_local(plan, folder, 1, program=STAND_IN)
     assert_each_done_once(plan, folder)
 
 
-def test_a_passing_trouble_is_tried_again(short_plan: Plan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passing_trouble_is_tried_again(short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(3).id: "once"}))
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
     assert next(entry for entry in entries(short_folder) if entry.number == 3).errors == 1
 
 
 def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
-    short_plan: Plan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLD_AT", "4")
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     began = time.time()
 
     def show() -> None:
@@ -235,21 +235,21 @@ def test_a_cancelled_grid_saves_its_cells_and_goes_on_later(
         run_local(short_plan, short_folder, 2, program=STAND_IN, show=show)
     assert "running" not in {entry.state for entry in entries(short_folder)}
     monkeypatch.delenv("HOLD_AT")
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
 
 
-def test_one_cell_by_number_is_found_by_the_grid(plan: Plan, folder: GridFolder) -> None:
+def test_one_cell_by_number_is_found_by_the_grid(plan: GridPlan, folder: GridFolder) -> None:
     run_cell(plan, folder, 4, program=STAND_IN)
     run_cell(plan, folder, 4, program=STAND_IN)
-    prepare(plan, folder)
+    prepare_grid(plan, folder)
     assert [entry.number for entry in entries(folder) if entry.state == "done"] == [4]
     with pytest.raises(UsageError, match="no cell 13"):
         run_cell(plan, folder, 13, program=STAND_IN)
 
 
-def test_a_failed_or_busy_cell_by_number_says_why(plan: Plan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_or_busy_cell_by_number_says_why(plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge"}))
     with pytest.raises(EmbedlabError, match=r"cell 1 .* failed: training diverged"):
         run_cell(plan, folder, 1, program=STAND_IN)
@@ -260,7 +260,7 @@ def test_a_failed_or_busy_cell_by_number_says_why(plan: Plan, folder: GridFolder
     lock.close()
 
 
-def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: Plan) -> None:
+def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> None:
     other = replace(plan, name="other")  # as two tables of a paper share a row
     lock = CellLock(plan, plan.cell(2))
     assert lock.acquire()
@@ -269,7 +269,7 @@ def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: Plan) -> None:
     lock.close()
 
 
-def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: Plan, folder: GridFolder) -> None:
+def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: GridPlan, folder: GridFolder) -> None:
     run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
     assert lock.acquire()
     process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run)
@@ -282,28 +282,28 @@ def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: Plan, folde
 
 
 def test_a_grid_file_edited_while_it_runs_is_refused(
-    short_plan: Plan, short_folder: GridFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEP_S", "0.1")
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
     refused = []
 
     def show() -> None:
         if not refused and any(entry.state == "running" for entry in entries(short_folder)):
             with pytest.raises(UsageError, match="is running with another plan"):
-                prepare(edited, short_folder)
+                prepare_grid(edited, short_folder)
             refused.append(True)
             monkeypatch.setenv("STEP_S", "0.01")
 
     run_local(short_plan, short_folder, 2, program=STAND_IN, show=show)
     assert refused
     assert_each_done_once(short_plan, short_folder)
-    prepare(edited, short_folder)  # now only what the edit changed is to do
+    prepare_grid(edited, short_folder)  # now only what the edit changed is to do
     assert Counter(entry.state for entry in entries(short_folder)) == {"done": 2, "waiting": 1}
 
 
-def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: Plan, short_folder: GridFolder, tmp_path: Path) -> None:
+def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: GridPlan, short_folder: GridFolder, tmp_path: Path) -> None:
     edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
     with started(short_plan, short_folder):
         with pytest.raises(UsageError, match="is running with another plan"), started(edited, short_folder):
@@ -314,8 +314,8 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(short_plan: Pl
         assert [entry.run for entry in entries(short_folder)] == [variant.run for variant in edited.variants]
 
 
-def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_plan: Plan, short_folder: GridFolder) -> None:
-    prepare(short_plan, short_folder)
+def test_a_worker_that_was_still_loading_when_its_grid_ended_does_nothing(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
     orphan = Worker(short_folder, parent=-1, since=time.time(), program=STAND_IN)
     late = Worker(short_folder, parent=os.getppid(), since=time.time(), program=STAND_IN)
     with Queue(short_folder.queue_file) as queue:
@@ -336,8 +336,8 @@ def test_workers_take_the_gpus_in_turn(workers: int, gpus: list[str], assigned: 
     assert assigned_gpus(workers, gpus) == assigned
 
 
-def test_a_cell_sees_the_gpu_of_its_worker_alone(short_plan: Plan, short_folder: GridFolder) -> None:
-    prepare(short_plan, short_folder)
+def test_a_cell_sees_the_gpu_of_its_worker_alone(short_plan: GridPlan, short_folder: GridFolder) -> None:
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, gpus=["GPU-b"], program=STAND_IN)
     assert {(short_plan.run(cell).path / "gpu").read_text() for cell in short_plan.cells} == {"GPU-b"}
 
@@ -358,20 +358,20 @@ def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_results_do_not_depend_on_the_number_of_workers(
-    short_plan: Plan, short_folder: GridFolder, workers: int, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, short_folder: GridFolder, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")  # of the grid's own process; a cell has what the plan says
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, workers, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
     assert {(short_plan.run(cell).path / "threads").read_text() for cell in short_plan.cells} == {"1 1"}
 
 
 def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing(
-    short_plan: Plan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("embedlab.grids.local.RESTARTS", 1)
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     with sqlite3.connect(short_folder.queue_file) as connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE UPDATE ON cells WHEN new.state = 'done' AND old.number = 2 "
@@ -382,16 +382,16 @@ def test_a_queue_on_a_full_disk_stops_the_grid_with_the_reason_and_loses_nothing
     assert "then run the grid again" in caught.value.hint
     with sqlite3.connect(short_folder.queue_file) as connection:
         connection.execute("DROP TRIGGER full")
-    prepare(short_plan, short_folder)
+    prepare_grid(short_plan, short_folder)
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
 
 
-def test_a_read_only_folder_is_refused_in_one_line(plan: Plan, folder: GridFolder, tmp_path: Path) -> None:
+def test_a_read_only_folder_is_refused_in_one_line(plan: GridPlan, folder: GridFolder, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         (tmp_path / "runs-sample").write_text("root may write anywhere but here")
     else:
         tmp_path.chmod(0o500)
     with pytest.raises(MissingError, match="cannot write"):
-        prepare(plan, folder)
+        prepare_grid(plan, folder)
     tmp_path.chmod(0o700)

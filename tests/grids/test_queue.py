@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.grids.queue import LEASE_S, Ending, Entry, Queue
+from embedlab.grids.queue import LEASE_S, Ending, Queue, QueueEntry
 
 CELLS = [(f"run-{number}", seed) for seed in (1, 2) for number in range(20)]
 
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "queue.sqlite"
 
 
-def claim(queue: Queue, worker: str = "me", now: float | None = None) -> Entry:
+def claim(queue: Queue, worker: str = "me", now: float | None = None) -> QueueEntry:
     entry = queue.claim(worker, now=now)
     assert entry is not None
     return entry

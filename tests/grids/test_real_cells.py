@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from embedlab.grids.local import prepare, run_local
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.local import prepare_grid, run_local
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.runs import events
 from tests.grids.conftest import plan_of
@@ -37,7 +37,7 @@ def states(folder: GridFolder) -> set[str]:
         return {entry.state for entry in queue.entries()}
 
 
-def weights(plan: Plan) -> list[bytes]:
+def weights(plan: GridPlan) -> list[bytes]:
     return [(plan.run(cell).model / "model.safetensors").read_bytes() for cell in plan.cells]
 
 
@@ -45,12 +45,12 @@ def weights(plan: Plan) -> list[bytes]:
 def test_killed_trainings_end_as_undisturbed_ones(tmp_path: Path, tiny_encoder: Path) -> None:
     undisturbed, killed = (plan_of(tmp_path / name, SMALL.replace("ENCODER", str(tiny_encoder))) for name in made(tmp_path))
     folder = GridFolder.of(undisturbed.place.runs_folder, undisturbed.name)
-    prepare(undisturbed, folder)
+    prepare_grid(undisturbed, folder)
     run_local(undisturbed, folder, 2)
     assert states(folder) == {"done"}
 
     folder = GridFolder.of(killed.place.runs_folder, killed.name)
-    prepare(killed, folder)
+    prepare_grid(killed, folder)
     rng, kills = random.Random(1), 0
     while states(folder) != {"done"}:
         program = "from embedlab.cli.app import main; import sys; sys.exit(main(sys.argv[1:]))"

@@ -6,8 +6,8 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
-from embedlab.grids.plan import Cell, GridFolder, Plan
-from embedlab.grids.table import DEV, Measure, pivot
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
+from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.runs.events import Dev, EventLog, Finished
@@ -23,7 +23,7 @@ def value_of(cell: Cell) -> float:
     return 0.5 + optim["lr"] * 1000 + 0.2 * better + 0.001 * cell.seed
 
 
-def write_results(plan: Plan, cells: list[Cell]) -> None:
+def write_results(plan: GridPlan, cells: list[Cell]) -> None:
     for cell in cells:
         run = plan.run(cell)
         run.write_once(
@@ -46,11 +46,11 @@ def write_results(plan: Plan, cells: list[Cell]) -> None:
         ).save(run.evaluations)  # fmt: skip
 
 
-def test_rows_are_axes_and_columns_are_scores(plan: Plan) -> None:
+def test_rows_are_axes_and_columns_are_scores(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure())
+    found = pivot(plan, ScoreFilter())
     assert found.row_axes == ("optim.lr", "encoder.pooling")
-    assert found.columns == (DEV, *SCORES, "sts12-16")
+    assert found.columns == (DEV_SCORE, *SCORES, "sts12-16")
     assert found.rows[:2] == (("1e-05", "cls"), ("1e-05", "mean"))
     expected = [100 * value_of(cell) for cell in plan.cells if cell.variant.labels == {"optim.lr": "2e-05", "encoder.pooling": "mean"}]
     spread = found.spreads[("2e-05", "mean"), "sts12"]
@@ -60,31 +60,31 @@ def test_rows_are_axes_and_columns_are_scores(plan: Plan) -> None:
     assert (found.missing, found.averaged) == (0, ())
 
 
-def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: Plan) -> None:
+def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridPlan) -> None:
     cells = list(plan.cells)
     write_results(plan, cells)
     for cell in cells:
         made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
         close = Score(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
         replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
-    found = pivot(plan, Measure(task="geometry", metric="alignment", setting="gold > 4"), score="sts12")
+    found = pivot(plan, ScoreFilter(task="geometry", metric="alignment", setting="gold > 4"), score="sts12")
     values = [spread.values for spread in found.spreads.values()]
     assert sorted(value for of_seeds in values for value in of_seeds) == pytest.approx(sorted(value_of(cell) for cell in cells))
     assert not any(spread.is_best or spread.is_tied for spread in found.spreads.values())
 
 
-def test_two_axes_make_a_square_of_one_score(plan: Plan) -> None:
+def test_two_axes_make_a_square_of_one_score(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure(), rows=["optim.lr"], columns="encoder.pooling", score="sts13")
+    found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="encoder.pooling", score="sts13")
     assert found.rows == (("1e-05",), ("2e-05",), ("5e-05",))
     assert found.columns == ("cls", "mean")
     best = [place for place, spread in found.spreads.items() if spread.is_best]
     assert best == [(("5e-05",), "mean")]
 
 
-def test_an_axis_in_neither_place_is_averaged_and_named(plan: Plan) -> None:
+def test_an_axis_in_neither_place_is_averaged_and_named(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure(), rows=["optim.lr"], score="sts12")
+    found = pivot(plan, ScoreFilter(), rows=["optim.lr"], score="sts12")
     assert found.averaged == ("encoder.pooling",)
     of_seed = [
         fmean(100 * value_of(cell) for cell in plan.cells if cell.seed == seed and cell.variant.labels["optim.lr"] == "1e-05")
@@ -93,45 +93,47 @@ def test_an_axis_in_neither_place_is_averaged_and_named(plan: Plan) -> None:
     assert found.spreads[("1e-05",), "sts12"].values == pytest.approx(tuple(of_seed))
 
 
-def test_where_looks_at_a_part(plan: Plan) -> None:
+def test_where_looks_at_a_part(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure(), where={"encoder.pooling": "cls"})
+    found = pivot(plan, ScoreFilter(), where={"encoder.pooling": "cls"})
     assert found.row_axes == ("optim.lr",)
     assert len(found.rows) == 3
 
 
-def test_an_axis_is_rows_or_columns(plan: Plan) -> None:
+def test_an_axis_is_rows_or_columns(plan: GridPlan) -> None:
     with pytest.raises(UsageError, match="rows and columns at once"):
-        pivot(plan, Measure(), rows=["optim.lr"], columns="optim.lr")
+        pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="optim.lr")
 
 
-def test_where_takes_a_number_in_any_spelling(plan: Plan) -> None:
+def test_where_takes_a_number_in_any_spelling(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    assert pivot(plan, Measure(), where={"optim.lr": "0.00001"}) == pivot(plan, Measure(), where={"optim.lr": "1e-05"})
+    assert pivot(plan, ScoreFilter(), where={"optim.lr": "0.00001"}) == pivot(plan, ScoreFilter(), where={"optim.lr": "1e-05"})
     with pytest.raises(UsageError, match=r"has no value '7'") as caught:
-        pivot(plan, Measure(), where={"optim.lr": "7"})
+        pivot(plan, ScoreFilter(), where={"optim.lr": "7"})
     assert "1e-05, 2e-05, 5e-05" in caught.value.hint
 
 
 @pytest.mark.parametrize(
     ("measure", "message", "there"),
     [
-        (Measure(metric="foo"), "--metric foo", "spearman"),
-        (Measure(setting="foo"), "--aggregate foo", "all"),
-        (Measure(by=("foo",)), "--by foo", "dataset"),
+        (ScoreFilter(metric="foo"), "--metric foo", "spearman"),
+        (ScoreFilter(setting="foo"), "--aggregate foo", "all"),
+        (ScoreFilter(by=("foo",)), "--by foo", "dataset"),
     ],
 )
-def test_a_measure_that_no_score_has_is_named_with_those_that_are_there(plan: Plan, measure: Measure, message: str, there: str) -> None:
+def test_a_measure_that_no_score_has_is_named_with_those_that_are_there(
+    plan: GridPlan, measure: ScoreFilter, message: str, there: str
+) -> None:
     write_results(plan, list(plan.cells)[:2])
     with pytest.raises(UsageError, match=message) as caught:
         pivot(plan, measure)
     assert there in caught.value.hint
 
 
-def test_unfinished_cells_are_counted(plan: Plan) -> None:
+def test_unfinished_cells_are_counted(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells)[:4])
-    assert pivot(plan, Measure()).missing == 8
-    assert pivot(plan, Measure(task="transfer")).rows == ()
+    assert pivot(plan, ScoreFilter()).missing == 8
+    assert pivot(plan, ScoreFilter(task="transfer")).rows == ()
 
 
 def test_a_recipe_without_the_axis_stands_first(tmp_path: Path) -> None:
@@ -140,23 +142,23 @@ def test_a_recipe_without_the_axis_stands_first(tmp_path: Path) -> None:
     )
     plan = plan_of(tmp_path, text)
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure(), rows=["optim.lr"], columns="objective.weight", where={"recipe": "snli-ce"})
+    found = pivot(plan, ScoreFilter(), rows=["optim.lr"], columns="objective.weight", where={"recipe": "snli-ce"})
     assert found.columns == ("", "0.1", "0.5")
     assert found.spreads[("1e-05",), ""].mean == pytest.approx(fmean([51.1, 51.2]) - 10)
 
 
-def test_wrong_axes_and_scores_are_named(plan: Plan) -> None:
+def test_wrong_axes_and_scores_are_named(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
     with pytest.raises(UsageError, match=r"has no axis 'optim.l'") as caught:
-        pivot(plan, Measure(), rows=["optim.l"])
+        pivot(plan, ScoreFilter(), rows=["optim.l"])
     assert "optim.lr" in caught.value.hint
     with pytest.raises(UsageError, match="no score 'sts1'"):
-        pivot(plan, Measure(), score="sts1")
+        pivot(plan, ScoreFilter(), score="sts1")
 
 
-def test_what_cannot_be_told_apart_from_the_best_is_marked(plan: Plan) -> None:
+def test_what_cannot_be_told_apart_from_the_best_is_marked(plan: GridPlan) -> None:
     write_results(plan, list(plan.cells))
-    found = pivot(plan, Measure(), score="sts12")
+    found = pivot(plan, ScoreFilter(), score="sts12")
     marks = {row[0]: (spread.is_best, spread.is_tied) for (row, _), spread in found.spreads.items() if row[1] == "mean"}
     assert marks["5e-05"] == (True, False)
     assert marks["1e-05"] == (False, False)
@@ -169,5 +171,5 @@ def test_the_table_of_many_cells_has_a_row_a_variant(tmp_path: Path, monkeypatch
     assert len(plan) == 100
     write_results(plan, list(plan.cells))
     plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
-    found = pivot(Plan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), Measure())
+    found = pivot(GridPlan.load(GridFolder.of(plan.place.runs_folder, plan.name).plan_file), ScoreFilter())
     assert len(found.rows) == 50

@@ -8,14 +8,14 @@ import pytest
 
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import Items, find_row_order, find_score, numbers_of
+from embedlab.papers.order import ScoredItems, find_row_order, find_score, numbers_of
 from embedlab.papers.table import Measure, PaperTable
 from embedlab.runs.evaluations import Evaluation, Score
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
 
-NOTHING = Items(pairs=None, answers={})
+NOTHING = ScoredItems(pairs=None, answers={})
 
 
 def evaluation(task: str, *scores: Score) -> Evaluation:
@@ -89,7 +89,7 @@ def test_neighbours_and_claims_are_judged_once_each_by_pairs_and_seeds(
     evaluations: Mapping[tuple[str, str], Evaluation],
     pairs: pl.DataFrame,
 ) -> None:
-    found = find_row_order(table, members, evaluations, Items(pairs=pairs, answers={}))
+    found = find_row_order(table, members, evaluations, ScoredItems(pairs=pairs, answers={}))
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18).
     assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5"), ("0.5", "0.1"), ("0.3", "0.1")]
     assert [bool(pair.claim) for pair in found.pairs] == [False, False, True]
@@ -112,7 +112,7 @@ def test_a_row_that_lacks_a_judged_column_is_not_put_in_order(
     pairs: pl.DataFrame,
 ) -> None:
     one_year = {**evaluations, ("0.1@1", "sts"): evaluation("sts", score("sts12", 0.4))}
-    assert [(pair.better, pair.worse) for pair in find_row_order(table, members, one_year, Items(pairs=pairs, answers={})).pairs] == [
+    assert [(pair.better, pair.worse) for pair in find_row_order(table, members, one_year, ScoredItems(pairs=pairs, answers={})).pairs] == [
         ("0.3", "0.5")
     ]
 

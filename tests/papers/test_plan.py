@@ -10,11 +10,11 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import load_recipe, to_table, to_toml
 from embedlab.grids.expand import MULTITASK
-from embedlab.grids.plan import Place
-from embedlab.papers.deviations import deviations, rows_said
+from embedlab.grids.plan import GridPlace
+from embedlab.papers.deviations import deviations, rows_text
 from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import RowModels, find_runs_of, settings_apart
-from embedlab.papers.plan import Cells, expected_recipe, for_encoder, plan_cells, trainings
+from embedlab.papers.plan import TablePlan, expected_recipe, for_encoder, plan_cells, trainings
 from embedlab.papers.table import Deviation, PaperTable
 from embedlab.runs.store import RunFolder
 
@@ -28,15 +28,15 @@ def one(paper: str, name: str) -> PaperTable:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), sample=True)
+def place(tmp_path: Path) -> GridPlace:
+    return GridPlace(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), sample=True)
 
 
-def cells(table: PaperTable, place: Place, *overrides: str) -> Cells:
+def cells(table: PaperTable, place: GridPlace, *overrides: str) -> TablePlan:
     return plan_cells(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
 
 
-def make_run(place: Place, name: str, *overrides: str, recipe: str = "snli-supcl", seeds: tuple[int, ...] = (1,)) -> None:
+def make_run(place: GridPlace, name: str, *overrides: str, recipe: str = "snli-supcl", seeds: tuple[int, ...] = (1,)) -> None:
     """A finished run, as far as its name, its recipe and its model's folder go."""
     for seed in seeds:
         run = RunFolder.of(place.runs_folder, name, seed)
@@ -44,7 +44,7 @@ def make_run(place: Place, name: str, *overrides: str, recipe: str = "snli-supcl
         run.recipe_file.write_text(to_toml(load_recipe(recipe, overrides, encoder=ENCODER)))
 
 
-def test_tables_share_the_cells_that_are_one_training(place: Place) -> None:
+def test_tables_share_the_cells_that_are_one_training(place: GridPlace) -> None:
     tables = {name: cells(one("liao", name), place).plan for name in ("table2", "table4", "table6", "table7")}
     runs = {name: {variant.run.rpartition(".")[2] for variant in plan.variants} for name, plan in tables.items() if plan is not None}
     assert runs["table4"] == runs["table6"]
@@ -52,7 +52,7 @@ def test_tables_share_the_cells_that_are_one_training(place: Place) -> None:
     assert len(runs["table6"] & runs["table2"]) == 3  # λ 0.1, 0.3 and 0.5
 
 
-def test_a_cell_of_another_grid_is_reused_under_its_name(place: Place) -> None:
+def test_a_cell_of_another_grid_is_reused_under_its_name(place: GridPlace) -> None:
     table = one("liao", "table6")
     first = cells(table, place).plan
     assert first is not None
@@ -65,14 +65,14 @@ def test_a_cell_of_another_grid_is_reused_under_its_name(place: Place) -> None:
     ]
 
 
-def test_a_row_that_is_another_recipe_for_each_column_has_a_cell_for_each(place: Place) -> None:
+def test_a_row_that_is_another_recipe_for_each_column_has_a_cell_for_each(place: GridPlace) -> None:
     found = cells(one("sedghamiz", "table3"), place).plan
     assert found is not None
     data = [variant.recipe["stage"][0]["data"]["datasets"] for variant in found.variants]
     assert data == [["glue-rte"], ["glue-cola"], ["glue-mrpc"]] * 2
 
 
-def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: Place) -> None:
+def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridPlace) -> None:
     found = cells(one("chen", "table7"), place).plan
     assert found is not None
     assert [variant.recipe["mix"]["combine"] for variant in found.variants] == ["surgery", "average"]
@@ -81,12 +81,12 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: Place) -> None:
 
 
 def test_the_dev_score_of_multitask_is_over_the_datasets_of_the_task() -> None:
-    from embedlab.tasks.multitask import DATASETS
+    from embedlab.tasks.multitask import MULTITASK_DATASETS
 
-    assert MULTITASK == DATASETS
+    assert MULTITASK == MULTITASK_DATASETS
 
 
-def test_a_key_that_tells_rows_apart_cannot_be_set_for_all(place: Place) -> None:
+def test_a_key_that_tells_rows_apart_cannot_be_set_for_all(place: GridPlace) -> None:
     with pytest.raises(UsageError) as error:
         cells(one("liao", "table6"), place, "objective.weight=0.2")
     assert "'objective.weight'" in error.value.message
@@ -103,7 +103,7 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     assert not any("encoder.model" in source.set for source in for_encoder(roberta, ENCODER)[0].sources.values())
 
 
-def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_what_the_rows_differ_in(place: Place) -> None:
+def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_what_the_rows_differ_in(place: GridPlace) -> None:
     table = one("liao", "table6")
     make_run(place, "mine", "objective.weight=0.1", "optim.lr=3e-5")
     make_run(place, "exact", "objective.weight=0.1")
@@ -117,7 +117,7 @@ def test_the_run_of_the_very_recipe_stands_for_a_row_then_one_that_agrees_in_wha
     assert "mine" in find_runs_of(table, place.runs_folder, (), ENCODER).values()
 
 
-def test_a_run_without_what_the_whole_table_sets_stands_for_none_of_its_rows(place: Place) -> None:
+def test_a_run_without_what_the_whole_table_sets_stands_for_none_of_its_rows(place: GridPlace) -> None:
     table = one("liao", "table7")  # along τ, every row with λ = 0.5
     make_run(place, "of-table-6", "objective.weight=0.3", "objective.temperature=1.0")
     make_run(place, "short", "objective.weight=0.5", "objective.temperature=0.1", "data.rows=50")
@@ -125,7 +125,7 @@ def test_a_run_without_what_the_whole_table_sets_stands_for_none_of_its_rows(pla
     assert {row: found[key] for key, (row, _) in trainings(table).items() if key in found} == {"0.1": "short"}
 
 
-def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(place: Place) -> None:
+def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(place: GridPlace) -> None:
     table = one("liao", "table6")
     for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
         make_run(place, f"{name}-0.1", "objective.weight=0.1", *values)
@@ -136,7 +136,7 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
     assert settings_apart(table, place.runs_folder, found) == {}
 
 
-def test_runs_that_differ_in_more_than_the_rows_are_told(place: Place) -> None:
+def test_runs_that_differ_in_more_than_the_rows_are_told(place: GridPlace) -> None:
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
@@ -145,14 +145,14 @@ def test_runs_that_differ_in_more_than_the_rows_are_told(place: Place) -> None:
     assert settings_apart(table, place.runs_folder, found) == {"stage.0.optim.epochs": ["6.0", "0.5"], "stage.0.data.rows": ["null", "50"]}
 
 
-def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(place: Place) -> None:
+def test_without_an_encoder_a_row_takes_a_run_of_any_unless_it_is_about_one(place: GridPlace) -> None:
     (table,) = select_tables("tsukagoshi", "table3")
     make_run(place, "sbert", recipe="sbert")
     found = find_runs_of(table, place.runs_folder, (), None)
     assert {row for key, (row, _) in trainings(table).items() if key in found} == {"BERT-base SBERT"}
 
 
-def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(place: Place) -> None:
+def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(place: GridPlace) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
     make_run(place, "d", recipe="defsent", seeds=(2, 3, 4))
@@ -171,7 +171,7 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(pl
 
 
 @pytest.mark.parametrize(("seeds", "couples"), [((1,), 0), ((1, 2), 1), ((1, 2, 3, 4, 5), 2)])
-def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: int, place: Place) -> None:
+def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: int, place: GridPlace) -> None:
     """Two seeds are one couple: the same two in the other order would be an estimate without a spread."""
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=seeds)
@@ -183,7 +183,7 @@ def test_no_seed_counts_twice_in_the_control(seeds: tuple[int, ...], couples: in
     assert len(set(used)) == len(used) == 2 * couples
 
 
-def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(place: Place) -> None:
+def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(place: GridPlace) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "liaos-baseline", recipe="snli-ce")
     assert find_runs_of(table, place.runs_folder, (), ENCODER) == {}
@@ -191,14 +191,14 @@ def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(p
     assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"short-sbert"}
 
 
-def test_a_recipe_of_ones_own_fills_a_row_where_it_learns_the_same(place: Place) -> None:
+def test_a_recipe_of_ones_own_fills_a_row_where_it_learns_the_same(place: GridPlace) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "mine", "summary=mine", "data.rows=50", recipe="sbert")
     make_run(place, "another", "summary=mine", "objective.head=two-layer", recipe="sbert")
     assert set(find_runs_of(table, place.runs_folder, (), ENCODER).values()) == {"mine"}
 
 
-def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(place: Place) -> None:
+def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(place: GridPlace) -> None:
     (table,) = select_tables("chen", "table2")
     make_run(place, "pre-nli", recipe="multitask-pretrain-nli")
     for start in ("pre-nli", "pre-nli@1", str(place.runs_folder / "pre-nli" / "seed-1" / "model")):
@@ -234,11 +234,11 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         Deviation(what="seeds a number", paper="1", here="2", rows=("0.1", "0.7")),
         Deviation(what="seeds a number", paper="1", here="3", rows=("0.3",)),
     ]
-    assert [rows_said(one, rows) for one in found] == ["all trained", "all trained", "0.9", "0.1, 0.3", "0.1, 0.7", "0.3"]
+    assert [rows_text(one, rows) for one in found] == ["all trained", "all trained", "0.9", "0.1, 0.3", "0.1, 0.7", "0.3"]
     assert deviations(table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}) == [
         Deviation(what="snli train", paper="the corpus", here="sample: generated, no number is about real language", rows=("0.1",))
     ]
-    assert rows_said(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"]) == "0.1"
+    assert rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"]) == "0.1"
 
 
 def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> None:

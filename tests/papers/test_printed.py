@@ -5,9 +5,9 @@ import tomllib
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.papers.printed import FOLDER, PAPERS, published_row, published_table, published_tables
+from embedlab.papers.printed import PAPERS, REFERENCE_FOLDER, published_row, published_table, published_tables
 
-MODELS = sorted(tomllib.loads((FOLDER / "published.toml").read_text()))
+MODELS = sorted(tomllib.loads((REFERENCE_FOLDER / "published.toml").read_text()))
 
 
 def test_a_printed_row_is_found_by_its_recipe() -> None:
@@ -21,7 +21,7 @@ def test_every_entry_points_at_exactly_one_printed_row_whose_average_is_the_mean
     row = published_row(model)
     assert row is not None
     assert row.average == pytest.approx(sum(row.scores.values()) / len(row.scores), abs=0.01)
-    entry = tomllib.loads((FOLDER / "published.toml").read_text())[model]
+    entry = tomllib.loads((REFERENCE_FOLDER / "published.toml").read_text())[model]
     assert published_table(row.paper, row.table).filter(**entry["row"]).height == 1
 
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from embedlab.reports.drawing import DENSE, draw
-from embedlab.reports.plots import Dots, Lines, Plot, Points, Scatter, Series
+from embedlab.reports.drawing import DENSE, draw_svg
+from embedlab.reports.plots import Dots, Lines, Plot, Scatter, ScatterPoints, Series
 
 LABELS = ["sts12", "sts13", "sts14"]
 ONE = Series(name="one", values=[50.0, 60.0, math.nan], low=[49.0, 58.0, math.nan], high=[51.0, 63.0, math.nan])
@@ -20,7 +20,7 @@ PLOTS: list[Plot] = [
     Lines(title="lines", labels=LABELS, series=[ONE, TWO], axis="points", along="fifth"),
     Scatter(
         title="scatter",
-        panels=[Points(name=name, x=[0.0, 1.0, 2.0], y=[2.0, 1.0, math.nan]) for name in ("a", "b", "c")],
+        panels=[ScatterPoints(name=name, x=[0.0, 1.0, 2.0], y=[2.0, 1.0, math.nan]) for name in ("a", "b", "c")],
         x_axis="gold",
         y_axis="cosine",
         diagonal=True,
@@ -29,7 +29,7 @@ PLOTS: list[Plot] = [
 
 
 def parsed(plot: Plot) -> ElementTree.Element:
-    return ElementTree.fromstring(draw(plot))
+    return ElementTree.fromstring(draw_svg(plot))
 
 
 def marks(root: ElementTree.Element) -> dict[str, tuple[float, float]]:
@@ -55,7 +55,7 @@ def test_a_plot_is_drawn_in_the_colours_of_the_page_with_letters_as_letters(plot
 
 
 def test_equal_plots_give_equal_text() -> None:
-    assert draw(PLOTS[1]) == draw(PLOTS[1])
+    assert draw_svg(PLOTS[1]) == draw_svg(PLOTS[1])
 
 
 @pytest.mark.parametrize(("plot", "along"), [(PLOTS[0], 0), (PLOTS[1], 1)], ids=["dots", "lines"])
@@ -89,7 +89,7 @@ def drawn_points(root: ElementTree.Element) -> int:
 @pytest.mark.parametrize(("count", "shown"), [(7, 7), (DENSE + 50, DENSE)])
 def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) -> None:
     x = np.random.default_rng(0).normal(size=count).tolist()
-    root = parsed(Scatter(title="s", panels=[Points(name="a", x=x, y=x)], x_axis="x", y_axis="y"))
+    root = parsed(Scatter(title="s", panels=[ScatterPoints(name="a", x=x, y=x)], x_axis="x", y_axis="y"))
     assert drawn_points(root) == shown
     said = " ".join("".join(element.itertext()) for element in root.iter("text"))
     assert (f"{DENSE} of {count} pairs" in said) == (count > shown)
@@ -108,7 +108,7 @@ def test_a_name_that_xml_cannot_hold_is_drawn_with_escapes(kind: type[Plot]) -> 
     plots: dict[type[Plot], Plot] = {
         Dots: Dots(title=name, labels=[name, "b"], series=series[:1], axis=name),
         Lines: Lines(title=name, labels=[name, "b"], series=series[:1], axis=name, along=name),
-        Scatter: Scatter(title=name, panels=[Points(name=name, x=np.zeros(3), y=np.ones(3))], x_axis=name, y_axis=name),
+        Scatter: Scatter(title=name, panels=[ScatterPoints(name=name, x=np.zeros(3), y=np.ones(3))], x_axis=name, y_axis=name),
     }
     root = parsed(plots[kind])
     assert root.attrib["aria-label"] == "a\\u0000\\u001b[2J\\ud800b"

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.reports.html import Section, check_page_path, page, write_page
 from embedlab.reports.plots import Dots, Series
-from embedlab.reports.tables import Cell, Column, Table
+from embedlab.reports.tables import Column, Table, TableCell
 
 HOSTILE = '<script>alert("x")</script> & <img src=http://there/x.png>'
 VOID = {"meta", "br", "img", "link", "hr"}
@@ -49,7 +49,7 @@ def text() -> str:
     table = Table(
         title=f"Scores {HOSTILE}",
         columns=[Column(key="model", title="model"), Column(key="score", title=HOSTILE, align="right")],
-        rows=[{"model": HOSTILE, "score": Cell(value=1.0, text="78.40 ± 0.31 ab")}],
+        rows=[{"model": HOSTILE, "score": TableCell(value=1.0, text="78.40 ± 0.31 ab")}],
         notes=("one note", HOSTILE),
     )
     plot = Dots(title=HOSTILE, labels=[HOSTILE, "b"], series=[Series(name="$x$ & <b>", values=[1.0, 2.0])], axis="points")

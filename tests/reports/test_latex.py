@@ -3,7 +3,7 @@
 import re
 
 from embedlab.reports.latex import to_latex
-from embedlab.reports.tables import Cell, Column, Table
+from embedlab.reports.tables import Column, Table, TableCell
 
 SPECIAL = r"a_b & 100% $5 #1 {x} ~/home ^2 \n λ=0.5 τ 78.4† ± 0.3‡ −1.0 – <a> | [+1.0, +2.0]*"
 PRINTED = {
@@ -46,7 +46,7 @@ def cells(latex: str) -> list[list[str]]:
 
 def table(*texts: str) -> Table:
     columns = [Column(key="model", title="model"), Column(key="score", title="50% & more")]
-    rows = [{"model": text, "score": Cell(value=78.4, text="78.40 ± 0.31 a")} for text in texts]
+    rows = [{"model": text, "score": TableCell(value=78.4, text="78.40 ± 0.31 a")} for text in texts]
     return Table(title="A & B", columns=columns, rows=rows, notes=["two\nlines"])
 
 

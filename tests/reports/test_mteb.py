@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.mteb import TASKS, write_mteb
+from embedlab.reports.mteb import MTEB_TASKS, write_mteb
 from embedlab.runs.evaluations import Evaluation, Score
 
 STATE = {
@@ -82,4 +82,4 @@ def test_mteb_itself_reads_the_result(tmp_path: Path) -> None:
     results = pytest.importorskip("mteb.results")
     result = results.TaskResult.from_disk(write_mteb(tmp_path, evaluation())[1])
     assert result.get_score() == pytest.approx(0.789877)
-    assert {result.task_name} <= set(TASKS.values())
+    assert {result.task_name} <= set(MTEB_TASKS.values())

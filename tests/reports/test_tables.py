@@ -6,7 +6,7 @@ import math
 import pytest
 from rich.console import Console
 
-from embedlab.reports.tables import Cell, Column, Table
+from embedlab.reports.tables import Column, Table, TableCell
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def table() -> Table:
             Column(key="delta", title="Δ", digits=1),
         ],
         rows=[
-            {"dataset": "sts12", "pairs": 3108, "score": Cell(value=0.1 + 0.2, text="30.0 ± 0.3 a"), "delta": 2.345},
-            {"dataset": "a|b [bold]", "pairs": 7, "score": Cell(value=math.nan, text="–"), "delta": math.inf, "p_holm": 0.25},
+            {"dataset": "sts12", "pairs": 3108, "score": TableCell(value=0.1 + 0.2, text="30.0 ± 0.3 a"), "delta": 2.345},
+            {"dataset": "a|b [bold]", "pairs": 7, "score": TableCell(value=math.nan, text="–"), "delta": math.inf, "p_holm": 0.25},
             {"dataset": "sick-r"},
         ],
         notes=["a: cannot be told apart"],

@@ -13,10 +13,10 @@ from embedlab import __version__
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.evaluation.scored_pairs import ScoredPairs, described, evaluate, score_models
+from embedlab.evaluation.scored_pairs import ScoredPairs, describe_evaluation, evaluate_pairs, score_models
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import dev_score, open_parts
+from embedlab.tasks.sts import open_parts, sts_dev_score
 
 # FACTS: Dice itself as the model, Spearman x100, all / mean / wmean.
 GOLDEN = {
@@ -40,7 +40,7 @@ def values(evaluation: Evaluation, by: str, metric: str = "spearman") -> dict[tu
 
 def test_dice_scores_the_golden_numbers_in_all_three_aggregations(shared_data: Path, tmp_path: Path) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
-    found = values(evaluate(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]), "dice"), "dataset")
+    found = values(evaluate_pairs(scored(["dice"], settings, [*GOLDEN, "sts-benchmark", "sick-r"]), "dice"), "dataset")
     for dataset, numbers in GOLDEN.items():
         assert [found[dataset, aggregate] for aggregate in ("all", "mean", "wmean")] == pytest.approx(numbers, abs=0.01)
     assert found["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
@@ -49,7 +49,7 @@ def test_dice_scores_the_golden_numbers_in_all_three_aggregations(shared_data: P
 
 def test_fifths_cut_all_pairs_of_sts_benchmark_and_leave_its_test_score_alone(shared_data: Path, tmp_path: Path) -> None:
     settings = Settings(data=shared_data, cache=tmp_path / "cache")
-    evaluation = evaluate(scored(["dice"], settings, ["sts-benchmark"], fifths=True), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts-benchmark"], fifths=True), "dice")
     fifths = [score.items for score in evaluation.scores if score.by == "dice" and score.metric == "spearman"]
     assert fifths == [1726, 1726, 1726, 1725, 1725]
     assert values(evaluation, "dataset")["sts-benchmark", "all"] == pytest.approx(56.48, abs=0.01)
@@ -66,7 +66,7 @@ def test_blanked_gold_lines_move_numbers_and_counts_as_an_independent_script_say
         lines[index] = ""
     gold_file.write_text("\n".join(lines) + "\n")
     settings = Settings(data=tmp_path / "data", cache=tmp_path / "cache", allow_partial=True)
-    evaluation = evaluate(scored(["dice"], settings, ["sts16"]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts16"]), "dice")
     golds, dices, weighted = [], [], []
     for source in ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"):
         gold, dice = slow_source(folder, source)
@@ -134,7 +134,7 @@ def test_one_missing_dataset_leaves_the_others_and_is_named(shared_data: Path, t
 
 def test_sample_scores_are_marked_and_carry_what_made_them(tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
-    evaluation = evaluate(scored(["dice"], settings, ["sts12", "sick-r"]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, ["sts12", "sick-r"]), "dice")
     assert evaluation.marks == ("sample",)
     assert {part["name"] for part in evaluation.data} == {"sts12", "sick-r"}
     assert evaluation.precision == "float32"
@@ -144,7 +144,7 @@ def test_sample_scores_are_marked_and_carry_what_made_them(tmp_path: Path) -> No
 def test_the_average_of_seven_is_the_plain_mean_of_the_datasets(tmp_path: Path) -> None:
     settings = Settings(sample=True, cache=tmp_path / "cache")
     datasets = ["sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r"]
-    evaluation = evaluate(scored(["dice"], settings, datasets), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], settings, datasets), "dice")
     each = values(evaluation, "dataset")
     mean = np.mean([each[name, "all"] for name in datasets])
     assert values(evaluation, "average")["average of seven", "all"] == pytest.approx(mean)
@@ -157,14 +157,14 @@ def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
     frame = source.open("sts-benchmark", "dev").frame
     dice = DiceScorer()
     expected = stats.spearmanr(frame["gold"], dice.score(frame["sentence1"].to_list(), frame["sentence2"].to_list())).statistic
-    assert dev_score(source, "sts-benchmark")(dice) == pytest.approx(100 * expected)
+    assert sts_dev_score(source, "sts-benchmark")(dice) == pytest.approx(100 * expected)
 
 
 def test_a_users_own_file_is_scored_whatever_its_path_holds(tmp_path: Path) -> None:
     own = tmp_path / "monday 10:30" / "sts-benchmark:dev.tsv"
     own.parent.mkdir()
     own.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na c\ta d\t2\na b\tc d\t0\n")
-    evaluation = evaluate(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]), "dice")
+    evaluation = evaluate_pairs(scored(["dice"], Settings(cache=tmp_path / "cache"), [str(own)]), "dice")
     assert values(evaluation, "dataset")[str(own), "all"] == pytest.approx(100)
     assert values(evaluation, "source")[str(own), "all"] == pytest.approx(100)
 
@@ -180,11 +180,11 @@ def test_the_signature_names_the_version_that_computed_stored_similarities(tmp_p
     file.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na\tb\t1\n")
     settings = Settings(cache=tmp_path / "cache")
     first = scored(["dice"], settings, [str(file)])
-    assert described(first, "dice").signature.version == (__version__,)
+    assert describe_evaluation(first, "dice").signature.version == (__version__,)
     place = first.places["dice"]
     stored = place.read()
     replace(stored, facts={**stored.facts, "embedlab": "0.0.9"}).write(place.scores_file)
-    assert described(scored(["dice"], settings, [str(file)]), "dice").signature.version == ("0.0.9", __version__)
+    assert describe_evaluation(scored(["dice"], settings, [str(file)]), "dice").signature.version == ("0.0.9", __version__)
     file.write_text(file.read_text() + "a c\tb c\t2\n")
     scored(["dice"], settings, [str(file)])
     assert place.read().facts["embedlab"] == f"0.0.9 + {__version__}"

@@ -13,8 +13,8 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, Score
 from embedlab.tasks import transfer
-from embedlab.tasks._labelled import large_enough
-from embedlab.tasks.transfer import AVERAGES, DATASETS, evaluate, evaluate_transfer, f1, open_transfer
+from embedlab.tasks._labelled import drop_small_tasks
+from embedlab.tasks.transfer import TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate, evaluate_transfer, open_transfer, second_class_f1
 from tests.tasks.labelled_sentences import WordEncoder, sentence, write_lines, write_mr, write_mrpc, write_sst2
 
 SMALL = ("mr", "sst2", "mrpc")
@@ -72,15 +72,15 @@ def test_the_items_behind_a_score_give_the_score(small: Source) -> None:
     assert by_name["sst2"].correct.mean() == by_name["sst2"].outcome.accuracy
     mrpc = by_name["mrpc"]
     metrics = pytest.importorskip("sklearn.metrics")
-    assert f1(mrpc) == pytest.approx(metrics.f1_score(mrpc.gold, mrpc.outcome.predicted))
+    assert second_class_f1(mrpc) == pytest.approx(metrics.f1_score(mrpc.gold, mrpc.outcome.predicted))
 
 
 def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source) -> None:
     opened = open_transfer(small)
-    assert set(opened.missing) == set(DATASETS) - set(SMALL)
+    assert set(opened.missing) == set(TRANSFER_TASKS) - set(SMALL)
     found = evaluate_transfer(WordEncoder(), opened, "exact").evaluation
     averages = {score.slice: score.value for score in found.scores if score.by == "average"}
-    assert list(averages) == [f"{name}, 3 of {len(members)}" for name, members in AVERAGES.items()]
+    assert list(averages) == [f"{name}, 3 of {len(members)}" for name, members in TRANSFER_AVERAGES.items()]
     chosen = [
         score.value for score in found.scores if score.metric == "accuracy" and score.split in {"cv", "test"} and score.by == "dataset"
     ]
@@ -89,7 +89,7 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
 
 
 def test_without_mpqa_the_average_of_eight_is_marked_seven_of_eight() -> None:
-    opened = open_transfer(Source(sample=True), AVERAGES["average of 8 (liao, with SST5)"])
+    opened = open_transfer(Source(sample=True), TRANSFER_AVERAGES["average of 8 (liao, with SST5)"])
     left = replace(
         opened,
         tasks=tuple(task for task in opened.tasks if task.name != "mpqa"),
@@ -140,7 +140,7 @@ def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -
     write_mrpc(tmp_path, 9)
     opened = open_transfer(Source(folder=tmp_path, offline=True, allow_partial=True), ("mrpc",))
     with pytest.raises(MissingError, match="mrpc has 9 rows: too few for 10 folds"):
-        large_enough(opened, "literature")
+        drop_small_tasks(opened, "literature")
 
 
 def test_an_unknown_task_names_the_nearest() -> None:

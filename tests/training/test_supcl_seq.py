@@ -24,7 +24,7 @@ from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import learner, stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.dropout import Place, dropout_places
+from embedlab.training.dropout import DropoutPlace, dropout_places
 from tests.training.small_runs import MACHINE, interrupted, recipe_of, saved_bytes
 
 Train = Callable[..., RunFolder]
@@ -48,7 +48,7 @@ def test_the_rates_of_a_step_are_the_list_and_nothing_else(train: Train, tiny_en
     rates: list[float | None] = []
     change = learner.dropout_rate
 
-    def record(places: Sequence[Place], rate: float | None):  # noqa: ANN202 - a context manager
+    def record(places: Sequence[DropoutPlace], rate: float | None):  # noqa: ANN202 - a context manager
         rates.append(rate)
         return change(places, rate)
 

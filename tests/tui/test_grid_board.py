@@ -5,19 +5,19 @@ from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import Place
+from embedlab.grids.plan import GridPlace
 from embedlab.grids.progress import GridProgress
-from embedlab.grids.queue import Entry, State
+from embedlab.grids.queue import CellState, QueueEntry
 from embedlab.tui.launch.grid_board import GridLook, shown
 
 
 def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_path: Path) -> None:
     settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
-    plan = expand_grid(load_grid("sbert-lr"), Place.of(settings))
-    entries = [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+    plan = expand_grid(load_grid("sbert-lr"), GridPlace.of(settings))
+    entries = [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
     first = [cell.number for cell in plan.cells if cell.variant == plan.variants[0]]
 
-    def board(*states: State) -> GridLook:
+    def board(*states: CellState) -> GridLook:
         told = dict(zip(first, states, strict=False))
         found = tuple(replace(entry, state=told.get(entry.number, entry.state)) for entry in entries)
         return shown(

@@ -12,7 +12,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
-from embedlab.grids.plan import GridFolder, Place
+from embedlab.grids.plan import GridFolder, GridPlace
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
@@ -222,7 +222,7 @@ def test_files_of_edited_grids_do_not_pile_up(world: Settings, tmp_path: Path, m
 def test_a_grid_whose_cells_are_not_queued_yet_has_not_ended(world: Settings, tmp_path: Path) -> None:
     settings = replace(world, runs=tmp_path / "runs")
     folder = GridFolder.of(settings.runs_folder, "sbert-lr")
-    expand_grid(load_grid("sbert-lr"), Place.of(settings)).save(folder.plan_file)
+    expand_grid(load_grid("sbert-lr"), GridPlace.of(settings)).save(folder.plan_file)
     folder.queue_file.touch()
     look = GridBoard(settings, "sbert-lr").look()
     assert look is not None

@@ -10,7 +10,7 @@ from embedlab.cli import completion
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
-from embedlab.reports.notes import marked, partial_notes, sample_note
+from embedlab.reports.notes import partial_notes, sample_note, with_marks
 
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings
@@ -48,7 +48,7 @@ def ls(*, terminal: Terminal) -> None:
     notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are here", *sample_note(marks)]
     notes += [] if terminal.settings.data or marks else ["no data folder is set: --data DIR or EMBEDLAB_DATA"]
     terminal.show(
-        Table(title=marked("Datasets", marks), columns=tuple(Column(key=key, title=key) for key in titles), rows=rows, notes=notes)
+        Table(title=with_marks("Datasets", marks), columns=tuple(Column(key=key, title=key) for key in titles), rows=rows, notes=notes)
     )
 
 
@@ -186,7 +186,7 @@ def overlaps(
     states = [part.state for part in parts]
     marks = data_marks(states)
     notes = [*sample_note(marks), *partial_notes(states)]
-    terminal.show(Table(title=marked("Overlaps", marks), columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
+    terminal.show(Table(title=with_marks("Overlaps", marks), columns=columns, rows=count(parts[:1], parts[1:]).to_dicts(), notes=notes))
 
 
 def _open(source: "Source", name: str, split: str | None) -> "Part":

@@ -16,8 +16,8 @@ from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings
     from embedlab.grids.estimate import Cost
-    from embedlab.grids.plan import GridFolder, Plan
-    from embedlab.grids.queue import Entry
+    from embedlab.grids.plan import GridFolder, GridPlan
+    from embedlab.grids.queue import QueueEntry
 
 app = typer.Typer(name="grid", help="Run ablations: a recipe and axes, each combination with several seeds.", no_args_is_help=True)
 
@@ -127,13 +127,13 @@ def table(
 
     * is the best of its column (with --columns, of the table), = cannot be told apart from it.
     """
-    from embedlab.grids.plan import GridFolder, Plan
-    from embedlab.grids.table import Measure, pivot
+    from embedlab.grids.plan import GridFolder, GridPlan
+    from embedlab.grids.table import ScoreFilter, pivot
     from embedlab.reports.grid_scores import pivot_table
     from embedlab.reports.latex import to_latex
 
-    plan = Plan.load(GridFolder.find(terminal.settings.runs_folder, grid).plan_file)
-    measure = Measure(task=task, metric=metric, setting=setting, by=tuple(by or ("dataset", "average")))
+    plan = GridPlan.load(GridFolder.find(terminal.settings.runs_folder, grid).plan_file)
+    measure = ScoreFilter(task=task, metric=metric, setting=setting, by=tuple(by or ("dataset", "average")))
     found = pivot(plan, measure, rows=rows, columns=columns, score=score, where=dict(_pair(text) for text in where or ()))
     if not found.rows:
         _refuse_unknown_task(task)
@@ -151,12 +151,12 @@ def table(
 @common("data", "runs", "output")
 def cancel(grid: GridName, *, terminal: Terminal) -> None:
     """Ask every process that works on GRID to save its cell and stop."""
-    from embedlab.grids.plan import GridFolder, Plan
+    from embedlab.grids.plan import GridFolder, GridPlan
     from embedlab.grids.queue import Queue
     from embedlab.grids.worker import is_alive
 
     folder = GridFolder.find(terminal.settings.runs_folder, grid)
-    plan = Plan.load(folder.plan_file)
+    plan = GridPlan.load(folder.plan_file)
     if not is_alive(folder):
         raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
     with Queue(folder.queue_file) as queue:
@@ -164,11 +164,11 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
     terminal.done(f"asked the workers of {plan.name} to stop; the command that started it goes on from there", cancelled=plan.name)
 
 
-def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "Plan":
+def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int | None, encoder: str | None) -> "GridPlan":
     """The plan of a grid as the command line asks for it."""
     from embedlab.grids.expand import expand_grid
     from embedlab.grids.grid_file import grid_names, load_grid, sets_key, with_fixed
-    from embedlab.grids.plan import GridFolder, Place, Plan
+    from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
     from embedlab.workflows.sample_encoder import build_sample_encoder
     from embedlab.workflows.starting import starting_encoder
 
@@ -176,7 +176,7 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
     if name not in grid_names() and not name.endswith(".toml") and started.is_file():
         if overrides or seeds is not None or encoder is not None:
             raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --seeds or --encoder give its TOML file")
-        plan = Plan.load(started)
+        plan = GridPlan.load(started)
         _refuse_other_place(plan, settings)
         return plan
     grid = with_fixed(load_grid(name), overrides)
@@ -186,14 +186,14 @@ def _plan(name: str, settings: "Settings", overrides: Sequence[str], seeds: int 
         grid = with_fixed(grid, [f"encoder.model={start}"])
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    return expand_grid(grid, Place.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
+    return expand_grid(grid, GridPlace.of(settings), seeds=range(1, seeds + 1) if seeds is not None else None)
 
 
-def _refuse_other_place(plan: "Plan", settings: "Settings") -> None:
+def _refuse_other_place(plan: "GridPlan", settings: "Settings") -> None:
     """Refuse what was asked for otherwise than the cells of a grid that goes on are made, instead of leaving it out."""
-    from embedlab.grids.plan import Place
+    from embedlab.grids.plan import GridPlace
 
-    default, selected = Place(runs="", cache=""), Place.of(settings)
+    default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
     keys = ("data", "offline", "allow_partial", "device", "precision")
     others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
     others += ["threads"] if settings.threads not in {None, plan.threads} else []
@@ -204,7 +204,7 @@ def _refuse_other_place(plan: "Plan", settings: "Settings") -> None:
         )
 
 
-def show_cells(plans: "Sequence[Plan]", workers: int | None, cluster: str | None, terminal: Terminal) -> None:
+def show_cells(plans: "Sequence[GridPlan]", workers: int | None, cluster: str | None, terminal: Terminal) -> None:
     """Show the cells of every plan, which of them are done, and what the others would cost; nothing is made."""
     from embedlab.cli.grid_tables import cells_table
     from embedlab.grids.progress import entry_of_run
@@ -216,8 +216,8 @@ def show_cells(plans: "Sequence[Plan]", workers: int | None, cluster: str | None
 
 
 def run_plan(
-    plan: "Plan", folder: "GridFolder", rungs: Sequence[float], workers: int | None, cluster: str | None, terminal: Terminal
-) -> "list[Entry]":
+    plan: "GridPlan", folder: "GridFolder", rungs: Sequence[float], workers: int | None, cluster: str | None, terminal: Terminal
+) -> "list[QueueEntry]":
     """Say what is to come, do it under the board, and give the cells as they ended."""
     from embedlab.cli.grid_board import board
     from embedlab.grids.cluster import run_on_cluster
@@ -245,7 +245,7 @@ def run_plan(
         return list(follower.look().entries)
 
 
-def _hands(plan: "Plan", workers: int | None, cluster: str | None) -> tuple[list[str], int]:
+def _hands(plan: "GridPlan", workers: int | None, cluster: str | None) -> tuple[list[str], int]:
     """The GPUs of this machine that cells may take, and how many cells run at once."""
     from embedlab.grids.local import visible_gpus
 
@@ -254,7 +254,7 @@ def _hands(plan: "Plan", workers: int | None, cluster: str | None) -> tuple[list
 
 
 def _note_cost(
-    plan: "Plan", entries: "Sequence[Entry]", gpus: Sequence[str], at_once: int, cluster: str | None, terminal: Terminal
+    plan: "GridPlan", entries: "Sequence[QueueEntry]", gpus: Sequence[str], at_once: int, cluster: str | None, terminal: Terminal
 ) -> "Cost":
     """Say what is to be done, where, how long it may take and how much disk it needs."""
     import shutil
@@ -272,7 +272,7 @@ def _note_cost(
     return cost
 
 
-def _run_cell(plan: "Plan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
+def _run_cell(plan: "GridPlan", folder: "GridFolder", number: int, terminal: Terminal) -> None:
     from embedlab.grids.local import alone, run_cell, store_plan
 
     cell = plan.cell(number)

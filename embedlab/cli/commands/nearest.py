@@ -11,7 +11,7 @@ from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import MissingError
 from embedlab.data.sentence_file import sentences
-from embedlab.reports.notes import marked, model_marks, model_notes, sample_note
+from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
 
 if TYPE_CHECKING:
     from embedlab.models.catalog import Model
@@ -61,7 +61,7 @@ def nearest(
         Column(key="sentence", title="sentence", is_prose=True),
     )
     marks = model_marks(models)
-    title = marked(f"Nearest to {sentence!r} by {', '.join(dict.fromkeys(model))}", marks)
+    title = with_marks(f"Nearest to {sentence!r} by {', '.join(dict.fromkeys(model))}", marks)
     terminal.show(Table(title=title, columns=columns, rows=rows, notes=[*sample_note(marks), *used]))
 
 

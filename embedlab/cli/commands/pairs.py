@@ -11,7 +11,7 @@ from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.names import unknown
 from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
-from embedlab.reports.notes import data_notes, marked, usage_notes
+from embedlab.reports.notes import data_notes, usage_notes, with_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from embedlab.evaluation.scored_pairs import ScoredPairs
-    from embedlab.reports.tables import Cell, Column, Value
+    from embedlab.reports.tables import Column, TableCell, Value
 
-    Row = dict[str, Value | Cell]
+    Row = dict[str, Value | TableCell]
 
 EXAMPLES = examples(
     "embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR",
@@ -83,7 +83,7 @@ def pairs(
     signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
     terminal.show(
         Table(
-            title=marked(_count(shown.height, matching.height, ranked.height), scored.marks),
+            title=with_marks(_count(shown.height, matching.height, ranked.height), scored.marks),
             columns=columns,
             rows=rows,
             notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
@@ -109,7 +109,7 @@ def _columns_of(names: "Sequence[str]") -> list[str]:
 def _rows(scored: "ScoredPairs", shown: "pl.DataFrame", columns: "Sequence[Column]") -> "tuple[list[Row], bool]":
     """The rows of the table, each similarity marked where its model knows text of the pair, and whether any does."""
     from embedlab.evaluation.provenance import overlap_mark
-    from embedlab.reports.tables import Cell
+    from embedlab.reports.tables import TableCell
 
     rows: list[Row] = shown.select([column.key for column in columns]).to_dicts()
     is_any = False
@@ -119,7 +119,7 @@ def _rows(scored: "ScoredPairs", shown: "pl.DataFrame", columns: "Sequence[Colum
         for row, shared in zip(rows, text.row_overlaps(shown) if text is not None else (), strict=False):
             if shared and isinstance(value := row[model.name], float):
                 row |= {
-                    model.name: Cell(value=value, text=f"{value:.{DIGITS}f}{overlap_mark(shared)}"),
+                    model.name: TableCell(value=value, text=f"{value:.{DIGITS}f}{overlap_mark(shared)}"),
                     **shared_fields(model.name, shared),
                 }
                 is_any = True

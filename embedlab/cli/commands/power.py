@@ -10,11 +10,11 @@ from embedlab.cli.models import ModelName
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode, UsageError
-from embedlab.reports.notes import data_notes, marked, usage_notes
+from embedlab.reports.notes import data_notes, usage_notes, with_marks
 
 if TYPE_CHECKING:
     from embedlab.analysis.power import Detectable
-    from embedlab.reports.tables import Cell, Value
+    from embedlab.reports.tables import TableCell, Value
 
 EXAMPLES = examples(
     "embedlab power snli-ce snli-supcl --data DIR",
@@ -66,7 +66,7 @@ def power(
     ]
     if detect is not None and not any(count > 1 for count in own):
         notes.append("no model has two seeds: how many a difference needs is unknown")
-    title = marked(f"What can be told of {second} and {first}", scored.marks)
+    title = with_marks(f"What can be told of {second} and {first}", scored.marks)
     rows = [_row(one) for one in found]
     terminal.show(
         Table(title=title, columns=columns, rows=rows, notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes])
@@ -84,14 +84,14 @@ def _check(first: str, second: str, detect: float | None, seeds: int | None) -> 
         raise UsageError(f"--seeds is {seeds}: too few to know a spread", hint="give 2 or more")
 
 
-def _row(one: "Detectable") -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import Cell
+def _row(one: "Detectable") -> "dict[str, Value | TableCell]":
+    from embedlab.reports.tables import TableCell
 
     return {
         "dataset": one.key,
         "pairs": one.pairs,
         "sentences": one.sentences,
-        "effective_pairs": Cell(value=one.effective_pairs, text=f"{one.effective_pairs:.0f}" if one.effective_pairs > 0 else "–"),
+        "effective_pairs": TableCell(value=one.effective_pairs, text=f"{one.effective_pairs:.0f}" if one.effective_pairs > 0 else "–"),
         "design_effect": one.uncertainty.design_effect,
         "difference": 100 * one.difference,
         "smallest": 100 * one.smallest,
@@ -100,9 +100,9 @@ def _row(one: "Detectable") -> "dict[str, Value | Cell]":
     }
 
 
-def _seeds_cell(needed: float | None) -> "Cell | None":
-    from embedlab.reports.tables import Cell
+def _seeds_cell(needed: float | None) -> "TableCell | None":
+    from embedlab.reports.tables import TableCell
 
     if needed is None or needed != needed:
         return None
-    return Cell(value=needed, text="no number" if isinf(needed) else f"{needed:.0f}")
+    return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:.0f}")

@@ -7,7 +7,7 @@ import typer
 from embedlab.cli.models import model_option
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
-from embedlab.reports.notes import marked, model_marks, model_notes, sample_note
+from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
 
 if TYPE_CHECKING:
     from embedlab.reports.tables import Value
@@ -50,4 +50,4 @@ def score(
         Column(key="seeds", title="seeds"),
     )
     marks = model_marks(models)
-    terminal.show(Table(title=marked(f"{first} / {second}", marks), columns=columns, rows=rows, notes=[*sample_note(marks), *notes]))
+    terminal.show(Table(title=with_marks(f"{first} / {second}", marks), columns=columns, rows=rows, notes=[*sample_note(marks), *notes]))

@@ -117,9 +117,9 @@ def train(
 
 def _check_evaluation(recipe: "Recipe", todo: "Sequence[RunFolder]", terminal: Terminal) -> None:
     """Refuse what cannot be evaluated, and report what will be missing, before a step of the runs TODO is trained."""
-    from embedlab.evaluation.readiness import check_recipe
+    from embedlab.evaluation.readiness import check_recipe_evaluation
 
-    missing = check_recipe(recipe, terminal.settings) if todo else ()
+    missing = check_recipe_evaluation(recipe, terminal.settings) if todo else ()
     for error in missing if process_rank() == 0 else ():
         report(error)
 

@@ -12,8 +12,8 @@ from embedlab.core.errors import ExitCode, UsageError
 from embedlab.models.grammar import title_of
 
 if TYPE_CHECKING:
-    from embedlab.evaluation.verification import Apart, Sides
-    from embedlab.reports.tables import Cell, Table, Value
+    from embedlab.evaluation.verification import ResultPair, ScoreIntervals
+    from embedlab.reports.tables import Table, TableCell, Value
     from embedlab.runs.results import Result, ScoreKey
     from embedlab.runs.signature import PartDifference
 
@@ -38,12 +38,12 @@ def verify(first: First, second: Second, *, terminal: Terminal) -> None:
     (--data) and the scores of both models are stored, in runs or in the cache. Ends with 0 where both are of the same thing and all
     scores they share agree, with 1 where anything differs.
     """
-    from embedlab.evaluation.verification import Sides
+    from embedlab.evaluation.verification import ResultPair
     from embedlab.runs.results import read_results
 
     mine, theirs = read_results(first), read_results(second)
     sides = [
-        Sides(first=own, second=other, files=(first, second), settings=terminal.settings)
+        ResultPair(first=own, second=other, files=(first, second), settings=terminal.settings)
         for own, other in _matched(mine, theirs, first, second)
     ]
     found = [_table(one) for one in sides]
@@ -82,7 +82,7 @@ def _note_others(path: Path, results: "Sequence[Result]", matched: "Sequence[Res
         terminal.note(f"not compared, only in {path}: {'; '.join(others)}")
 
 
-def _table(sides: "Sides") -> "tuple[Table, bool]":
+def _table(sides: "ResultPair") -> "tuple[Table, bool]":
     """The verdict with what differs below it, and whether the results are of the same thing and agree."""
     from embedlab.evaluation.verification import intervals_of
     from embedlab.reports.tables import Column, Table
@@ -108,7 +108,7 @@ def _table(sides: "Sides") -> "tuple[Table, bool]":
     return table, is_same and bool(sides.shared) and not sides.differing
 
 
-def _verdict(sides: "Sides", parts: "Sequence[PartDifference]") -> str:
+def _verdict(sides: "ResultPair", parts: "Sequence[PartDifference]") -> str:
     names = " and ".join(dict.fromkeys(title_of(one.model) for one in (sides.first, sides.second)))
     tasks = [task for task in sides.first.signature.task if task in sides.second.signature.task]
     count, total = len(sides.differing), len(sides.shared)
@@ -131,12 +131,12 @@ def _sameness(parts: "Sequence[PartDifference]") -> str:
     return f"of the same thing{version}{', as far as both say' if 'unknown' in agreements else ''}"
 
 
-def _part_row(part: "PartDifference") -> "dict[str, Value | Cell]":
+def _part_row(part: "PartDifference") -> "dict[str, Value | TableCell]":
     return {"kind": "part", "what": part.name, "first": _joined(part.first), "second": _joined(part.second)}
 
 
-def _score_row(sides: "Sides", key: "ScoreKey", apart: "Apart") -> "dict[str, Value | Cell]":
-    from embedlab.reports.tables import ABSENT, Cell
+def _score_row(sides: "ResultPair", key: "ScoreKey", apart: "ScoreIntervals") -> "dict[str, Value | TableCell]":
+    from embedlab.reports.tables import ABSENT, TableCell
 
     own, other = sides.differing[key]
     low, high = apart.intervals.get(key, (None, None))
@@ -147,13 +147,13 @@ def _score_row(sides: "Sides", key: "ScoreKey", apart: "Apart") -> "dict[str, Va
         "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
         "first": own,
         "second": other,
-        "difference": Cell(value=delta, text=f"{delta:+.2f}{interval}" if delta == delta else ABSENT),
+        "difference": TableCell(value=delta, text=f"{delta:+.2f}{interval}" if delta == delta else ABSENT),
         "low": low,
         "high": high,
     }
 
 
-def _notes(sides: "Sides", parts: "Sequence[PartDifference]") -> Iterator[str]:
+def _notes(sides: "ResultPair", parts: "Sequence[PartDifference]") -> Iterator[str]:
     """What was not compared, and what follows from another part."""
     for part in (part for part in parts if part.agreement == "unknown"):
         both = ", ".join(f"{_joined(values)} in {file}" for values, file in zip((part.first, part.second), sides.files, strict=True))

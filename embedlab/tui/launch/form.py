@@ -21,8 +21,8 @@ from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
-from embedlab.grids.plan import GridFolder, Place, Plan
-from embedlab.grids.queue import Entry
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.grids.queue import QueueEntry
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns
 from embedlab.runs.status import status
@@ -52,7 +52,7 @@ class Launch:
     arguments: tuple[str, ...]  # of `embedlab`
     log: Path
     notes: tuple[str, ...]  # what the user should know before
-    plan: Plan | None = None  # of a grid
+    plan: GridPlan | None = None  # of a grid
     run: RunFolder | None = None  # of a recipe, the first that is to be trained
 
 
@@ -152,7 +152,7 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     grid = with_fixed(load_grid(typed), overrides)
     if settings.threads is not None:
         grid = replace(grid, threads=settings.threads)
-    plan = expand_grid(grid, Place.of(settings))
+    plan = expand_grid(grid, GridPlace.of(settings))
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(
@@ -174,15 +174,15 @@ def _size(count: int) -> str:
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
 
 
-def _variants(plan: Plan) -> list[str]:
+def _variants(plan: GridPlan) -> list[str]:
     """What each variant changes, in a line of its own as far as there is room."""
     lines = ["  " + "  ".join(f"{axis}={label}" for axis, label in variant.labels.items()) for variant in plan.variants]
     rest = len(lines) - _VARIANTS_SHOWN
     return lines if rest <= 0 else [*lines[:_VARIANTS_SHOWN], f"  and {rest} more"]
 
 
-def _waiting(plan: Plan) -> Sequence[Entry]:
-    return [Entry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
+def _waiting(plan: GridPlan) -> Sequence[QueueEntry]:
+    return [QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting") for cell in plan.cells]
 
 
 def _grid_table(name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.grids.plan import GridFolder, Plan
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
@@ -99,7 +99,7 @@ def heat_map(progress: GridProgress) -> Heat:
     )
 
 
-def _dev(plan: Plan, number: int) -> float | None:
+def _dev(plan: GridPlan, number: int) -> float | None:
     try:
         found = status(plan.run(plan.cell(number))).dev
     except EmbedlabError:
@@ -107,11 +107,11 @@ def _dev(plan: Plan, number: int) -> float | None:
     return found.score if found is not None else None
 
 
-def _label(plan: Plan, labels: Mapping[str, str], axis: str | None) -> str:
+def _label(plan: GridPlan, labels: Mapping[str, str], axis: str | None) -> str:
     return labels.get(axis, "–") if axis is not None else plan.name[:12]
 
 
-def _labels(plan: Plan, axis: str | None, seen: Sequence[str]) -> list[str]:
+def _labels(plan: GridPlan, axis: str | None, seen: Sequence[str]) -> list[str]:
     """The labels of an axis that cells have, in its order; "–" stands last, for variants that lack the axis."""
     known = [*plan.axes[axis], "–"] if axis is not None else list(dict.fromkeys(seen))
     return [label for label in known if label in seen]
