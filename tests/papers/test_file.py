@@ -37,7 +37,7 @@ def test_every_printed_number_has_one_that_stands_for_it(table: PaperTable) -> N
     numbers = {(row, column) for row, own in table.printed.items() for column, value in own.items() if value is not None}
     assert numbers - points == set()
     assert lacking < set(table.sources)
-    assert table.find_row_order
+    assert table.ranked_by
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES if not table.printed and table.sources], ids=named)
