@@ -34,8 +34,9 @@ from embedlab.cli.commands import (
     tui,
     verify,
 )
-from embedlab.cli.terminal import open_door, report, to_stderr
+from embedlab.cli.terminal import open_door, report, reported_errors, to_stderr
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
+from embedlab.core.settings import errors_to
 from embedlab.core.version import __version__
 
 EXIT_CODES = (
@@ -92,8 +93,29 @@ def _program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback."""
+    """Run the program and give its exit code; what a user can cause ends in two lines, a bug in its traceback.
+
+    A process that was started by another one also reports its error as an event, where that one said.
+    """
     open_door()
+    if (file := errors_to()) is None:
+        return _run(arguments)
+    from embedlab.runs.endings import EndingReport
+
+    ending = EndingReport(file)
+    with reported_errors() as errors:
+        try:
+            code = _run(arguments)
+        except Exception as error:
+            ending.write(f"{type(error).__name__}: {error}", exit_code=ExitCode.FAILED)
+            raise
+    if code != ExitCode.OK:
+        last = errors[-1] if errors else EmbedlabError("interrupted" if code == ExitCode.INTERRUPTED else f"ended with exit code {code}")
+        ending.write(last.message, hint=last.hint, exit_code=code)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     with _stop_signals():
         try:
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 PLAIN_EVERY_S = 10.0
 RUN_COMMAND = re.compile(r"\bembedlab (?:runs|grid) [a-z]+")
+_reported: ContextVar[list[EmbedlabError] | None] = ContextVar("reported", default=None)  # where they are gathered
 
 
 class Terminal:
@@ -225,8 +227,21 @@ def to_stderr(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
+@contextmanager
+def reported_errors() -> Iterator[list[EmbedlabError]]:
+    """Gather the errors that `report` shows while the block lasts."""
+    found: list[EmbedlabError] = []
+    token = _reported.set(found)
+    try:
+        yield found
+    finally:
+        _reported.reset(token)
+
+
 def report(error: EmbedlabError) -> None:
-    """The two lines a user sees of an error."""
+    """Show the two lines that a user sees of an error."""
+    if (found := _reported.get()) is not None:
+        found.append(error)
     label = "" if error.exit_code is ExitCode.INTERRUPTED else "error: "
     to_stderr(printable.one_line(f"embedlab: {label}{error.message}"))
     if error.hint:

@@ -24,6 +24,9 @@ Format = Literal["table", "json", "csv", "markdown"]
 # Settings that are gone, and what each did: where one is still set, it is reported and nothing else happens.
 REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
+# Not a setting: the file in which the process that starts this one expects its error as a JSON event.
+ERRORS_TO = "EMBEDLAB_ERRORS_TO"
+
 # What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
 _OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
@@ -90,6 +93,12 @@ def load_settings(
     return settings, list(origins.values())
 
 
+def errors_to(environment: Mapping[str, str] | None = None) -> Path | None:
+    """The file in which the process that started this one expects its error as a JSON event; None where there is none."""
+    named = (os.environ if environment is None else environment).get(ERRORS_TO)
+    return Path(named) if named else None
+
+
 def process_rank(environment: Mapping[str, str] | None = None) -> int:
     """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise.
 
@@ -142,7 +151,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
-        if not variable.startswith("EMBEDLAB_") or not text:
+        if not variable.startswith("EMBEDLAB_") or not text or variable == ERRORS_TO:
             continue
         if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
             values[key] = text

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import tomli_w
@@ -18,13 +19,13 @@ from embedlab.core.locks import is_locked
 from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, QueueEntry
+from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.status import status
 from embedlab.runs.store import GRIDS, RunFolder
 
 PROGRAM = (sys.executable, "-m", "embedlab")
 
 _MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
-_LOG_TAIL = 8192
 
 MAX_ERRORS = 2  # ends with an error that a cell has: the second is final
 MAX_KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
@@ -116,11 +117,12 @@ class CellLock:
                 return True
         return False
 
-    def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "subprocess.Popen[bytes]":
+    def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "CellProcess":
         """Start COMMAND of PROGRAM as the holder of the lock, in a session of its own, with its output appended to the log of RUN.
 
         One that trains has the run in hand from now on: should it die before it begins, the run is not taken for running.
         """
+        offset = length(run.events_file)
         with ExitStack() as stack:
             claims = [stack.enter_context(run.claim())] if command[0] == "train" else []
             with disk_errors(run.log_file):
@@ -128,7 +130,7 @@ class CellLock:
                 log = stack.enter_context(run.log_file.open("ab"))
             process = subprocess.Popen(
                 [*program, *command],
-                env=env,
+                env=with_errors_to(run.events_file, env),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -137,7 +139,7 @@ class CellLock:
             )
             if claims:
                 run.hand_over(process.pid)
-            return process
+            return CellProcess(process=process, run=run, offset=offset)
 
     def close(self) -> None:
         """Let go; a process that was started keeps the lock until it ends."""
@@ -156,39 +158,35 @@ def is_held(path: Path) -> bool:
         return False
 
 
-def ending_of(entry: QueueEntry, returncode: int, reason: str = "", *, run: RunFolder | None = None, log_start: int = 0) -> Ending:
-    """What becomes of a cell whose process ended badly: another try, or the end with the reason."""
+@dataclass(frozen=True, kw_only=True)
+class CellProcess:
+    """A process of a cell, and where its run's events begin that this process reports."""
+
+    process: "subprocess.Popen[bytes]"
+    run: RunFolder
+    offset: int
+
+    def reason(self) -> str:
+        """Why it ended with an error, in one line: what it reported, else how it ended."""
+        returncode = self.process.returncode
+        if returncode < 0:
+            by_system = ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
+            return f"killed by {signal.Signals(-returncode).name}{by_system}"
+        failed = failure_after(self.run.events_file, self.offset)
+        if failed is None:
+            return f"exit code {returncode} without an error; its log may say more"
+        reason = failed.message
+        is_memory = _MEMORY.search(reason) is not None and not reason.lower().startswith("out of memory")
+        return f"out of memory: {reason}" if is_memory else reason
+
+
+def ending_of(entry: QueueEntry, returncode: int, reason: str) -> Ending:
+    """What becomes of a cell whose process ended badly for a REASON: another try, or the end."""
     if returncode == ExitCode.INTERRUPTED:
         return Ending(state="cancelled", reason="stopped by its user")
-    if run is not None:
-        reason = failure(run, returncode, log_start)
     if returncode < 0:
         is_final = entry.kills + 1 >= MAX_KILLS
         return Ending(state="failed" if is_final else "waiting", reason=reason, kills=1)
     # What was typed wrong stays wrong; all else deserves a second try.
     is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= MAX_ERRORS
     return Ending(state="failed" if is_final else "waiting", reason=reason, errors=1)
-
-
-def failure(run: RunFolder, returncode: int, log_start: int) -> str:
-    """Why a cell's process ended, in one line: what the run said, else the end of its log after LOG_START."""
-    if returncode < 0:
-        by_system = ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
-        return f"killed by {signal.Signals(-returncode).name}{by_system}"
-    text = _log_tail(run.log_file, log_start)
-    lines = [line for line in text.splitlines() if line.strip()]
-    said = re.findall(r"^embedlab: error: (.+)$", text, re.MULTILINE) or lines or [f"exit code {returncode}, and nothing was said"]
-    reason = str(said[-1])
-    is_memory = _MEMORY.search(reason) is not None and not reason.lower().startswith("out of memory")
-    return f"out of memory: {reason}" if is_memory else reason
-
-
-def _log_tail(path: Path, start: int) -> str:
-    """What was logged after START, its end alone where that is long."""
-    try:
-        with path.open("rb") as file:
-            end = file.seek(0, 2)
-            file.seek(max(start, end - _LOG_TAIL))
-            return file.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ""

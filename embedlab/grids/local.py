@@ -14,10 +14,11 @@ from typing import Self
 
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, UsageError
 from embedlab.core.paths import disk_errors
-from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, failure, is_complete, next_command
+from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, is_complete, next_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.grids.worker import CHECKPOINT_GRACE_S, alive, is_alive, worker_name
+from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.tidy import drop_checkpoints
 
 RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
@@ -79,6 +80,8 @@ class Crew:
         self.folder, self.program, self._since = folder, program, time.time()
         self._gpus = assigned_gpus(workers, gpus)
         self._restarts = [0] * workers
+        self._errors = folder.path / "errors.jsonl"  # of the workers
+        self._offset = length(self._errors)
         self._processes = [self._start(slot) for slot in range(workers)]
 
     def _start(self, slot: int) -> "subprocess.Popen[bytes]":
@@ -86,8 +89,9 @@ class Crew:
         options = ["--parent", str(os.getpid()), "--since", str(self._since), *gpu]
         command = [sys.executable, "-m", "embedlab.grids.worker", *options, str(self.folder.path), "--", *self.program]
         with disk_errors(self.folder.log_file), self.folder.log_file.open("ab") as log:
-            # A session of its own: Ctrl-C reaches this process alone, which then asks the workers once.
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            env = with_errors_to(self._errors, os.environ)
+            # A session of its own: Ctrl-C reaches this process alone, which then stops the workers once.
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=env)
 
     def is_working(self) -> bool:
         """Whether a worker lives; one that was killed is replaced."""
@@ -104,11 +108,11 @@ class Crew:
                 process.send_signal(signal.SIGTERM)
 
     def complaint(self) -> str:
-        """The last word of a worker that gave up, for instance on a full disk; empty when all ended well."""
+        """Why a worker gave up, for instance on a full disk; empty when all ended well."""
         if all(process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes):
             return ""
-        lines = self.folder.log_file.read_text(encoding="utf-8", errors="replace").splitlines()
-        return lines[-1].removeprefix("embedlab: error: ") if lines else "a worker died"
+        failed = failure_after(self._errors, self._offset)
+        return failed.message if failed is not None else "a worker died"
 
     def __enter__(self) -> Self:
         return self
@@ -193,13 +197,12 @@ def finish_cell(
                 return ExitCode.OK, ""
             if command == last:
                 return ExitCode.FAILED, f"`embedlab {command[0]}` ended without an error, but its results are not there"
-            log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-            process = lock.start(program, command, cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
+            started = lock.start(program, command, cell_environment(plan, os.environ.get("CUDA_VISIBLE_DEVICES")), run)
         finally:
             lock.close()
-        _wait(process)
-        if process.returncode != 0:
-            return process.returncode, failure(run, process.returncode, log_start)
+        _wait(started.process)
+        if started.process.returncode != 0:
+            return started.process.returncode, started.reason()
         last = command
 
 

@@ -16,10 +16,12 @@ from uuid import uuid4
 
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.paths import disk_errors
+from embedlab.core.settings import errors_to
 from embedlab.grids import halving
-from embedlab.grids.cell import PROGRAM, CellLock, cell_environment, ending_of, is_held, next_command
+from embedlab.grids.cell import PROGRAM, CellLock, CellProcess, cell_environment, ending_of, is_held, next_command
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, Queue, QueueEntry
+from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
 
 TICK_S = 0.1  # between two looks at a cell's process
@@ -97,17 +99,17 @@ class Worker:
                 if command == last:
                     return Ending(state="failed", reason=f"`embedlab {command[0]}` ended without an error, but its results are not there")
                 run = self.plan.run(cell)
-                log_start = run.log_file.stat().st_size if run.log_file.exists() else 0
-                process = lock.start(self.program, command, cell_environment(self.plan, self.gpu), run)
+                started = lock.start(self.program, command, cell_environment(self.plan, self.gpu), run)
             finally:
                 lock.close()
-            ending = self._watch(process, entry, cell, log_start)
-            if ending is not None or process.returncode is None:
+            ending = self._wait_for(started, entry, cell)
+            if ending is not None or started.process.returncode is None:
                 return ending
             last = command
 
-    def _watch(self, process: "subprocess.Popen[bytes]", entry: QueueEntry, cell: Cell, log_start: int) -> Ending | None:
-        """See a process through; None when it ended well, or still runs while the claim is somebody else's."""
+    def _wait_for(self, started: CellProcess, entry: QueueEntry, cell: Cell) -> Ending | None:
+        """Wait for a process to end; None when it ended well, or still runs while another worker has the claim."""
+        process = started.process
         stopped_at: float | None = None
         beat = 0.0
         while True:
@@ -129,7 +131,7 @@ class Worker:
             return None
         if stopped_at is not None:
             return Ending(state="waiting")  # the next look at it says whether it is to pause
-        return ending_of(entry, process.returncode, run=self.plan.run(cell), log_start=log_start)
+        return ending_of(entry, process.returncode, started.reason())
 
     def _is_at_rung(self, entry: QueueEntry, cell: Cell) -> bool:
         """Whether successive halving wants the cell to wait for the others now."""
@@ -184,6 +186,7 @@ def main() -> int:
     parser.add_argument("--gpu")
     parser.add_argument("program", nargs="*", default=PROGRAM)
     typed = parser.parse_args()
+    ending = EndingReport(file) if (file := errors_to()) is not None else None
     try:
         worker = Worker(GridFolder(typed.folder), parent=typed.parent, since=typed.since, gpu=typed.gpu, program=typed.program)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -191,6 +194,8 @@ def main() -> int:
         return worker.work()
     except EmbedlabError as error:
         sys.stderr.write(f"embedlab: error: {error.message}\n")
+        if ending is not None:
+            ending.write(error.message, hint=error.hint, exit_code=error.exit_code)
         return error.exit_code
 
 

@@ -98,7 +98,7 @@ class Note(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Damaged(Note):
-    """Stands where a line of the file cannot be read; never written."""
+    """Replaces a line of the file that cannot be read; never written."""
 
     text: str = "a damaged line of events.jsonl is left out"
 
@@ -114,17 +114,18 @@ class Finished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Failed(Event):
-    """The run ended by an error."""
+    """A process of the run ended with an error, perhaps before it began the run."""
 
     kind: ClassVar[str] = "failed"
 
     message: str
     hint: str = ""
+    exit_code: int = 1  # 130: it was interrupted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupted(Event):
-    """The run was asked to stop and saved a checkpoint."""
+    """The run received a signal to stop and saved a checkpoint."""
 
     kind: ClassVar[str] = "interrupted"
 
@@ -133,7 +134,7 @@ class Interrupted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Cancelled(Event):
-    """Somebody asked for the run's end; written by the one who asks, before the process is told."""
+    """A user cancelled the run; written by the command that cancels, before it sends the signal."""
 
     kind: ClassVar[str] = "cancelled"
 

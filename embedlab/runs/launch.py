@@ -1,4 +1,4 @@
-"""Starting embedlab processes that outlive their terminal or work together, and asking them to stop."""
+"""Start embedlab processes that outlive their terminal or work together, and stop them."""
 
 import os
 import signal
@@ -8,11 +8,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import disk_errors
 from embedlab.core.printable import visible
+from embedlab.core.settings import Settings
+from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.events import Cancelled, EventLog
 from embedlab.runs.processes import is_process
 from embedlab.runs.store import RunFolder
@@ -21,19 +24,58 @@ POLL_S = 0.1
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed
 
 
-def start_run(arguments: Sequence[str], run: RunFolder) -> int:
-    """Start `embedlab ARGUMENTS`, which trains RUN, detached; the run is in its hands from now on. Gives its process id."""
+@dataclass(frozen=True, kw_only=True)
+class Detached:
+    """A process that outlives its terminal, and where it reports why it ended."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    errors: Path  # receives its error as an event
+    offset: int  # bytes that file had before
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self.process.pid
+
+    def exit_code(self) -> int | None:
+        """How the process ended, negative for a signal; None while it runs."""
+        return self.process.poll()
+
+    def error(self, code: int, work: str) -> EmbedlabError:
+        """Why the process that did WORK ended with CODE, as it reported; one that was killed reports nothing."""
+        if (failed := failure_after(self.errors, self.offset)) is not None:
+            return EmbedlabError(failed.message, hint=failed.hint)
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return EmbedlabError(f"{work} failed: process {self.pid} {how}", hint=f"its log: {self.log}")
+
+
+def shared_flags(settings: Settings) -> list[str]:
+    """The common options under which a process works on the same data and runs as this one."""
+    flags = ["--runs", str(settings.runs), "--device", settings.device, "--precision", settings.precision]
+    if settings.data is not None:
+        flags += ["--data", str(settings.data)]
+    if settings.threads is not None:
+        flags += ["--threads", str(settings.threads)]
+    switches = {"--sample": settings.sample, "--offline": settings.offline, "--allow-partial": settings.allow_partial}
+    return [*flags, *(flag for flag, is_on in switches.items() if is_on)]
+
+
+def start_run(arguments: Sequence[str], run: RunFolder) -> Detached:
+    """Start `embedlab ARGUMENTS`, which trains RUN, detached; the new process holds the run from now on."""
     with run.claim() as claim:
-        pid = start_detached(arguments, run.log_file, inherited=(claim,))
-        run.hand_over(pid)
-    return pid
+        started = start_detached(arguments, run.log_file, errors=run.events_file, inherited=(claim,))
+        run.hand_over(started.pid)
+    return started
 
 
-def start_detached(arguments: Sequence[str], log: Path, *, inherited: Sequence[int] = ()) -> int:
-    """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG; gives its process id.
+def start_detached(arguments: Sequence[str], log: Path, *, errors: Path | None = None, inherited: Sequence[int] = ()) -> Detached:
+    """Start `embedlab ARGUMENTS` in a session of its own, its output appended to LOG.
 
-    INHERITED are descriptors that it keeps open.
+    It reports an error in ERRORS, by default the file beside LOG that ends in .jsonl. INHERITED are descriptors that it keeps open.
     """
+    errors = errors if errors is not None else log.with_suffix(".jsonl")
+    offset = length(errors)
     with disk_errors(log):
         log.parent.mkdir(parents=True, exist_ok=True)
         file = log.open("ab")
@@ -45,15 +87,16 @@ def start_detached(arguments: Sequence[str], log: Path, *, inherited: Sequence[i
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=inherited,
+            env=with_errors_to(errors, os.environ),
         )
-    return process.pid
+    return Detached(process=process, log=log, errors=errors, offset=offset)
 
 
 def run_together(arguments: Sequence[str], count: int) -> int:
     """Start COUNT processes `embedlab ARGUMENTS` that train together, and wait for them; gives the exit code, 0 if all is well.
 
-    They find each other by the variables that torchrun sets too. The first one talks to the terminal; what another one
-    complains of is told when it fails before the first. When one fails the others are ended.
+    They find each other by the variables that torchrun sets too. The first one writes to the terminal; the errors of another one
+    are shown when it fails before the first. When one fails the others are ended.
     """
     with tempfile.TemporaryFile() as complaints:
         team = _start_team(arguments, count, complaints.fileno())
@@ -114,7 +157,7 @@ def _send(team: Sequence["subprocess.Popen[bytes]"], number: int) -> None:
 
 
 def cancel(run: RunFolder, *, force: bool = False) -> int:
-    """Ask the run's process to save a checkpoint and stop, or with FORCE end it at once; gives its process id."""
+    """Make the run's process save a checkpoint and stop, or with FORCE end it at once; gives its process id."""
     holder = run.holder()
     if holder is None:
         raise _not_running(run)
@@ -134,7 +177,7 @@ def cancel(run: RunFolder, *, force: bool = False) -> int:
     except ProcessLookupError as error:
         raise _not_running(run) from error
     except PermissionError as error:
-        raise EmbedlabError(f"run {run.id!r} belongs to another user", hint=f"ask for the end of process {holder.pid} there") from error
+        raise EmbedlabError(f"run {run.id!r} belongs to another user", hint=f"only that user can stop process {holder.pid}") from error
     return holder.pid
 
 

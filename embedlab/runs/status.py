@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -20,14 +20,15 @@ ENDINGS: dict[type[events.Event], State] = {
     events.Cancelled: "cancelled",
 }
 
-LAST_WORDS = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")  # as the program prints them
+# The last line in the log of a process that an earlier version started and that ended before it began its run.
+LAST_LINES = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")
 
 STEPPED = (events.Step, events.Progress, events.Checkpoint, events.Interrupted, events.Finished)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The state of a run and its latest facts; absent where nothing was told yet."""
+    """The state of a run and its latest facts; absent where no event has them yet."""
 
     state: State
     step: events.Step | None = None
@@ -54,13 +55,14 @@ def status(run: RunFolder, now: float | None = None) -> Status:
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
     dev = [event for event in recent if isinstance(event, events.Dev)]
+    state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
     return Status(
-        state=_state(recent, alive=holder is not None, now=time.time() if now is None else now),
+        state=state,
         step=_newest_step(recent),
         dev=dev[-1] if dev else None,
         best_dev=max(dev, key=lambda event: event.score, default=None),
         last_s=recent[-1].time if recent else None,
-        message=next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), "") or _damage(recent),
+        message=(_reason(recent) if state == "failed" else "") or _damage(recent),
     )
 
 
@@ -73,6 +75,10 @@ def is_trained(run: RunFolder) -> bool:
         return False
 
 
+def _reason(recent: list[events.Event]) -> str:
+    return next((event.message for event in reversed(recent) if isinstance(event, events.Failed)), "")
+
+
 def _damage(recent: list[events.Event]) -> str:
     """What cannot be read of the newest events, among them perhaps the run's end."""
     damaged = sum(isinstance(event, events.Damaged) for event in recent)
@@ -80,19 +86,19 @@ def _damage(recent: list[events.Event]) -> str:
 
 
 def _newest_step(recent: list[events.Event]) -> events.Step | None:
-    """The last step told, moved to where a later checkpoint or ending says the run is."""
+    """The last step with a loss, moved to where a later checkpoint or ending says the run is."""
     last = next((event for event in reversed(recent) if isinstance(event, events.Step)), None)
     newest = next((event.step for event in reversed(recent) if isinstance(event, STEPPED)), None)
     return None if last is None or newest is None else replace(last, step=newest)
 
 
 def _before_the_first_event(log: Path) -> Status:
-    """Why a process that was started for the run never began it, by what it printed."""
+    """Why a process of an earlier version, which wrote no event of it, ended before it began the run: by the log."""
     try:
         printed, printed_s = log.read_text(encoding="utf-8", errors="replace"), log.stat().st_mtime
     except FileNotFoundError:
         return Status(state="unreadable", message="no recipe.toml")
-    said = next((line for line in reversed(printed.splitlines()) if line.startswith(LAST_WORDS)), "")
+    said = next((line for line in reversed(printed.splitlines()) if line.startswith(LAST_LINES)), "")
     if said.startswith("embedlab: error: "):
         return Status(state="failed", message=said.removeprefix("embedlab: error: "), last_s=printed_s)
     return Status(state="interrupted" if said else "crashed", last_s=printed_s)
@@ -114,8 +120,13 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
 def _state(recent: list[events.Event], *, alive: bool, now: float) -> State:
     if alive:
         return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
-    endings = [ENDINGS[type(event)] for event in recent if type(event) in ENDINGS]
-    if "finished" in endings:  # whoever asks for its end in that instant comes too late
+    endings = [_ending(event) for event in recent if type(event) in ENDINGS]
+    if "finished" in endings:  # a request to stop in that instant comes too late, and what fails after it is the evaluation
         return "finished"
-    # A run that is cancelled saves its checkpoint and says "interrupted"; who asked is the better answer.
+    # A run that is cancelled saves its checkpoint and reports "interrupted"; that a user cancelled it is the better answer.
     return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"
+
+
+def _ending(event: events.Event) -> State:
+    is_stopped = isinstance(event, events.Failed) and event.exit_code == ExitCode.INTERRUPTED
+    return "interrupted" if is_stopped else ENDINGS[type(event)]

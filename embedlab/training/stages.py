@@ -222,9 +222,9 @@ def _report_endings(session: Session) -> Iterator[None]:
         session.emit(events.Interrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
-        message, hint = (error.message, error.hint) if isinstance(error, EmbedlabError) else (f"{type(error).__name__}: {error}", "")
+        known = error if isinstance(error, EmbedlabError) else EmbedlabError(f"{type(error).__name__}: {error}")
         with contextlib.suppress(MissingError):  # a full disk may refuse this line too
-            session.emit(events.Failed(message=message, hint=hint))
+            session.emit(events.Failed(message=known.message, hint=known.hint, exit_code=known.exit_code))
         raise
 
 

@@ -45,8 +45,13 @@ def misbehave(run: Path) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    sys.stderr.write(f"embedlab: error: {message}\nhint: nothing helps\n")
+    report(message, code)
     sys.exit(code)
+
+
+def report(message: str, code: int) -> None:
+    with Path(os.environ["EMBEDLAB_ERRORS_TO"]).open("a") as file:
+        file.write(json.dumps({"event": "failed", "time": time.time(), "message": message, "hint": "", "exit_code": code}) + "\n")
 
 
 def tell(run: Path, kind: str, **values: object) -> None:
@@ -113,4 +118,8 @@ def main() -> None:
     (run / "evaluations" / f"{words[2]}.json").write_text("{}")
 
 
-main()
+try:
+    main()
+except Exception as error:
+    report(f"{type(error).__name__}: {error}", 1)
+    raise

@@ -272,7 +272,7 @@ def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> No
 def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: GridPlan, folder: GridFolder) -> None:
     run, lock = plan.run(plan.cell(1)), CellLock(plan, plan.cell(1))
     assert lock.acquire()
-    process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run)
+    process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
     lock.close()
     assert status(run).state == "starting"
     process.terminate()

@@ -34,6 +34,11 @@ def say(run: RunFolder, *told: events.Event) -> None:
         ([STARTED, events.Cancelled(), events.Finished(step=9)], "finished"),
         ([STARTED, events.Finished(step=9), events.Cancelled()], "finished"),
         ([STARTED, INTERRUPTED, STARTED, STEP], "crashed"),
+        ([events.Failed(message="no data", exit_code=3)], "failed"),
+        ([events.Failed(message="stopped by SIGTERM", exit_code=130)], "interrupted"),
+        ([events.Cancelled(), events.Failed(message="stopped by SIGTERM", exit_code=130)], "cancelled"),
+        ([STARTED, INTERRUPTED, events.Failed(message="no data", exit_code=3)], "failed"),
+        ([STARTED, events.Finished(step=9), events.Failed(message="no test data", exit_code=3)], "finished"),
     ],
 )
 def test_the_state_of_a_run_nobody_holds_is_its_last_ending(run: RunFolder, told: list[events.Event], state: str) -> None:

@@ -14,14 +14,15 @@ from embedlab.tui.evaluations import Evaluations
 from tests.tui.driving import Open
 
 
-@pytest.mark.parametrize(("does", "told"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("print('no room'); exit(1)", "no room")])
+@pytest.mark.parametrize(("does", "told"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("exit(1)", "ended with exit code 1")])
 def test_a_process_that_ends_without_a_word_has_scored_nothing(
     world: Settings, monkeypatch: pytest.MonkeyPatch, does: str, told: str
 ) -> None:
-    def start(arguments: Sequence[str], log: Path) -> int:
+    def start(arguments: Sequence[str], log: Path) -> launch.Detached:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:
-            return subprocess.Popen([sys.executable, "-c", f"import os; {does}"], stdout=file).pid
+            process = subprocess.Popen([sys.executable, "-c", f"import os; {does}"], stdout=file)
+        return launch.Detached(process=process, log=log, errors=log.with_suffix(".jsonl"), offset=0)
 
     monkeypatch.setattr(launch, "start_detached", start)
     evaluations = Evaluations(world)

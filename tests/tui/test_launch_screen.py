@@ -1,3 +1,4 @@
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, GridPlace
 from embedlab.runs import launch
+from embedlab.runs.endings import EndingReport
 from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
@@ -28,8 +30,13 @@ Started = list[tuple[Sequence[str], Path]]
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     """What was started instead of a process."""
     found: Started = []
-    monkeypatch.setattr(launch, "start_detached", lambda arguments, log: found.append((arguments, log)))
-    monkeypatch.setattr(launch, "start_run", lambda arguments, run: found.append((arguments, run.log_file)))
+
+    def start(arguments: Sequence[str], log: Path) -> launch.Detached:
+        found.append((arguments, log))
+        return launch.Detached(process=subprocess.Popen(["true"]), log=log, errors=log.with_suffix(".jsonl"), offset=0)
+
+    monkeypatch.setattr(launch, "start_detached", start)
+    monkeypatch.setattr(launch, "start_run", lambda arguments, run: start(arguments, run.log_file))
     return found
 
 
@@ -67,6 +74,24 @@ async def test_a_recipe_starts_with_the_values_that_were_changed(opened: Open, s
         assert arguments[:8] == ("train", "snli-ce", "--set", "optim.lr=1e-4", "--set", "data.rows=64", "--name", "mine")
         assert "--sample" in arguments
         assert log.parts[-3:] == ("mine", "seed-1", "log.txt")
+        assert pilot.app.current_mode == "runs"
+
+
+async def test_a_start_that_fails_is_reported_on_whichever_screen_is_shown(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: Sequence[str], run: RunFolder) -> launch.Detached:
+        errors = tmp_path / "events.jsonl"
+        EndingReport(errors).write("dataset 'snli' (train) is missing", hint="give its folder", exit_code=3)
+        return launch.Detached(process=subprocess.Popen(["sh", "-c", "exit 3"]), log=run.log_file, errors=errors, offset=0)
+
+    monkeypatch.setattr(launch, "start_run", start)
+    async with opened() as pilot:
+        await choose(pilot, "recipe snli-ce")
+        await pilot.press("ctrl+s")
+        await on_top(pilot, Confirm)
+        await pilot.press("y")
+        await noticed(pilot, "dataset 'snli' (train) is missing\nhint: give its folder")
         assert pilot.app.current_mode == "runs"
 
 
@@ -213,7 +238,7 @@ def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
 
 
 def test_files_of_edited_grids_do_not_pile_up(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.launch.form._EDITED_KEPT", 2)
+    monkeypatch.setattr("embedlab.tui.launch.form._EDITED_LIMIT", 2)
     values = {field.key: field.value for field in grid_fields("sbert-lr")}
     written = [Path(grid_launch("sbert-lr", {**values, SEEDS: f"[{seed}]"}, world, tmp_path).arguments[2]) for seed in range(5, 9)]
     assert [path.exists() for path in written] == [False, False, True, True]

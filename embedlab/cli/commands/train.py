@@ -328,7 +328,7 @@ def _detach(recipe: "Recipe", runs: "Sequence[RunFolder]", terminal: Terminal) -
     from embedlab.training.stage_data import open_stages
 
     open_stages(recipe, Source.from_settings(terminal.settings), runs[0].seed)
-    pid = start_run([word for word in sys.argv[1:] if word != "--detach"], runs[0])
+    pid = start_run([word for word in sys.argv[1:] if word != "--detach"], runs[0]).pid
     terminal.note(f"process {pid} trains {', '.join(run.id for run in runs)}; `embedlab runs log {runs[0].id} --follow` follows it")
 
 

@@ -25,9 +25,9 @@ from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.queue import QueueEntry
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns
+from embedlab.runs.launch import shared_flags
 from embedlab.runs.status import status
 from embedlab.runs.store import RunFolder
-from embedlab.tui.command_line import shared_flags
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 _VARIANTS_SHOWN = 9

@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.paths import state_folder
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
@@ -53,6 +53,7 @@ class LaunchScreen(DashboardScreen):
         self._is_entered = False  # enter was pressed before the form was there
         self._timer: Timer | None = None
         self._is_looking = False
+        self._started: list[tuple[str, launch.Detached]] = []  # by their titles, those that run
 
     def compose_body(self) -> ComposeResult:
         with Container(id="launch-body"):
@@ -71,6 +72,7 @@ class LaunchScreen(DashboardScreen):
         self.query_one(OptionList).focus()
         self._list()
         self.set_interval(LOOK_EVERY_S, self._look_again)
+        self.set_interval(LOOK_EVERY_S, self._report_ended)
 
     @work(thread=True, exclusive=True, group="list", exit_on_error=False)
     def _list(self) -> None:
@@ -214,19 +216,27 @@ class LaunchScreen(DashboardScreen):
         if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
             return
         try:
-            if found.run is not None:
-                launch.start_run(found.arguments, found.run)
-            else:
-                launch.start_detached(found.arguments, found.log)
+            process = launch.start_run(found.arguments, found.run) if found.run else launch.start_detached(found.arguments, found.log)
         except EmbedlabError as error:
             self.dashboard.report(error)
             return
+        self._started.append((found.title, process))
         self.notify("started in a process of its own; quitting does not end it")
         self.set_focus(self.query_one(OptionList))  # the next key is no value
         if found.plan is not None:
             self._follow(found.plan.name)
         else:
             self._show_run(found.run)
+
+    def _report_ended(self) -> None:
+        """Report the errors of started processes that ended, whichever screen is shown; what was stopped is not an error."""
+        for started in list(self._started):
+            title, process = started
+            if (code := process.exit_code()) is None:
+                continue
+            self._started.remove(started)
+            if code not in {ExitCode.OK, ExitCode.INTERRUPTED}:
+                self.dashboard.report(process.error(code, title))
 
     def _show_run(self, run: RunFolder | None) -> None:
         from embedlab.tui.runs.screen import RunsScreen

@@ -14,9 +14,9 @@ from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
+from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.base_screen import DashboardScreen
-from embedlab.tui.command_line import shared_flags
 from embedlab.tui.commands import Place, bindings
 from embedlab.tui.dialogs import AskText, Confirm
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states

@@ -1,0 +1,103 @@
+"""Why a process ended, reported as an event in the file that the process which started it named."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.cli.app import main
+from embedlab.core.errors import ExitCode
+from embedlab.runs import events, launch
+from embedlab.runs.endings import EndingReport, failure_after, length
+from embedlab.runs.status import status
+from embedlab.runs.store import RunFolder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message", "hint"),
+    [
+        (["recipes", "snli-cee"], 2, "no recipe named 'snli-cee'", "did you mean 'snli-ce'"),
+        (["recipes", "--wrong"], 2, "no such option: --wrong", "embedlab recipes --help"),
+        (["data", "check", "--offline"], 3, "there is no dataset to check", "--data DIR"),
+    ],
+)
+def test_a_command_that_fails_reports_message_hint_and_exit_code(
+    arguments: list[str], code: int, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
+    assert main(arguments) == code
+    written = json.loads((tmp_path / "errors.jsonl").read_text())
+    assert (written["event"], written["exit_code"]) == ("failed", code)
+    assert message in written["message"].lower() or message in written["message"]
+    assert hint in written["hint"]
+
+
+def test_a_command_that_succeeds_reports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
+    assert main(["recipes", "snli-ce"]) == 0
+    assert not (tmp_path / "errors.jsonl").exists()
+
+
+def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
+    monkeypatch.setattr("embedlab.core.names.recipe_names", break_down)
+    with pytest.raises(ZeroDivisionError):
+        main(["recipes", "snli-cee"])
+    failed = failure_after(tmp_path / "errors.jsonl", 0)
+    assert failed is not None
+    assert (failed.message, failed.exit_code) == ("ZeroDivisionError: division by zero", 1)
+
+
+@pytest.mark.parametrize("own", [events.Failed(message="diverged"), events.Interrupted(step=3)])
+def test_the_end_that_a_run_reported_itself_is_not_reported_again(run: RunFolder, own: events.Event) -> None:
+    report = EndingReport(run.events_file)
+    with events.EventLog(run.events_file) as log:
+        log.append(own)
+    before = run.events_file.read_bytes()
+    report.write("diverged", exit_code=1)
+    assert run.events_file.read_bytes() == before
+    EndingReport(run.events_file).write("no data", exit_code=3)  # the next attempt has an end of its own
+    failed = failure_after(run.events_file, len(before))
+    assert failed is not None
+    assert failed.message == "no data"
+
+
+def test_of_processes_that_work_together_the_first_error_is_the_cause(tmp_path: Path) -> None:
+    file = tmp_path / "errors.jsonl"
+    EndingReport(file).write("out of an earlier start", exit_code=1)
+    offset = length(file)
+    first, second = EndingReport(file), EndingReport(file)
+    first.write("the loss is not finite", exit_code=1)
+    second.write("connection closed by peer", exit_code=1)
+    failed = failure_after(file, offset)
+    assert failed is not None
+    assert failed.message == "the loss is not finite"
+
+
+def test_a_run_that_was_removed_does_not_come_back_by_a_late_error(tmp_path: Path) -> None:
+    EndingReport(tmp_path / "gone" / "events.jsonl").write("no data", exit_code=3)
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(run: RunFolder) -> None:
+    started = launch.start_run(["train", "no-such-recipe"], run)
+    code = started.process.wait(120)
+    error = started.error(code, "training")
+    assert (code, error.message) == (ExitCode.USAGE, "no recipe named 'no-such-recipe'")
+    assert "embedlab recipes" in error.hint
+    run.log_file.unlink()  # the state does not depend on what was printed
+    assert (status(run).state, status(run).message) == ("failed", error.message)
+
+
+def test_a_process_that_is_killed_is_an_error_with_its_log(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
+    started = launch.Detached(process=process, log=tmp_path / "log.txt", errors=tmp_path / "errors.jsonl", offset=0)
+    error = started.error(process.wait(), "scoring 'mine'")
+    assert error.message == f"scoring 'mine' failed: process {process.pid} was ended by signal 9"
+    assert str(tmp_path / "log.txt") in error.hint
