@@ -25,6 +25,7 @@ from embedlab.cli.commands import (
     grid,
     nearest,
     pairs,
+    plugins,
     power,
     recipes,
     reproduce,
@@ -75,7 +76,7 @@ for module in (
     config,
 ):
     app.command(epilog=module.EXAMPLES)(getattr(module, module.__name__.rpartition(".")[2]))
-for group in (runs, data, cache, grid):
+for group in (runs, data, cache, grid, plugins):
     app.add_typer(group.app)
 
 

@@ -13,6 +13,7 @@ import typer
 from embedlab.cli.terminal import Terminal
 from embedlab.core.checksums import unverified_files
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
 
 Group = Literal["data", "runs", "machine", "output"]
@@ -68,7 +69,7 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
             terminal = Terminal(settings if process_rank() == 0 else replace(settings, quiet=True), _place(typed), _data(typed))
             for text in notes:
                 terminal.note(text)
-            with unverified_files() as unverified:
+            with unverified_files() as unverified, gathered_faults() as faults:
                 try:
                     command(**arguments, terminal=terminal)
                 except EmbedlabError as error:
@@ -77,6 +78,8 @@ def common(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
                         terminal.error(traceback.format_exc())
                     raise
                 finally:
+                    for fault in faults:
+                        terminal.note(fault)
                     if unverified:
                         terminal.note(_unverified_note(unverified))
 

@@ -1,45 +1,22 @@
-"""What the package and the user's folders contain, found by listing and not by importing, and the nearest name to a wrong one."""
+"""Recipes, tasks and objectives by their names, found by listing, and the nearest name to a wrong one."""
 
-import difflib
-import importlib
-import pkgutil
-from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
-from embedlab.core.errors import UsageError
-from embedlab.core.paths import PACKAGE, recipes_folder
-
-_LISTED = 12  # names in a hint
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that looks most like NAME, first of all the shortest that begins with it; None when none is close."""
-    known = list(known)
-    typed = name.lower()
-    exact_ignoring_case = [candidate for candidate in known if candidate.lower() == typed]
-    longer = sorted((candidate for candidate in known if len(typed) > 1 and candidate.lower().startswith(typed)), key=len)
-    return next(iter(exact_ignoring_case or longer or difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
-
-
-def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
-    """The error for a NAME that is no KIND ("recipe", "task" …); LISTING says where all of them can be seen."""
-    known = sorted(known)
-    guess = nearest(name, known)
-    if guess:
-        return UsageError(f"no {kind} named {name!r}", hint=f"did you mean {guess!r}? {listing}".strip())
-    some = f"known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}" if known else ""
-    return UsageError(f"no {kind} named {name!r}", hint="; ".join(filter(None, (some, listing))))
+from embedlab.core import plugins
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import nearest as nearest
+from embedlab.core.nearest import unknown as unknown
+from embedlab.core.paths import recipes_folder
 
 
 def recipe_names() -> list[str]:
-    """Names of the shipped recipes, in alphabetical order."""
+    """Return the names of the shipped recipes, in alphabetical order."""
     return sorted(path.stem for path in recipes_folder().glob("*.toml"))
 
 
 def recipe_path(name: str) -> Path:
-    """The file of a recipe given by name, or by the path of the user's own TOML file."""
+    """Return the file of a recipe given by name, or by the path of the user's own TOML file."""
     if name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():
@@ -54,7 +31,7 @@ def recipe_path(name: str) -> Path:
 
 
 def refuse_path(kind: str, name: str) -> None:
-    """Say of a NAME that is no KIND that it is a folder, or a file of another type, where it is."""
+    """Refuse a NAME that does not name a KIND where it is a folder, or a file of another type."""
     hint = f"give the name of a {kind}, or the path of its .toml file"
     if name and Path(name).is_dir():
         raise UsageError(f"{name!r} is a folder, not a {kind}", hint=hint)
@@ -62,43 +39,68 @@ def refuse_path(kind: str, name: str) -> None:
         raise UsageError(f"{name!r} is not a .toml file", hint=hint)
 
 
-def members(package: str) -> list[str]:
-    """Names of the public modules and folders in a sub-package such as "tasks", without importing any."""
-    return sorted(module.name for module in pkgutil.iter_modules([str(PACKAGE / package)]) if not module.name.startswith("_"))
-
-
-@cache
 def task_names() -> list[str]:
-    """Names of the evaluation tasks: the files of embedlab/tasks but that of their contract."""
-    return [name for name in members("tasks") if name != "task"]
+    """Return the names of the evaluation tasks, those of plug-ins last."""
+    return plugins.names("tasks")
 
 
 def has_own_units(task: str) -> bool:
-    """Whether the numbers of the task of that name are not shares of 100, nor the better the higher."""
-    return _task_says(task, "has_own_units")
+    """Whether the numbers of the task of that name are not shares of 100, and larger ones not better."""
+    return _task_fact(task, "has_own_units")
 
 
 def scores_pairs(task: str) -> bool:
     """Whether the task of that name correlates similarities of pairs."""
-    return _task_says(task, "scores_pairs")
+    return _task_fact(task, "scores_pairs")
 
 
-def _task_says(task: str, fact: str) -> bool:
-    """A FACT of a task, which is loaded by its name: stored results are shown without this layer knowing any task."""
-    return task in task_names() and bool(getattr(importlib.import_module(f"embedlab.tasks.{task}").TASK, fact))
+def _task_fact(task: str, fact: str) -> bool:
+    """Return a FACT of a task, loaded by its name: this layer shows stored results without importing any task.
+
+    It is False for what is not a task, or is one of a plug-in that this process cannot load.
+    """
+    found = plugins.find("tasks", task)
+    return found is not None and found.fault is None and plugins.can_load(found) and bool(getattr(found.load(), fact))
 
 
 def objective_names() -> list[str]:
-    """Names of the objectives: the folders of embedlab/objectives."""
-    return sorted(path.parent.name for path in (PACKAGE / "objectives").glob("*/options.py"))
+    """Return the names of the objectives, those of plug-ins last."""
+    return plugins.names("objectives")
 
 
-@cache
-def objective_options(name: str) -> ModuleType:
-    """The light half of an objective: its Options, the columns it NEEDS and its SUMMARY.
+def objective_options(name: str) -> Any:
+    """Return what states an objective's Options, the columns it needs and its SUMMARY, without the loss where it is shipped.
 
-    Loaded by name, so that recipes can be checked against objectives without this floor knowing any of them.
+    It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
-    if name not in objective_names():
-        raise unknown("objective", name, objective_names())
-    return importlib.import_module(f"embedlab.objectives.{name}.options")
+    found = (plugin := plugins.get("objectives", name)).load()
+    if absent := [part for part in ("SUMMARY", "Options", "needs") if not hasattr(found, part)]:
+        raise MissingError(f"{plugin.title} has no {absent[0]!r}", hint="docs/plugins.md shows a whole one")
+    return found
+
+
+def can_load_objective(name: str, *, is_stored: bool = False) -> bool:
+    """Whether this process may load the objective NAME: the dashboard loads no plug-in.
+
+    An unknown name is a UsageError, and False where it IS_STORED: the plug-in of a run of before may be gone or fail.
+    """
+    found = plugins.find("objectives", name)
+    if not is_stored:
+        return plugins.can_load(found or plugins.get("objectives", name))
+    try:
+        return found is not None and plugins.can_load(found) and objective_options(name) is not None
+    except MissingError:
+        return False
+
+
+def pooling_names() -> list[str]:
+    """Return the names of the poolings, those of plug-ins last."""
+    return plugins.names("poolings")
+
+
+def known_pooling(name: str) -> str:
+    """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in that cannot be used an error."""
+    found = plugins.get("poolings", name)
+    if found.fault is not None:
+        raise found.fault
+    return name

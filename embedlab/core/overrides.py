@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.plain_values import DEEPEST, dotted, quote
 from embedlab.core.schema import CORRECT, Table, parse_value
 

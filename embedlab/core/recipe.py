@@ -13,12 +13,12 @@ import tomli_w
 from annotated_types import Ge, Gt, Le, Len, Lt
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import objective_names, objective_options, recipe_path, task_names, unknown
+from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names, unknown
 from embedlab.core.overrides import set_values
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, Table, build, read_toml, refuse_flaws, table, unbuild
 
-Pooling = Literal["cls", "mean", "mean-without-cls", "max"]
+Pooling = str  # one of `pooling_names()`
 Schedule = Literal["linear", "constant"]
 
 # How neighbouring stages that have a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
@@ -78,11 +78,22 @@ class OptimSection:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class RawOptions:
+    """Options as a file states them, of an objective whose plug-in this process does not load."""
+
+    values: str  # as JSON, so that recipes stay comparable
+
+    def plain(self) -> Table:
+        """Return them as a table."""
+        return dict(json.loads(self.values))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ObjectiveSection:
     """An objective's name and its own checked options."""
 
     name: str
-    options: Any  # embedlab.objectives.<name>.options.Options
+    options: Any  # the Options of the objective, or RawOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -163,8 +174,11 @@ def recipe_table(name: str) -> Table:
     return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
 
 
-def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
-    """Check a recipe's table; WHERE names its file in errors."""
+def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: bool = False) -> Recipe:
+    """Check a recipe's table; WHERE names its file in errors.
+
+    Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks stay as they are written.
+    """
     refuse_flaws(values, where=where)
     known = ["summary", "max_steps", "encoder", "stage", "mix", "evaluate", "tasks"]
     for key in values:
@@ -177,25 +191,36 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str) -> Recipe:
         raise UsageError(f"{where}: 'summary' is {quote(values['summary'])}: not text", hint='for example summary = "what this trains"')
     if not isinstance(values["stage"], list) or not values["stage"] or not all(isinstance(stage, dict) for stage in values["stage"]):
         raise UsageError(f"{where}: 'stage' must be one or more [[stage]] tables", hint=CORRECT)
-    stages = tuple(_stage(stage, where, f"stage.{index}") for index, stage in enumerate(values["stage"]))
+    stages = tuple(_stage(stage, where, f"stage.{index}", is_stored=is_stored) for index, stage in enumerate(values["stage"]))
     length = build(Length, {key: values[key] for key in ("max_steps",) if key in values}, where=where)
     mix = build(MixSection, values["mix"], where=where, prefix="mix") if "mix" in values else None
     _check_reading(stages, where)
     if mix is not None:
         _check_mix(mix, stages, where)
     evaluate = build(EvaluateSection, values.get("evaluate", {}), where=where, prefix="evaluate")
-    for task in evaluate.tasks:
-        if task not in task_names():
-            raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
+    encoder = build(EncoderSection, values["encoder"], where=where, prefix="encoder")
+    if not is_stored:
+        _check_names(encoder, evaluate, where)
     return Recipe(
         name=name,
         summary=values["summary"],
-        encoder=build(EncoderSection, values["encoder"], where=where, prefix="encoder"),
+        encoder=encoder,
         stages=stages,
         evaluate=evaluate,
         mix=mix,
         max_steps=length.max_steps,
     )
+
+
+def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
+    """Refuse a pooling or task that does not exist."""
+    try:
+        known_pooling(encoder.pooling)
+    except UsageError as error:
+        raise UsageError(f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling", hint=error.hint) from error
+    for task in evaluate.tasks:
+        if task not in task_names():
+            raise UsageError(f"{where}: 'evaluate.tasks': no task named {task!r}", hint=unknown("task", task, task_names()).hint)
 
 
 def _check_reading(stages: Sequence[Stage], where: str) -> None:
@@ -248,7 +273,7 @@ def to_table(recipe: Recipe) -> Table:
         "stage": [
             {
                 "data": unbuild(stage.data),
-                "objective": {"name": stage.objective.name, **unbuild(stage.objective.options)},
+                "objective": {"name": stage.objective.name, **option_values(stage.objective)},
                 "optim": unbuild(stage.optim),
             }
             for stage in recipe.stages
@@ -256,6 +281,12 @@ def to_table(recipe: Recipe) -> Table:
         **({"mix": unbuild(recipe.mix)} if recipe.mix is not None else {}),
         "evaluate": unbuild(recipe.evaluate),
     }
+
+
+def option_values(objective: ObjectiveSection) -> Table:
+    """Return the options of OBJECTIVE as a table."""
+    options = objective.options
+    return options.plain() if isinstance(options, RawOptions) else dict(unbuild(options))
 
 
 def decisive(evaluate: Table) -> Table:
@@ -283,7 +314,7 @@ def sub_table(values: Table, key: str, where: str) -> Table:
     return found
 
 
-def _stage(values: Any, where: str, prefix: str) -> Stage:
+def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
     sections = ["data", "objective", "optim"]
     for key in values:
         if key not in sections:
@@ -297,12 +328,18 @@ def _stage(values: Any, where: str, prefix: str) -> Stage:
         raise UsageError(f"{where}: '{prefix}.objective.name' is missing", hint=f"one of {', '.join(objective_names())}")
     if not isinstance(name, str):
         raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
-    options = objective_options(name).Options
     return Stage(
         data=build(DataSection, values["data"], where=where, prefix=f"{prefix}.data"),
-        objective=ObjectiveSection(name=name, options=build(options, objective, where=where, prefix=f"{prefix}.objective")),
+        objective=ObjectiveSection(name=name, options=_options(name, objective, where, f"{prefix}.objective", is_stored=is_stored)),
         optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
     )
+
+
+def _options(name: str, values: Table, where: str, prefix: str, *, is_stored: bool) -> Any:
+    """The checked options of an objective; as they are written where its plug-in is gone or only another process may load it."""
+    if not can_load_objective(name, is_stored=is_stored):
+        return RawOptions(values=json.dumps(values))
+    return build(objective_options(name).Options, values, where=where, prefix=prefix)
 
 
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
@@ -318,4 +355,4 @@ def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
 
 def recipe_file(path: Path) -> Recipe:
     """The resolved recipe that a run directory keeps."""
-    return from_table(read_toml(path), name=path.parent.parent.name, where=str(path))
+    return from_table(read_toml(path), name=path.parent.parent.name, where=str(path), is_stored=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.names import nearest
+from embedlab.core.nearest import nearest
 from embedlab.core.plain_values import Key, dotted, find_flaw, quote
 
 T = TypeVar("T")

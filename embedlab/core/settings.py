@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge, Le
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest
+from embedlab.core.nearest import nearest
 from embedlab.core.paths import default_cache_folder, user_config_file
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import build, parse_value, read_toml, table
@@ -29,6 +29,16 @@ ERRORS_TO = "EMBEDLAB_ERRORS_TO"
 
 # What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
 _OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+
+
+@table
+class PluginSettings:
+    """The user's own files with plug-ins."""
+
+    files: tuple[Path, ...] = ()
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.files))
 
 
 @table
@@ -50,6 +60,7 @@ class Settings:
     quiet: bool = False
     debug: bool = False
     theme: str | None = None
+    plugins: PluginSettings = PluginSettings()  # unlike the others, what several places name adds up
 
     @property
     def runs_folder(self) -> Path:
@@ -88,9 +99,49 @@ def load_settings(
             checked = build(Settings, table_, where=source)
             for key in table_:
                 label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
-                origins[key] = Origin(key=key, value=getattr(checked, key), source=label)
+                value = getattr(checked, key)
+                if isinstance(value, PluginSettings):
+                    value, label = _added(origins[key], _absolute(value, source, folder), label)
+                origins[key] = Origin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
-    return settings, list(origins.values())
+    files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
+    return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
+
+
+def named_plugins(folder: Path | None = None) -> list[tuple[str, list[Path]]]:
+    """Return the plug-in files that each settings file and the environment name, without checking any other setting.
+
+    A value of a wrong type, which `load_settings` refuses, names none.
+    """
+    folder = folder or Path()
+    variable = os.environ.get("EMBEDLAB_PLUGINS", "")
+    given: list[tuple[str, dict[str, Any]]] = [*_files(folder), ("environment", {"plugins": _file_list(variable)} if variable else {})]
+    found = []
+    for source, values in given:
+        plugins = values.get("plugins") if isinstance(values, dict) else None
+        files = plugins.get("files") if isinstance(plugins, dict) else None
+        if isinstance(files, list) and all(isinstance(file, str) for file in files):
+            found.append((source, list(_absolute(PluginSettings(files=tuple(map(Path, files))), source, folder).files)))
+    return found
+
+
+def _file_list(text: str) -> dict[str, Any]:
+    """The table of a list of files as PATH has one."""
+    return {"files": [file for file in text.split(os.pathsep) if file]}
+
+
+def _absolute(plugins: PluginSettings, source: str, folder: Path) -> PluginSettings:
+    """The same files with their absolute paths; a settings file names them relative to itself."""
+    base = folder if source == "environment" else Path(source).parent
+    # These take any text, while Path refuses some: "~" before a user that does not exist.
+    paths = (os.path.normpath(base.absolute() / os.path.expanduser(file)) for file in plugins.files)  # noqa: PTH111
+    return PluginSettings(files=tuple(map(Path, paths)))
+
+
+def _added(before: Origin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
+    """What was named BEFORE with MORE, and the label of both."""
+    files = tuple(dict.fromkeys([*before.value.files, *more.files]))
+    return PluginSettings(files=files), label if before.source == "default" else f"{before.source}, {label}"
 
 
 def errors_to(environment: Mapping[str, str] | None = None) -> Path | None:
@@ -171,7 +222,9 @@ def _guess(variable: str) -> str:
 
 
 def _typed(variable: str, text: str, kind: Any) -> Any:
-    """The value a variable's text stands for: only booleans and numbers are not text."""
+    """The value of a variable's text: only booleans, numbers and lists of files are not text."""
+    if kind is PluginSettings:
+        return _file_list(text)
     if kind is bool:
         lowered = text.lower()
         if lowered not in {"1", "true", "yes", "0", "false", "no"}:

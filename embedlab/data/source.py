@@ -1,5 +1,6 @@
 """Where data comes from: the sample world, a user's own file, the data folder, then the hub at a pinned revision."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -9,9 +10,10 @@ from typing import Self
 
 import polars as pl
 
+from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.names import members, unknown
 from embedlab.core.paths import file_hash
+from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
 from embedlab.data.fetched import revision_of
@@ -21,11 +23,9 @@ from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
 
 
-@cache
-def datasets() -> MappingProxyType[str, Dataset]:
-    """Every dataset by its name: those that a file of this folder lists as DATASETS."""
-    modules = (import_module(f"{__package__}.{name}") for name in members("data"))
-    return MappingProxyType({found.name: found for module in modules for found in getattr(module, "DATASETS", ())})
+def datasets() -> Mapping[str, Dataset]:
+    """Every dataset by its name: what files of this folder list as DATASETS, and those of plug-ins."""
+    return plugins.loaded("datasets", _load)
 
 
 def dataset_names(kind: Kind | None = None) -> list[str]:
@@ -35,9 +35,20 @@ def dataset_names(kind: Kind | None = None) -> list[str]:
 
 def dataset(name: str) -> Dataset:
     """The dataset called NAME."""
-    if name not in datasets():
-        raise unknown("dataset", name, datasets(), listing="`embedlab data ls` lists all; for your own pairs give the path of their file")
-    return datasets()[name]
+    return _load(plugins.get("datasets", name, listing="`embedlab data ls` lists all; for your own pairs give the path of their file"))
+
+
+def _load(plugin: Plugin) -> Dataset:
+    found = plugin.load()
+    if plugin.is_shipped:
+        return _by_name(plugin.module)[plugin.name]
+    return plugin.checked(found, Dataset, named=True)
+
+
+@cache
+def _by_name(module: str) -> Mapping[str, Dataset]:
+    """The datasets that a file of this folder lists."""
+    return MappingProxyType({one.name: one for one in import_module(module).DATASETS})
 
 
 @lru_cache(maxsize=64)  # a training with its evaluation opens each dataset several times

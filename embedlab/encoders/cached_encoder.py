@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,18 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, Keys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine, shifted
 
-if TYPE_CHECKING:
-    from embedlab.encoders.transformer import TransformerEncoder
-
 SENTENCES_AT_ONCE = 16_384  # computed and kept together, so that work which is interrupted is not lost
+
+
+class Embedder(Protocol):
+    """What computes the vectors that the cache lacks."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what was loaded."""
+
+    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences, and which of them were cut."""
 
 
 class CachedEncoder:
@@ -28,7 +36,7 @@ class CachedEncoder:
     """
 
     def __init__(
-        self, *, name: str, fingerprint: str, dim: int, facts: EncoderFacts, load: "Callable[[], TransformerEncoder]", cache: EmbeddingCache
+        self, *, name: str, fingerprint: str, dim: int, facts: EncoderFacts, load: Callable[[], Embedder], cache: EmbeddingCache
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -65,7 +73,7 @@ class CachedEncoder:
         return score_by_cosine(self, first, second, progress)
 
     @cached_property
-    def _encoder(self) -> "TransformerEncoder":
+    def _encoder(self) -> Embedder:
         encoder = self._load()
         if encoder.fingerprint != self.fingerprint:
             raise MissingError(f"{self.name!r} was changed while it was in use", hint="type the command again")

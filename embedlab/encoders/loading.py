@@ -11,7 +11,7 @@ from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.word_vectors import load_word_vectors
+from embedlab.encoders.prefixed import load_prefixed
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import hidden_size, pooling_label, read_usage
@@ -43,12 +43,11 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
         raise UsageError(
             f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask judges those, average:a,b averages vectors"
         )
-    if spec.kind == "word-vectors":
-        fingerprint = spec_fingerprint(spec, precision=machine.precision)
-        return load_word_vectors(Path(spec.location), name=spec.name, fingerprint=fingerprint)
-    if spec.kind in COMBINATION_NAMES:
+    if spec.is_prefixed:
+        return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB))
+    if (combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
         parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
-        return CombinedEncoder(name=spec.name, kind=spec.kind, parts=parts)
+        return CombinedEncoder(name=spec.name, kind=combination, parts=parts)
     if cache is None or cache_gib == 0:
         return load_trainable(spec, machine, offline=offline)
     return load_cached(spec, machine, cache, cache_gib, offline=offline)

@@ -1,41 +1,33 @@
-"""How the token vectors of a sentence become one: functions of (batch, tokens, dim) and a (batch, tokens) mask of 0 and 1."""
+"""How the token vectors of a sentence become one: the contract of a pooling, and how one is found by its name.
+
+Each file of the folder `poolings` is one and has a `POOLING`; a plug-in is the same, or its function alone.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from embedlab.core.recipe import Pooling
+from embedlab.core import plugins
+
+PoolFunction = Callable[[Tensor, Tensor], Tensor]
+"""From token vectors, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
 
 
-def pool_cls(tokens: Tensor, mask: Tensor) -> Tensor:
-    """The first token's vector; (batch, dim)."""
-    return tokens[:, 0]
+@dataclass(frozen=True, kw_only=True)
+class PoolingMethod:
+    """A pooling, and what other programs and the engine know of it."""
+
+    pool: PoolFunction
+    is_first_only: bool = False  # whether it reads the first token alone
+    exported_as: str | None = None  # sentence-transformers' mode that computes the same; None: it has none
+    unweighted: str | None = None  # the special token, as tokenizers name it, that has weight 0 there
 
 
-def pool_mean(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Mean over the tokens that are there, special ones included; a row without any gives zeros."""
-    weights = mask.unsqueeze(-1).to(tokens.dtype)
-    # where, not only a product: what stands at a padded place may be anything, infinite too.
-    total = torch.where(weights > 0, tokens, 0).sum(dim=1)
-    return total / weights.sum(dim=1).clamp(min=1)
-
-
-def pool_mean_without_cls(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Mean over all tokens but the first; a row of nothing but [CLS] gives zeros."""
-    return pool_mean(tokens[:, 1:], mask[:, 1:])
-
-
-def pool_max(tokens: Tensor, mask: Tensor) -> Tensor:
-    """Largest value of each dimension over the tokens that are there; a row without any gives zeros."""
-    there = mask.unsqueeze(-1) > 0
-    largest = tokens.masked_fill(~there, -torch.inf).amax(dim=1)
-    return torch.where(there.any(dim=1), largest, 0)
-
-
-POOLINGS: dict[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
-    "cls": pool_cls,
-    "mean": pool_mean,
-    "mean-without-cls": pool_mean_without_cls,
-    "max": pool_max,
-}
+def pooling_method(name: str) -> PoolingMethod:
+    """Return the pooling called NAME."""
+    plugin = plugins.get("poolings", name)
+    found = plugin.load()
+    if callable(found):
+        return PoolingMethod(pool=found)
+    return plugin.checked(found, PoolingMethod)

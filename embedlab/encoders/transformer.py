@@ -17,7 +17,7 @@ from embedlab.core.recipe import Pooling
 from embedlab.cpu.engine import prepare, run_in_threads
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, distinct, score_by_cosine
-from embedlab.encoders.pooling import POOLINGS
+from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
 from embedlab.models.folder import pooling_label
@@ -51,7 +51,8 @@ class TransformerEncoder:
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        self.forward = prepare(backbone, machine, pool=POOLINGS[pooling], is_first_only=pooling == "cls")
+        method = pooling_method(pooling)
+        self.forward = prepare(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
         self.tokenizer = tokenizer
         self.pooling: Pooling = pooling
         self.max_tokens = max_tokens

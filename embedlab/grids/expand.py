@@ -20,7 +20,9 @@ from embedlab.core.recipe import (
     EncoderSection,
     EvaluateSection,
     MixSection,
+    ObjectiveSection,
     OptimSection,
+    RawOptions,
     Recipe,
     decisive,
     from_table,
@@ -191,11 +193,17 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
     keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
     keys += [MAX_STEPS_KEY, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
-        options = objective_options(stage.objective.name).Options
         own = [f"data.{field.name}" for field in fields(DataSection)] + [f"optim.{field.name}" for field in fields(OptimSection)]
-        own += ["objective.name", *(f"objective.{field.name}" for field in fields(options))]
+        own += ["objective.name", *(f"objective.{key}" for key in _option_keys(stage.objective))]
         keys += [f"stage.{index}.{key}" for key in own] + (own if len(recipe.stages) == 1 else [])
     return frozenset(keys)
+
+
+def _option_keys(objective: ObjectiveSection) -> list[str]:
+    """The keys of an objective's options; those that are written where its plug-in is not loaded."""
+    if isinstance(objective.options, RawOptions):
+        return list(objective.options.plain())
+    return [field.name for field in fields(objective_options(objective.name).Options)]
 
 
 def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:

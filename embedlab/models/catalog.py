@@ -1,23 +1,22 @@
 """Published checkpoints under short names, and what a typed model name stands for.
 
-A single name is `dice`, `word-vectors:FILE`, or the first of these that exists: a finished run (`sbert`; one seed of it
-`sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run without "@" is all its finished seeds: one model
-with a mean and a spread.
+A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
+exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run
+without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import unknown
 from embedlab.core.recipe import Pooling
-from embedlab.models.grammar import WORD_VECTORS, Combination, Combined, Ensemble, Single, parse_model
+from embedlab.models.encoder_kind import locate, prefix_of
+from embedlab.models.grammar import KINDS, Combined, Single, parse_model
 
-Kind = Literal["run", "folder", "hub", "word-vectors", "dice"] | Combination | Ensemble
-
+_OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -37,14 +36,19 @@ class ModelSpec:
     """One set of weights and how it is used, or a combination of such; nothing is loaded yet."""
 
     name: str
-    kind: Kind
-    location: str = ""  # folder, hub id or file
+    kind: str  # "run", "folder", "hub", "dice", a combination, or the prefix of an encoder kind
+    location: str = ""  # folder, hub id, or what follows the prefix
     pooling: Pooling | None = None  # absent: what the folder states
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
     note: str | None = None  # to be told beside its numbers
     training_text: tuple[str, ...] | None = None  # as its authors state it, where that is known
+
+    @property
+    def is_prefixed(self) -> bool:
+        """Whether its kind is one that names call by a prefix."""
+        return self.kind not in _OWN_KINDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,10 +198,11 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.text.removeprefix(single.name)
-    if name == "dice" or name.startswith(WORD_VECTORS):
+    prefix = prefix_of(name)
+    if name == "dice" or prefix is not None:
         if options:
             raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no options", hint=f"write {name}")
-        return (_fixed(name),)
+        return (_fixed(name, prefix),)
     found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
     if not found:
         raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
@@ -206,13 +211,10 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     )
 
 
-def _fixed(name: str) -> ModelSpec:
-    if name == "dice":
+def _fixed(name: str, prefix: str | None) -> ModelSpec:
+    if prefix is None:
         return ModelSpec(name=name, kind="dice")
-    file = Path(name.removeprefix(WORD_VECTORS)).expanduser()
-    if not file.is_file():
-        raise MissingError(f"no word vector file {str(file)!r}", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
-    return ModelSpec(name=name, kind="word-vectors", location=str(file))
+    return ModelSpec(name=name, kind=prefix, location=locate(prefix, name.removeprefix(f"{prefix}:")))
 
 
 def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:

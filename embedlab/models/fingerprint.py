@@ -5,7 +5,9 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
+from embedlab.core.plugins import identity
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.folder import Usage, is_lower_casing, read_usage, weight_files
 from embedlab.models.hub import model_folder
 
@@ -28,8 +30,8 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint(spec.kind, *(spec_fingerprint(part, precision=precision) for part in spec.parts))
     if spec.kind == "dice":
         return combined_fingerprint("dice")
-    if spec.kind == "word-vectors":
-        return combined_fingerprint("word-vectors", file_hash(Path(spec.location)))
+    if spec.is_prefixed:
+        return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location))
     folder = model_folder(spec, offline=True)
     usage = read_usage(folder, pooling=spec.pooling)
     return used_fingerprint(folder, usage, precision=precision)
@@ -52,7 +54,8 @@ def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision
     files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
     parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
     changes = [*(["normalised"] if is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else [])]
-    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *changes)
+    code = [own] if (own := identity("poolings", pooling)) else []  # of a plug-in
+    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *changes, *code)
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
 
 from embedlab.core.errors import MissingError
+from embedlab.core.names import pooling_names
 from embedlab.core.recipe import Pooling
 from embedlab.models.folder_files import (
     HINT,
@@ -150,9 +150,9 @@ def _strange(modules: list[str]) -> list[str]:
 
 
 def _own_pooling(folder: Path, own: Statement) -> Pooling | None:
-    if own.pooling is not None and own.pooling not in get_args(Pooling):
+    if own.pooling is not None and own.pooling not in pooling_names():
         raise _unknown_pooling(folder / STATEMENT, own.pooling)
-    return cast("Pooling | None", own.pooling)
+    return own.pooling
 
 
 def _module_pooling(folder: Path, modules: list[str]) -> Pooling | None:
@@ -165,12 +165,12 @@ def _module_pooling(folder: Path, modules: list[str]) -> Pooling | None:
         modes = (read_model_file(path, PoolingFile) or PoolingFile()).modes
         if len(modes) != 1 or modes[0] not in ("cls", "mean", "max"):
             raise _unknown_pooling(path, modes[0] if len(modes) == 1 else modes)
-        return _weighted_pooling(folder) if "WordWeights" in modules else cast("Pooling", modes[0])
+        return _weighted_pooling(folder) if "WordWeights" in modules else modes[0]
     return None
 
 
 def _unknown_pooling(path: Path, mode: str | list[str]) -> MissingError:
-    return MissingError(f"{path}: pooling {mode!r} is not known", hint=f"state one of {', '.join(get_args(Pooling))}: ?pooling=mean")
+    return MissingError(f"{path}: pooling {mode!r} is not known", hint=f"state one of {', '.join(pooling_names())}: ?pooling=mean")
 
 
 def _weighted_pooling(folder: Path) -> Pooling:

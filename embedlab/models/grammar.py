@@ -14,17 +14,17 @@ it holds. What a name stands for is the catalog's business.
 import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import unknown
+from embedlab.core.names import known_pooling
 from embedlab.core.recipe import Pooling
+from embedlab.models.encoder_kind import prefix_of
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
-WORD_VECTORS = "word-vectors:"  # before the name of a file
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
+KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ def parse_model(text: str) -> Single | Combined:
     """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
     if _exists(text):
         return Single(name=text, pooling=None, revision=None, text=text)
-    for kind in _KINDS:
+    for kind in KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
             return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
     return _parse_single(text)
@@ -80,7 +80,7 @@ def _split_list(text: str, kind: str) -> list[str]:
 
 
 def _opens_list(part: str) -> bool:
-    return part.lstrip().startswith(tuple(f"{kind}:" for kind in _KINDS))
+    return part.lstrip().startswith(tuple(f"{kind}:" for kind in KINDS))
 
 
 def _parse_single(text: str) -> Single:
@@ -99,9 +99,10 @@ def _split_options(text: str) -> tuple[str, list[str]]:
 
 
 def _exists(name: str) -> bool:
-    """Whether NAME is a folder, or names a file of word vectors."""
-    path = os.path.expanduser(name.removeprefix(WORD_VECTORS))  # noqa: PTH111 - these take any text, Path refuses some
-    return os.path.isfile(path) if name.startswith(WORD_VECTORS) else os.path.isdir(path)  # noqa: PTH112, PTH113
+    """Whether NAME is a folder, or what follows the prefix of an encoder kind is a file or folder."""
+    prefix = prefix_of(name)
+    path = os.path.expanduser(name if prefix is None else name.removeprefix(f"{prefix}:"))  # noqa: PTH111 - these take any text, Path refuses some
+    return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
 
 
 def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, str | None]:
@@ -111,13 +112,14 @@ def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, st
         if key not in values or not value:
             raise UsageError(f"{text!r}: no option {option!r}", hint="?pooling=mean and ?revision=REVISION are known")
         values[key] = value
-    if values["pooling"] and values["pooling"] not in get_args(Pooling):
-        raise unknown("pooling", values["pooling"], get_args(Pooling))
-    return cast("Pooling | None", values["pooling"] or None), values["revision"] or None
+    if values["pooling"]:
+        known_pooling(values["pooling"])
+    return values["pooling"] or None, values["revision"] or None
 
 
 def title_of(name: str) -> str:
     """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
-    path = name.removeprefix(WORD_VECTORS)
-    is_path = path != name or name.startswith((".", "/", "~"))
+    prefix = prefix_of(name)
+    path = name if prefix is None else name.removeprefix(f"{prefix}:")
+    is_path = prefix is not None or name.startswith((".", "/", "~"))
     return path.rstrip("/").rpartition("/")[2] if is_path else name

@@ -3,12 +3,14 @@
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from embedlab.core import plugins
 from embedlab.core.recipe import ObjectiveSection, Recipe
 from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.transformer import TransformerEncoder
@@ -43,6 +45,11 @@ class Objective(nn.Module):
         """What is drawn or derived on the CPU while the batch is prepared; the loss finds it among its columns."""
         return {}
 
+    @staticmethod
+    def describe(frame: pl.DataFrame, options: Any, rng: np.random.Generator) -> list[tuple[str, str]]:
+        """One row of a batch in words, as (role, sentence), where the objective is a plug-in and does not say more."""
+        return [(column, str(frame[column][0])) for column in frame.columns]
+
     def forward(self, vectors: Tensor, columns: Mapping[str, Tensor]) -> Tensor:
         """The scalar loss; vectors: (views x distinct sentences, dim), float32, one view after the other."""
         raise NotImplementedError
@@ -73,11 +80,17 @@ def trained_parameters(objectives: Sequence[Objective]) -> dict[str, nn.Paramete
 
 
 def build_objective(section: ObjectiveSection, dim: int) -> Objective:
-    """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from torch's generator.
+    """The objective of a recipe's stage on vectors of DIM numbers; heads draw their weights from torch's generator."""
+    plugin = plugins.get("objectives", section.name)
+    return plugin.checked(_class_of(plugin.load())(section.options, dim), Objective)
+
+
+def _class_of(found: Any) -> Any:
+    """The class of an objective: a plug-in may be the class itself; of a module of options it is in the module `loss` beside that.
 
     The folder `nli_softmax` holds the class `NliSoftmax` in its `loss.py`, and so on.
     """
-    module = importlib.import_module(f"embedlab.objectives.{section.name}.loss")
-    objective = getattr(module, section.name.title().replace("_", ""))(section.options, dim)
-    assert isinstance(objective, Objective)
-    return objective
+    if isinstance(found, type):
+        return found
+    folder = found.__package__
+    return getattr(importlib.import_module(f"{folder}.loss"), folder.rpartition(".")[2].title().replace("_", ""))

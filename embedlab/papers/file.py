@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest, task_names, unknown
+from embedlab.core.names import nearest, pooling_names, task_names, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
@@ -191,6 +191,7 @@ def _check_names(found: PaperTable, where: str) -> None:
     _refuse_unknown("row", spoken, rows, where)
     _refuse_unknown("column", (column for columns in found.ranked_by for column in columns), found.columns, where)
     _refuse_unknown("task", found.tasks, task_names(), where)
+    _refuse_unknown("pooling", (one.pooling for one in found.sources.values() if one.pooling), pooling_names(), where)
     if found.printed:
         _refuse_unknown("printed row", (row for row in rows if not found.sources[row].is_control), found.printed, where)
         _refuse_unknown("printed column", found.columns, next(iter(found.printed.values())), where)

@@ -4,7 +4,6 @@ Every file of this folder but this one and those that begin with an underscore i
 item gets slices, intervals, tests and marks, and a place in comparisons, pages and the dashboard, from the contract alone.
 """
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from embedlab.analysis.influence import Metric
 from embedlab.choices import SettingName
+from embedlab.core import plugins
 from embedlab.core.errors import MissingError
-from embedlab.core.names import task_names, unknown
+from embedlab.core.plugins import Plugin
 from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
@@ -110,16 +110,16 @@ class Task:
 
 def task(name: str) -> Task:
     """The task called NAME."""
-    if name not in task_names():
-        raise unknown("task", name, task_names())
-    found = importlib.import_module(f"{__package__}.{name}").TASK
-    assert isinstance(found, Task)
-    return found
+    return _load(plugins.get("tasks", name))
 
 
 def all_tasks() -> list[Task]:
-    """Every task, in the order of their names."""
-    return [task(name) for name in task_names()]
+    """Every task: the shipped ones in the order of their names, then those of plug-ins."""
+    return list(plugins.loaded("tasks", _load).values())
+
+
+def _load(plugin: Plugin) -> Task:
+    return plugin.checked(plugin.load(), Task, named=True)
 
 
 def evaluation_of(

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.cpu import engine, thread_pool
 from embedlab.cpu.dropout import BitDropout
@@ -16,7 +17,6 @@ from embedlab.cpu.engine import describe
 from embedlab.cpu.linear import FastLinear
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import machine
-from embedlab.encoders.pooling import POOLINGS
 from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
@@ -33,7 +33,7 @@ def gradients(encoder: TransformerEncoder) -> dict[str, Tensor]:
     return {name: weight.grad for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling", shipped_names("poolings"))
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra", "modernbert"])
 def test_vectors_and_gradients_are_those_of_transformers(architecture: str, pooling: str, tmp_path: Path) -> None:
     words = ["a", "man", "runs", "sleeps"]

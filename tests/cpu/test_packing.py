@@ -10,7 +10,7 @@ from embedlab.cpu import packing
 from embedlab.cpu.forward import PaddedForward
 from embedlab.cpu.packing import ARCHITECTURES, pack
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.pooling import POOLINGS
+from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from tests.training.small_runs import MACHINE
@@ -65,7 +65,7 @@ def test_packed_vectors_and_gradients_are_those_of_padded_sentences(
     assert encoder.forward.is_packing
     encoder.backbone.eval()
     packed, found = vectors_and_gradients(encoder)
-    encoder.forward = PaddedForward(encoder.backbone, POOLINGS[encoder.pooling])
+    encoder.forward = PaddedForward(encoder.backbone, pooling_method(encoder.pooling).pool)
     padded, expected = vectors_and_gradients(encoder)
     torch.testing.assert_close(packed, padded, rtol=1e-5, atol=1e-6)
     assert found.keys() == expected.keys()

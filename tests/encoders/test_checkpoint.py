@@ -9,14 +9,14 @@ from safetensors import SafetensorError
 
 from embedlab.core.checksums import CHECKSUMS
 from embedlab.core.errors import MissingError
+from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
-from embedlab.encoders.pooling import POOLINGS
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling", shipped_names("poolings"))
 def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], pooling: Pooling, architecture: str, tmp_path: Path
 ) -> None:
@@ -32,7 +32,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     np.testing.assert_allclose(theirs.encode(sentences), vectors, atol=1e-5)
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling", shipped_names("poolings"))
 def test_pooling_is_read_from_sentence_transformers_own_files(small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path) -> None:
     save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, pooling=pooling), card="")
     (tmp_path / "model" / "embedlab.json").unlink()
@@ -81,7 +81,7 @@ def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
     assert ours.facts.notes == ()
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling", shipped_names("poolings"))
 def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, pooling: Pooling
 ) -> None:

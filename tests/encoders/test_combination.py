@@ -6,8 +6,8 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.encoders.combination import CombinedEncoder, average, concat, normalized_average
 from embedlab.encoders.device import Machine
+from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 from embedlab.encoders.loading import load_encoder, load_scorer
-from embedlab.encoders.word_vectors import WordVectorEncoder
 from embedlab.models.catalog import resolve
 
 ONE = np.array([[3, 4], [0, 0]], np.float32)

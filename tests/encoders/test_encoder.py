@@ -3,7 +3,7 @@ import pytest
 
 from embedlab.encoders import encoder
 from embedlab.encoders.encoder import cosines, distinct, score_by_cosine
-from embedlab.encoders.word_vectors import WordVectorEncoder
+from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 
 
 def test_distinct_keeps_first_appearance_and_every_place() -> None:

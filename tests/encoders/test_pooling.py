@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
-from embedlab.encoders.pooling import POOLINGS
+from embedlab.encoders.pooling import pooling_method
 
 
 def slow_pool(name: str, tokens: np.ndarray, length: int) -> np.ndarray:
@@ -14,32 +15,32 @@ def slow_pool(name: str, tokens: np.ndarray, length: int) -> np.ndarray:
     return rows.max(axis=0) if name == "max" else rows.mean(axis=0)
 
 
-@pytest.mark.parametrize("name", POOLINGS)
+@pytest.mark.parametrize("name", shipped_names("poolings"))
 def test_pooling_equals_a_loop_over_the_tokens_that_are_there(name: Pooling) -> None:
     rng = np.random.default_rng(0)
     lengths = np.array([1, 2, 5, 9])
     tokens = rng.normal(size=(4, 9, 3))
     mask = (np.arange(9) < lengths[:, None]).astype(np.int64)
-    pooled = POOLINGS[name](torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
+    pooled = pooling_method(name).pool(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
     slow = [slow_pool(name, row, length) for row, length in zip(tokens, lengths, strict=True)]
     np.testing.assert_allclose(pooled, slow, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", POOLINGS)
+@pytest.mark.parametrize("name", shipped_names("poolings"))
 def test_what_stands_at_padded_places_changes_nothing(name: Pooling) -> None:
     mask = torch.tensor([[1, 1, 0, 0]])
     tokens = torch.randn(1, 4, 3)
     spoiled = tokens.masked_fill(mask.unsqueeze(-1) == 0, torch.inf)
-    assert torch.equal(POOLINGS[name](tokens, mask), POOLINGS[name](spoiled, mask))
+    assert torch.equal(pooling_method(name).pool(tokens, mask), pooling_method(name).pool(spoiled, mask))
 
 
-@pytest.mark.parametrize("name", POOLINGS)
+@pytest.mark.parametrize("name", shipped_names("poolings"))
 def test_a_row_of_nothing_but_cls_stays_finite_and_so_do_its_gradients(name: Pooling) -> None:
     tokens = torch.randn(1, 3, 2, requires_grad=True)
-    POOLINGS[name](tokens, torch.tensor([[1, 0, 0]])).sum().backward()
+    pooling_method(name).pool(tokens, torch.tensor([[1, 0, 0]])).sum().backward()
     assert torch.isfinite(tokens.grad).all()
 
 
 @pytest.mark.parametrize("name", ["mean", "mean-without-cls", "max"])
 def test_an_empty_row_gives_zeros(name: Pooling) -> None:
-    assert POOLINGS[name](torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)).tolist() == [[0, 0]]
+    assert pooling_method(name).pool(torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)).tolist() == [[0, 0]]

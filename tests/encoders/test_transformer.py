@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.pooling import POOLINGS
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("pooling", shipped_names("poolings"))
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "modernbert"])
 def test_a_vector_does_not_depend_on_batch_order_or_padding(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, pooling: Pooling, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.word_vectors import WordVectorEncoder, load_word_vectors
+from embedlab.encoders.kinds.word_vectors import WordVectorEncoder, load_word_vectors
 
 GLOVE = "the 1 0 0\nParis 0 2 0\nparis 0 0 3\nfrance 4 4 4\n, 0 1 1\n"
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine
+from embedlab.models.encoder_kind import EncoderKind, existing_file
 
+_FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
 # Words and single marks, as the files' own corpora were split.
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -63,7 +66,7 @@ class WordVectorEncoder:
         return self._places.get(word.lower()) if place is None else place
 
 
-def load_word_vectors(path: Path, *, name: str, fingerprint: str) -> WordVectorEncoder:
+def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
     """The vectors in a text file of `word number number …` lines, with word2vec's first line of two counts or without.
 
     A line with another count of numbers, or something that is no number, is a MissingError with file and line.
@@ -79,7 +82,7 @@ def load_word_vectors(path: Path, *, name: str, fingerprint: str) -> WordVectorE
         if places.setdefault(word, len(rows)) == len(rows):
             rows.append(row)
     if not rows:
-        raise MissingError(f"{path}: no word vectors", hint="word-vectors:FILE takes GloVe's or word2vec's text format")
+        raise MissingError(f"{path}: no word vectors", hint=_FORMAT)
     return WordVectorEncoder(name=name, fingerprint=fingerprint, places=places, vectors=np.stack(rows))
 
 
@@ -104,3 +107,24 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
 
 def _broken(path: Path, number: int, why: str) -> MissingError:
     return MissingError(f"{path}, line {number}: {why}", hint="each line is a word and its numbers, separated by blanks")
+
+
+def _length(path: str) -> int | None:
+    """The length of the vectors in a text file: its first line is two counts, the second of them this, or a word with its numbers."""
+    try:
+        with Path(path).open("rb") as file:
+            first = file.readline().split()
+    except OSError:
+        return None
+    if len(first) == 2 and all(field.isdigit() for field in first):
+        return int(first[1])
+    return max(len(first) - 1, 0) or None
+
+
+ENCODER = EncoderKind(
+    open=lambda rest: load_word_vectors(Path(rest)),
+    locate=partial(existing_file, missing="no word vector file", hint=_FORMAT),
+    dim=_length,
+    backend="numpy",
+    is_cached=False,
+)

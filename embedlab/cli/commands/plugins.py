@@ -1,0 +1,48 @@
+"""`embedlab plugins`: what packages and files of the user's own add, and which files may run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+
+app = typer.Typer(name="plugins", help="See what your own packages and files add, and trust a file.", no_args_is_help=True)
+
+
+@app.command(epilog=examples("embedlab plugins ls", "embedlab plugins ls --all --json"))
+@common("output")
+def ls(
+    everything: Annotated[bool, typer.Option("--all", help="Also what embedlab ships.")] = False,
+    *,
+    terminal: Terminal,
+) -> None:
+    """List objectives, tasks, datasets, poolings and encoders of installed packages and of files that settings name.
+
+    Each is loaded, to say whether it works. State: ok, not trusted, or why it cannot be used. docs/plugins.md shows how to write one.
+    """
+    from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.plugins import plugin_states
+
+    rows = [vars(state) for state in plugin_states(shipped=everything)]
+    columns = tuple(
+        Column(key=key, title=title) for key, title in (("kind", "kind"), ("name", "name"), ("origin", "from"), ("state", "state"))
+    )
+    notes = () if rows else ("none: [plugins] files of embedlab.toml names files; packages add by entry points",)
+    terminal.show(Table(title="Plug-ins", columns=columns, rows=rows, notes=notes))
+
+
+@app.command(epilog=examples("embedlab plugins trust mine.py"))
+@common("output")
+def trust(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file that ./embedlab.toml names.")], *, terminal: Terminal
+) -> None:
+    """Let FILE run as a plug-in as long as it does not change: its SHA-256 is stored. Read it before.
+
+    Only what the embedlab.toml of a folder, its pyproject.toml or EMBEDLAB_PLUGINS names needs this; files of your own settings run.
+    """
+    from embedlab.core.plugin_files import trust as trust_file
+
+    sha256 = trust_file(file)
+    terminal.done(f"{file} is trusted as it is now", file=str(file.absolute()), sha256=sha256)

@@ -1,0 +1,185 @@
+"""The user's own files with plug-ins: which settings name them, what they declare, whether they may run, and running one.
+
+A file declares what it adds in one literal at its top level, which is read without running the file:
+
+    PLUGINS = {"poolings": {"last": "pool_last"}}    # kind → name → attribute of the file
+
+Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS name may run after
+`embedlab plugins trust FILE` has stored its SHA-256: whoever made the folder must not choose what runs here.
+"""
+
+import ast
+import hashlib
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from embedlab.core.checksums import read_sealed_json, sealed_json
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.paths import state_folder, user_config_file, write_atomic
+from embedlab.core.settings import named_plugins
+
+DECLARATION = "PLUGINS"
+Declared = Mapping[str, Mapping[str, str]]
+"""Kind → name → attribute of the file."""
+
+_EXAMPLE = f'for example {DECLARATION} = {{"poolings": {{"last": "pool_last"}}}}'
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginFile:
+    """One file that settings name."""
+
+    path: Path  # absolute
+    needs_trust: bool
+
+    def read(self) -> bytes:
+        """Return the content; a file that cannot be read is a MissingError."""
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise MissingError(
+                f"cannot read the plug-in file {str(self.path)!r}: {error.strerror}", hint="correct [plugins] files in the settings"
+            ) from error
+
+    @property
+    def declared(self) -> Declared:
+        """What the file says that it adds, read without running it; a file without a valid declaration is a MissingError."""
+        return _declared(self.read(), self.path)
+
+    def distrust(self, content: bytes) -> MissingError | None:
+        """Return why CONTENT may not run as this file; None where it may."""
+        if not self.needs_trust or _trusted().get(str(self.path)) == digest(content):
+            return None
+        changed = "changed since it was trusted" if str(self.path) in _trusted() else "not trusted"
+        return MissingError(
+            f"the plug-in file {str(self.path)!r} is {changed}", hint=f"read it, then type: embedlab plugins trust {str(self.path)!r}"
+        )
+
+    def run(self) -> ModuleType:
+        """Return the module of the file, which runs once for each content; whatever it raises is a MissingError of one line."""
+        content = self.read()
+        if refusal := self.distrust(content):
+            raise refusal
+        name = f"embedlab_plugin_{self.path.stem}_{digest(content)[:16]}"
+        if name in sys.modules:
+            return sys.modules[name]
+        module = ModuleType(name)
+        module.__file__ = str(self.path)
+        sys.modules[name] = module  # dataclasses and pydantic look their module up
+        try:
+            # The bytes that were compared run, and no compiled file that lies beside them.
+            exec(compile(content, str(self.path), "exec", dont_inherit=True), module.__dict__)
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            if isinstance(error, EmbedlabError):
+                raise
+            raise MissingError(
+                f"the plug-in file {str(self.path)!r} fails{_place(error, self.path)}: {one_line(error)}",
+                hint="correct it, or remove it from [plugins] files in the settings",
+            ) from error
+        return module
+
+
+def plugin_files() -> tuple[PluginFile, ...]:
+    """Return the files that the settings in force name, those of the user's own settings first."""
+    own = {str(user_config_file())}
+    found: dict[Path, PluginFile] = {}
+    for source, paths in named_plugins():
+        for path in paths:
+            found.setdefault(path, PluginFile(path=path, needs_trust=source not in own))
+    return tuple(found.values())
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of CONTENT."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def trust(path: Path) -> str:
+    """Store the SHA-256 of the file at PATH, which may run from now on as it is, and return it."""
+    file = PluginFile(path=path.absolute(), needs_trust=True)
+    if file.path.is_dir():
+        raise UsageError(f"{str(path)!r} is a folder, not a plug-in file", hint="give the path of a Python file")
+    content = file.read()
+    _declared(content, file.path)
+    known = {**_trusted(), str(file.path): digest(content)}
+    write_atomic(_trust_file(), sealed_json({"files": known}, indent=1), hint="the trusted plug-ins are stored in the state folder")
+    return known[str(file.path)]
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error's type and the first line of its text."""
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _trust_file() -> Path:
+    return state_folder() / "trusted-plugins.json"
+
+
+def _trusted() -> dict[str, str]:
+    """Return the SHA-256 of each trusted file by its path; nothing is trusted where the list is damaged."""
+    with suppress(OSError, ValueError, MissingError):
+        values = read_sealed_json(_trust_file(), hint="embedlab plugins trust FILE")
+        files = values.get("files") if isinstance(values, dict) else None
+        if isinstance(files, dict):
+            return {path: value for path, value in files.items() if isinstance(value, str)}
+    return {}
+
+
+@lru_cache(maxsize=64)
+def _declared(content: bytes, path: Path) -> Declared:
+    try:
+        tree = ast.parse(content, str(path))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise MissingError(f"the plug-in file {str(path)!r} is not Python{line}: {one_line(error)}", hint="correct it") from error
+    found = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and _assigns(node) and node.value]
+    if len(found) != 1:
+        count = "no" if not found else "more than one"
+        raise MissingError(f"the plug-in file {str(path)!r} has {count} {DECLARATION} at its top level", hint=_EXAMPLE)
+    try:
+        values = ast.literal_eval(found[0])
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise MissingError(
+            f"the plug-in file {str(path)!r}: {DECLARATION} is not a literal, so that it cannot be read without running the file",
+            hint=_EXAMPLE,
+        ) from error
+    if not _is_declaration(values):
+        raise MissingError(
+            f"the plug-in file {str(path)!r}: {DECLARATION} = {json.dumps(values, default=repr)[:80]} is not kind → name → attribute",
+            hint=_EXAMPLE,
+        )
+    return dict(values)
+
+
+def _assigns(node: ast.Assign | ast.AnnAssign) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(isinstance(target, ast.Name) and target.id == DECLARATION for target in targets)
+
+
+def _is_declaration(values: Any) -> bool:
+    return isinstance(values, dict) and all(
+        isinstance(kind, str) and isinstance(own, dict) and all(isinstance(text, str) for pair in own.items() for text in pair)
+        for kind, own in values.items()
+    )
+
+
+def _place(error: BaseException, path: Path) -> str:
+    """Return the last line of the file that an error passed through."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f" at line {error.lineno}"
+    lines = []
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return f" at line {lines[-1]}" if lines else ""

@@ -1,0 +1,322 @@
+"""Objectives, tasks, datasets, poolings and encoders: what embedlab ships, what installed packages add, and what the user's files add.
+
+`discover` lists them in this order without importing anything of a package or file; `load` imports one, in the process that
+uses it. A package adds by entry points of the groups embedlab.objectives, embedlab.tasks …, a file by its declaration
+(plugin_files). What is shipped is found in the same way: objectives by folder, tasks, poolings and encoders by file, datasets
+by the DATASETS of the files of embedlab/data.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.nearest import nearest, unknown
+from embedlab.core.paths import PACKAGE, file_hash
+from embedlab.core.plugin_files import PluginFile, digest, one_line, plugin_files
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+Kind = Literal["objectives", "tasks", "datasets", "poolings", "encoders"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+SHIPPED = "embedlab"
+# Names with a meaning of their own where names of the kind are typed.
+RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
+    {
+        "objectives": frozenset(),
+        "tasks": frozenset({"all"}),
+        "datasets": frozenset({"all", "none"}),
+        "poolings": frozenset(),
+        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "dice", "run", "folder", "hub", "http", "https"}),
+    }
+)
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
+
+_faults: ContextVar[list[str] | None] = ContextVar("faults", default=None)  # where they are gathered
+_loading_refused: list[str] = []  # the reason, once there is one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One name of a kind; nothing of it is loaded."""
+
+    kind: Kind
+    name: str
+    origin: str  # "embedlab", the name and version of a package, or the path of a file
+    module: str = ""  # absent: in a file
+    attribute: str = ""  # absent: the module itself
+    file: PluginFile | None = None
+    identity: str = ""  # of its code: changes when that does; empty for what is shipped
+    fault: EmbedlabError | None = None  # why it cannot be used
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it is part of embedlab."""
+        return self.origin == SHIPPED
+
+    def load(self) -> Any:
+        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that names where it is from."""
+        if self.fault is not None:
+            raise self.fault
+        if self.is_shipped:
+            return _attribute(import_module(self.module), self)
+        if _loading_refused:
+            raise MissingError(f"{self.title} is not loaded: {_loading_refused[0]}", hint="type the command in a terminal")
+        if self.file is not None:
+            return _attribute(self.file.run(), self)
+        try:
+            return _attribute(import_module(self.module), self)
+        except EmbedlabError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise MissingError(
+                f"the plug-in package {self.origin!r} fails to import {self.module!r}: {one_line(error)}",
+                hint="update or uninstall the package",
+            ) from error
+
+    def checked(self, found: Any, cls: type[T], *, named: bool = False) -> T:
+        """Return what was FOUND by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
+        if not isinstance(found, cls):
+            raise MissingError(f"{self.title} is a {type(found).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
+        if named and getattr(found, "name", None) != self.name:
+            raise MissingError(f"{self.title} calls itself {getattr(found, 'name', None)!r}", hint="give it the same name in both places")
+        return found
+
+    @property
+    def title(self) -> str:
+        """What an error calls it."""
+        return f"the {self.kind[:-1]} {self.name!r} of {self.origin!r}"
+
+
+def discover(kind: Kind) -> tuple[Plugin, ...]:
+    """Return everything of a KIND: shipped, then from packages, then from files; nothing of the last two is imported.
+
+    What may not be used, as its name is shipped or used before it or its file is not trusted, has a fault.
+    """
+    seen, added = dict(_shipped(kind)), []
+    for one in (*_of_packages(kind), *_of_files(kind)):
+        fault = one.fault or _name_fault(one, seen.get(one.name))
+        if fault is None:
+            seen[one.name] = one
+        else:
+            _note(fault)
+        added.append(replace(one, fault=fault))
+    return (*_shipped(kind).values(), *added)
+
+
+def names(kind: Kind) -> list[str]:
+    """Return the names of a KIND that can be used."""
+    return [one.name for one in discover(kind) if one.fault is None]
+
+
+def shipped_names(kind: Kind) -> list[str]:
+    """Return the names of a KIND that embedlab ships."""
+    return list(_shipped(kind))
+
+
+def find(kind: Kind, name: str) -> Plugin | None:
+    """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with it."""
+    if found := _shipped(kind).get(name):  # no plug-in can hide it, so that none has to be looked for
+        return found
+    named = [one for one in discover(kind) if one.name == name]
+    return next((one for one in named if one.fault is None), next(iter(named), None))
+
+
+def get(kind: Kind, name: str, *, called: str = "", listing: str = "") -> Plugin:
+    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one, CALLED in it as the user knows it."""
+    found = find(kind, name)
+    if found is None:
+        raise unknown(called or kind[:-1], name, names(kind), listing=listing)
+    return found
+
+
+def loaded(kind: Kind, read: Callable[[Plugin], T]) -> dict[str, T]:
+    """READ everything of a KIND that this process can load, by name; what fails is noted and left out."""
+    found = {}
+    for one in discover(kind):
+        if one.fault is not None or not can_load(one):
+            continue
+        try:
+            found[one.name] = read(one)
+        except EmbedlabError as error:
+            _note(error)
+    return found
+
+
+def identity(kind: Kind, name: str) -> str:
+    """Return what of a plug-in's code decides its numbers: empty for what is shipped or not known."""
+    found = find(kind, name)
+    return found.identity if found is not None else ""
+
+
+def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
+    """The files that declare nothing that could be read, each with the reason."""
+    for file in plugin_files():
+        try:
+            wrong = next((kind for kind in file.declared if kind not in KINDS), None)
+        except EmbedlabError as error:
+            yield file, error
+        else:
+            if wrong is not None:
+                guess = nearest(wrong, KINDS)
+                hint = f"did you mean {guess!r}?" if guess else f"kinds: {', '.join(KINDS)}"
+                yield file, MissingError(f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind", hint=hint)
+
+
+@contextmanager
+def gathered_faults() -> Iterator[list[str]]:
+    """Gather what is wrong with the plug-ins that are listed meanwhile, each once."""
+    found: list[str] = []
+    token = _faults.set(found)
+    try:
+        yield found
+    finally:
+        _faults.reset(token)
+
+
+def can_load(plugin: Plugin) -> bool:
+    """Whether this process may import PLUGIN."""
+    return plugin.is_shipped or not _loading_refused
+
+
+def refuse_loading(reason: str) -> None:
+    """Import no plug-in in this process from now on: the dashboard shows what other processes computed."""
+    _loading_refused.append(reason)
+
+
+def _note(error: EmbedlabError) -> None:
+    line = f"{error.message}; {error.hint}"
+    if (found := _faults.get()) is not None and line not in found:
+        found.append(line)
+
+
+def _attribute(module: Any, plugin: Plugin) -> Any:
+    try:
+        return getattr(module, plugin.attribute) if plugin.attribute else module
+    except AttributeError as error:
+        raise MissingError(
+            f"{plugin.origin!r} has no {plugin.attribute!r}, which it declares for {plugin.name!r}", hint="add it"
+        ) from error
+
+
+def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
+    """Return why the name of PLUGIN cannot be used; BEFORE is what has it already."""
+    if not _NAME.fullmatch(plugin.name):
+        return MissingError(f"{plugin.title} is not used: not a name", hint="begin with a letter or digit, then letters, digits, . _ -")
+    if plugin.name in RESERVED[plugin.kind] or (plugin.kind == "datasets" and plugin.name in _shipped("tasks")):
+        return MissingError(f"{plugin.title} is not used: the name has a meaning of its own", hint="rename it")
+    if before is None:
+        return None
+    first = "embedlab ships one of that name" if before.is_shipped else f"{before.origin!r} has one of that name"
+    return MissingError(f"{plugin.title} is not used: {first}", hint="rename it")
+
+
+def _of_packages(kind: Kind) -> Iterator[Plugin]:
+    for name, module, attribute, origin, code in _entry_points(kind, tuple(sys.path)):
+        yield Plugin(kind=kind, name=name, origin=origin, module=module, attribute=attribute, identity=code)
+
+
+@cache
+def _entry_points(kind: Kind, _path: tuple[str, ...]) -> tuple[tuple[str, str, str, str, str], ...]:
+    """The entry points of a kind, in the order of their packages; listing them reads metadata of every installed package."""
+    from importlib.metadata import entry_points
+
+    found = sorted(entry_points(group=f"{SHIPPED}.{kind}"), key=lambda one: (one.dist.name if one.dist else "", one.name))
+    return tuple((one.name, one.module, one.attr, *_package(one)) for one in found)
+
+
+def _package(entry: "EntryPoint") -> tuple[str, str]:
+    """The name and version of an entry point's package, and the same with the hash of its module's file where that is found."""
+    if entry.dist is None:
+        return entry.module, entry.module
+    title = f"{entry.dist.name} {entry.dist.version}"
+    place = entry.module.replace(".", "/")
+    for ending in (".py", "/__init__.py"):
+        if (file := Path(str(entry.dist.locate_file(f"{place}{ending}")))).is_file():
+            return title, f"{title} {file_hash(file)}"
+    return title, title
+
+
+def _of_files(kind: Kind) -> Iterator[Plugin]:
+    for _, error in file_faults():
+        _note(error)
+    for file in plugin_files():
+        try:
+            declared, content = file.declared.get(kind, {}), file.read()
+        except EmbedlabError:
+            continue
+        for name, attribute in declared.items():
+            yield Plugin(
+                kind=kind,
+                name=name,
+                origin=str(file.path),
+                attribute=attribute,
+                file=file,
+                identity=digest(content),
+                fault=file.distrust(content),
+            )
+
+
+@cache
+def _shipped(kind: Kind) -> Mapping[str, Plugin]:
+    """What embedlab ships of a KIND, by name."""
+    return MappingProxyType({one.name: one for one in _SHIPPED[kind]()})
+
+
+def _shipped_objectives() -> Iterator[Plugin]:
+    for path in sorted((PACKAGE / "objectives").glob("*/options.py")):
+        yield _own("objectives", path.parent.name, f"objectives.{path.parent.name}.options")
+
+
+def _shipped_tasks() -> Iterator[Plugin]:
+    for name in _modules("tasks"):
+        if name != "task":  # the contract
+            yield _own("tasks", name, f"tasks.{name}", "TASK")
+
+
+def _shipped_poolings() -> Iterator[Plugin]:
+    for name in _modules("encoders/poolings"):
+        yield _own("poolings", name.replace("_", "-"), f"encoders.poolings.{name}", "POOLING")
+
+
+def _shipped_encoders() -> Iterator[Plugin]:
+    for name in _modules("encoders/kinds"):
+        yield _own("encoders", name.replace("_", "-"), f"encoders.kinds.{name}", "ENCODER")
+
+
+def _shipped_datasets() -> Iterator[Plugin]:
+    """A file of embedlab/data may hold several, so that their names are in its DATASETS."""
+    for name in _modules("data"):
+        for one in getattr(import_module(f"{SHIPPED}.data.{name}"), "DATASETS", ()):
+            yield _own("datasets", one.name, f"data.{name}", "DATASETS")
+
+
+def _own(kind: Kind, name: str, module: str, attribute: str = "") -> Plugin:
+    return Plugin(kind=kind, name=name, origin=SHIPPED, module=f"{SHIPPED}.{module}", attribute=attribute)
+
+
+def _modules(folder: str) -> list[str]:
+    """The public modules in a folder of the package, in alphabetical order."""
+    return sorted(path.stem for path in (PACKAGE / folder).glob("*.py") if not path.name.startswith("_"))
+
+
+_SHIPPED: Mapping[Kind, Callable[[], Iterator[Plugin]]] = MappingProxyType(
+    {
+        "objectives": _shipped_objectives,
+        "tasks": _shipped_tasks,
+        "datasets": _shipped_datasets,
+        "poolings": _shipped_poolings,
+        "encoders": _shipped_encoders,
+    }
+)

@@ -1,0 +1,82 @@
+"""An encoder that a model name calls by a prefix, as the rest of embedlab uses encoders."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.progress import ProgressCallback
+from embedlab.encoders.cache import EmbeddingCache
+from embedlab.encoders.cached_encoder import CachedEncoder
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_cosine
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import SentenceEncoder, encoder_kind
+
+
+class PrefixedEncoder:
+    """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
+
+    def __init__(self, *, name: str, fingerprint: str, inner: SentenceEncoder) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self._inner = inner
+
+    @cached_property
+    def dim(self) -> int:
+        """Length of a vector: as the encoder says, or of that of one sentence."""
+        stated = getattr(self._inner, "dim", None)
+        return stated if isinstance(stated, int) else int(self._vectors(["a"]).shape[1])
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """The encoder's own facts, where it has some."""
+        facts = getattr(self._inner, "facts", None)
+        return facts if isinstance(facts, EncoderFacts) else EncoderFacts()
+
+    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
+        """One vector a sentence, in order."""
+        unique, index = distinct(sentences)
+        vectors, _ = self.embed(unique, progress)
+        return vectors[index]
+
+    def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
+        """A vector for each of these distinct sentences; none is known to be cut."""
+        vectors = self._vectors(sentences) if sentences else np.empty((0, self.dim), np.float32)
+        if progress is not None:
+            progress(len(sentences), len(sentences))
+        return vectors, np.zeros(len(sentences), np.bool_)
+
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """Cosine of each pair."""
+        return score_by_cosine(self, first, second, progress)
+
+    def _vectors(self, sentences: Sequence[str]) -> Vectors:
+        vectors = np.asarray(self._inner.encode(list(sentences)), np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise EmbedlabError(
+                f"{self.name!r} gives vectors of shape {vectors.shape} for {len(sentences)} sentences",
+                hint="encode(sentences) should return an array of shape (sentences, dim)",
+            )
+        if not np.isfinite(vectors.sum(dtype=np.float64)):
+            raise EmbedlabError(f"{self.name!r} gives vectors that are not finite", hint="correct its encode()")
+        return vectors
+
+
+def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int) -> Encoder:
+    """The encoder of SPEC; over the cache in the folder CACHE, where there is one and its kind is stored."""
+    kind = encoder_kind(spec.kind)
+    encoder = PrefixedEncoder(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
+    if cache is None or limit_bytes == 0 or not kind.is_cached:
+        return encoder
+    return CachedEncoder(
+        name=spec.name,
+        fingerprint=fingerprint,
+        dim=encoder.dim,
+        facts=replace(encoder.facts, truncated=0),
+        load=lambda: encoder,
+        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=encoder.dim, limit_bytes=limit_bytes),
+    )

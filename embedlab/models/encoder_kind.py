@@ -1,0 +1,99 @@
+"""Encoders that a model name calls by a prefix, `PREFIX:rest`: the contract of their kinds, and how one is found by its prefix.
+
+Each file of encoders/kinds is one and has an `ENCODER`; a plug-in is the same, or only a function or class that takes the text
+after the prefix and returns an object with `encode(sentences)`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from embedlab.core import plugins
+from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash
+
+
+class SentenceEncoder(Protocol):
+    """What a plug-in gives."""
+
+    def encode(self, sentences: Sequence[str]) -> Any:
+        """One vector a sentence, in order: an array of shape (sentences, dim)."""
+
+
+def _as_typed(rest: str) -> str:
+    return rest
+
+
+def _unknown_length(_: str) -> int | None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderKind:
+    """A kind of encoders, each called by the text after the prefix."""
+
+    open: Callable[[str], SentenceEncoder]
+    locate: Callable[[str], str] = _as_typed  # what is typed → what identifies the encoder; refuses what names none
+    dim: Callable[[str], int | None] = _unknown_length  # the length of its vectors, where it is known without loading it
+    backend: str = "plugin"  # what computes the vectors
+    is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
+
+
+def prefix_of(name: str) -> str | None:
+    """Return the prefix of an encoder kind that NAME begins with; None where it begins with none."""
+    prefix, colon, _ = name.partition(":")
+    return prefix if colon and plugins.find("encoders", prefix) is not None else None
+
+
+def encoder_kind(prefix: str) -> EncoderKind:
+    """Return the kind called PREFIX."""
+    plugin = plugins.get("encoders", prefix)
+    found = plugin.load()
+    if not isinstance(found, EncoderKind) and callable(found):
+        return EncoderKind(open=found)
+    return plugin.checked(found, EncoderKind)
+
+
+def locate(prefix: str, rest: str) -> str:
+    """Return what identifies the encoder PREFIX:REST; of a plug-in that this process does not load, what was typed."""
+    plugin = plugins.get("encoders", prefix)
+    if plugin.fault is not None:
+        raise plugin.fault
+    return encoder_kind(prefix).locate(rest) if plugins.can_load(plugin) else rest
+
+
+def vector_length(prefix: str, location: str) -> int | None:
+    """Return the length of the vectors of an encoder, where that is known without loading it."""
+    return encoder_kind(prefix).dim(location) if plugins.can_load(plugins.get("encoders", prefix)) else None
+
+
+def backend(prefix: str) -> str:
+    """Return what computes the vectors of a kind; plug-ins are not told apart, so that this needs none of them."""
+    plugin = plugins.get("encoders", prefix)
+    return encoder_kind(prefix).backend if plugin.is_shipped else "plugin"
+
+
+def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
+    """What decides the vectors of an encoder: the code of its plug-in, and the content of the file or folder that it names."""
+    if code := plugins.identity("encoders", prefix):
+        yield code
+    path = Path(location)
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir() and location != ""
+    except (OSError, ValueError):  # text that cannot be a path
+        is_file = is_folder = False
+    if is_file:
+        yield file_hash(path)
+    elif is_folder:
+        yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
+    else:
+        yield location
+
+
+def existing_file(rest: str, *, missing: str, hint: str) -> str:
+    """Return the path of the file that REST names; MISSING and HINT are said where there is none."""
+    file = Path(rest).expanduser()
+    if not file.is_file():
+        raise MissingError(f"{missing} {str(file)!r}", hint=hint)
+    return str(file)
