@@ -185,7 +185,7 @@ def train(
             accelerator=accelerator(here, track=None, folder=Path(folder), project=shape.recipe, recipe=recipe, seed=SEED),
             checkpoints=Checkpoints(Path(folder)),
             stop=StopRequest(),
-            tell=lambda event: watching.send(event) if isinstance(event, events.Step) else None,
+            emit=lambda event: watching.send(event) if isinstance(event, events.Step) else None,
             evaluate=recipe.evaluate,
             dev_score=None,
             steps=block.end,

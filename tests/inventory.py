@@ -92,7 +92,17 @@ def papers() -> dict[str, dict[str, str]]:
     """The digest of every table of every paper: rows, what makes them, the printed numbers."""
     from embedlab.papers.file import load_paper, paper_names
 
-    return {paper: {name: digest(asdict(table)) for name, table in load_paper(paper).items()} for paper in paper_names()}
+    return {paper: {name: digest(as_recorded(asdict(table))) for name, table in load_paper(paper).items()} for paper in paper_names()}
+
+
+FORMER_NAMES = {"sources": "makings", "source": "making", "ranked_by": "judge"}  # of fields, by which the digests were made
+
+
+def as_recorded(value: Any) -> Any:
+    """A table under the field names that it had when the inventory was recorded."""
+    if not isinstance(value, dict):
+        return [as_recorded(one) for one in value] if isinstance(value, list | tuple) else value
+    return {FORMER_NAMES.get(key, key) if isinstance(key, str) else key: as_recorded(one) for key, one in value.items()}
 
 
 def tasks() -> list[str]:

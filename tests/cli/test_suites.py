@@ -69,7 +69,7 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "selected",
     [
         "--suite transfer",
         "--task own-probing",

@@ -18,7 +18,7 @@ def numbered(tokens: int) -> torch.Tensor:
 
 def test_sentences_of_about_one_length_lie_in_one_block_by_sentence_head_and_token() -> None:
     layout = padded_layout(SPANS, HEADS)
-    assert layout.query_tokens is layout.key_places
+    assert layout.query_places is layout.key_places
     assert layout.key_places.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
     states = numbered(sum(LENGTHS))
     of_sentences = iter(states.split(LENGTHS))
@@ -44,7 +44,7 @@ def test_a_sentence_comes_back_from_where_it_was_put_and_what_follows_is_zero() 
         layout = padded_layout(spans, HEADS, multiple)
         for places, tokens in (
             (layout.key_places, sum(LENGTHS)),
-            (layout.query_tokens, sum(span.sentences * span.query_tokens for span in spans)),
+            (layout.query_places, sum(span.sentences * span.query_tokens for span in spans)),
         ):
             states = numbered(tokens + 2)
             for spread in (places.spread(states), places.spread_over_zero(states)):
@@ -63,7 +63,7 @@ def test_blocks_of_short_sentences_are_filled_up_to_a_multiple_of_them_which_att
 
 def test_where_one_token_of_each_sentence_asks_it_still_does() -> None:
     layout = padded_layout(FIRSTS, HEADS)
-    assert layout.query_tokens.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
+    assert layout.query_places.shapes == ((3 * HEADS, 1), (3 * HEADS, 1))
     assert layout.key_places.shapes == ((3 * HEADS, FILL), (3 * HEADS, 2 * FILL))
     assert layout.shapes == [(3 * HEADS, 1, FILL), (3 * HEADS, 1, 2 * FILL)]
 

@@ -86,7 +86,7 @@ def test_sentences_are_kept_longest_first_without_being_read_again(
 ) -> None:
     first, second = load(str(small_bert), cpu, tmp_path), load(str(small_bert), cpu, tmp_path)
     assert isinstance(first, CachedEncoder)
-    first.keep(sentences)
+    first.store(sentences)
     assert first.facts.truncated == 0  # nobody has used a vector yet
     second.encode(sentences)
     assert computed == [len(sentences)]

@@ -154,7 +154,7 @@ def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
     optim = {"lr": 1e-2, "batch_size": 8, "epochs": 2}
     recipe = recipe_of(tiny_encoder, {**stage, "optim": optim})
     with monkeypatch.context() as patch:
-        patch.setattr(stages, "stands_still", lambda *_: False)
+        patch.setattr(stages, "is_frozen", lambda *_: False)
         slow = load_file(train(recipe, "slow").path / "heads.safetensors")
 
     def refuse(*_: object) -> Tensor:

@@ -17,7 +17,7 @@ OBEYED = {"\x1b", "\x07", "\x9b", "\u202e", "\x7f"}
 async def test_what_a_widget_forgot_to_make_plain_is_drawn_without_control_characters(opened: Open) -> None:
     async with opened() as pilot:
         await pilot.app.screen.mount(label := Static(EVIL, markup=False))
-        pilot.app.tell(EmbedlabError(EVIL, hint=EVIL))  # type: ignore[attr-defined]
+        pilot.app.report(EmbedlabError(EVIL, hint=EVIL))  # type: ignore[attr-defined]
         await pilot.pause()
         label.scroll_visible(animate=False)
         await pilot.pause()
