@@ -36,11 +36,11 @@ def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
 
 def compare_once(table: pl.DataFrame, names: list[str]) -> float:
     """Seconds of a whole comparison."""
-    from embedlab.analysis.comparison import compare
+    from embedlab.analysis.comparison import compare_models
     from embedlab.analysis.scores import ModelColumns
 
     start = time.perf_counter()
-    found = compare(table, [ModelColumns(name=name, members=(name,)) for name in names])
+    found = compare_models(table, [ModelColumns(name=name, members=(name,)) for name in names])
     assert len(found.slices) == 9
     return time.perf_counter() - start
 

@@ -83,9 +83,9 @@ def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
 
 def _rows(contributions: Floats, texts: NDArray[np.uint64], shared: Any) -> Any:
     """Rows whose shared sentences are found once a graph."""
-    from embedlab.analysis.evidence import Rows
+    from embedlab.analysis.evidence import SliceRows
 
-    rows = Rows(contributions=contributions, texts=texts, groups=np.zeros(len(texts), np.intp))
+    rows = SliceRows(contributions=contributions, texts=texts, groups=np.zeros(len(texts), np.intp))
     rows.__dict__["shared"] = shared  # where the cached property would put it
     return rows
 

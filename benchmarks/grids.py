@@ -26,7 +26,7 @@ from embedlab.grids.local import prepare_grid
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.queue import Ending, Queue
 from embedlab.runs import events
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import STS_DATASETS, open_parts
 
 VALUES = 10  # an axis
@@ -80,7 +80,9 @@ def finish(plan: GridPlan) -> None:
     ]
     for cell in plan.cells:
         run, value = plan.run(cell), 0.5 + 0.3 * (cell.number % 97) / 97
-        scores = tuple(Score(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in told)
+        scores = tuple(
+            StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in told
+        )
         run.model.mkdir(parents=True)
         write_events(run.events_file, value)
         Evaluation(

@@ -68,9 +68,9 @@ def settings() -> list[str]:
 def recipes() -> dict[str, str]:
     """The digest of every shipped recipe with all its defaults."""
     from embedlab.core.names import recipe_names
-    from embedlab.core.recipe import load_recipe, to_table
+    from embedlab.core.recipe import load_recipe, recipe_to_table
 
-    return {name: digest(to_table(load_recipe(name))) for name in recipe_names()}
+    return {name: digest(recipe_to_table(load_recipe(name))) for name in recipe_names()}
 
 
 def grids() -> dict[str, Any]:

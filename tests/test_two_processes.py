@@ -169,7 +169,7 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here:
     assert (first.code, second.code) in {(0, 1), (0, 2)}, ended
     assert "snli-ce@1" in second.err.splitlines()[-2]
     run = RunFolder.of(here / "runs-sample", "snli-ce", 1)
-    seen = [type(event) for event in events.follow(run.events_file)[0]]
+    seen = [type(event) for event in events.events_after(run.events_file)[0]]
     assert (seen.count(events.Started), seen.count(events.Finished), seen.count(events.Failed)) == (1, 1, 0)
     steps = Checkpoints(run.checkpoints).steps()
     assert [Checkpoints(run.checkpoints).read(step).step for step in steps] == steps

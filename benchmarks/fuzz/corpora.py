@@ -18,14 +18,14 @@ import polars as pl
 from campaign import Case, arguments, generator, report, timed
 from mutations import MUTATIONS
 
-from embedlab.data.dataset import COLUMNS, Dataset, Layout
+from embedlab.data.dataset import COLUMNS, Dataset, FileLayout
 from embedlab.data.probing import suite, suite_names
 from embedlab.data.source import Source, datasets
 
 LINES = 40  # of each file
 
 
-def targets(folder: Path) -> Iterator[tuple[Dataset, str, Layout]]:
+def targets(folder: Path) -> Iterator[tuple[Dataset, str, FileLayout]]:
     """Every split in every layout whose files are in FOLDER."""
     own = [one for name in suite_names(folder)[1:] for one in suite(name, folder)]
     for dataset in (*datasets().values(), *own):
@@ -43,7 +43,7 @@ def beginning(path: Path, split: str) -> bytes:
     return b"".join(own[:LINES])
 
 
-def case(number: int, seed: int, target: tuple[Dataset, str, Layout], folder: Path, place: Path) -> Case:
+def case(number: int, seed: int, target: tuple[Dataset, str, FileLayout], folder: Path, place: Path) -> Case:
     """One mutation of one file of a split."""
     rng = generator(seed, number)
     dataset, split, layout = target

@@ -30,7 +30,7 @@ import torch
 
 from embedlab.analysis.scores import ScoreFile
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.recipe import Recipe, from_table, to_table
+from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
@@ -246,7 +246,7 @@ def _read_training_text(folder: Path, _: list[str]) -> object:
 
 
 def _read_recipe(folder: Path, _: list[str]) -> object:
-    return to_table(RunFolder(folder).recipe())
+    return recipe_to_table(RunFolder(folder).recipe())
 
 
 def _read_environment(folder: Path, _: list[str]) -> object:
@@ -310,7 +310,7 @@ def _read_queue(folder: Path, _: list[str]) -> object:
 
 def _plan(world: World) -> Path:
     folder = world.folder / "grid-runs"
-    variant = Variant(run="small", labels={"optim.lr": "1e-3"}, recipe=to_table(world.recipe), rows=160.0)
+    variant = Variant(run="small", labels={"optim.lr": "1e-3"}, recipe=recipe_to_table(world.recipe), rows=160.0)
     plan = GridPlan(
         name="g",
         summary="flips",

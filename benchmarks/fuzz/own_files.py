@@ -23,7 +23,7 @@ from mutations import MUTATIONS, VALUES
 
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import pair_table
-from embedlab.data.dataset import COLUMNS, Kind
+from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.own_file import open_own_file
 from embedlab.data.sentence_file import sentences
 from embedlab.encoders.lexical import DiceScorer
@@ -136,7 +136,7 @@ def encode(path: Path) -> None:
     encodable(list(sentences(path)))
 
 
-def read_as(kind: Kind) -> Callable[[Path], None]:
+def read_as(kind: DatasetKind) -> Callable[[Path], None]:
     """What training reads of a file of that KIND."""
 
     def read(path: Path) -> None:

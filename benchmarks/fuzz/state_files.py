@@ -29,8 +29,8 @@ from embedlab.grids.plan import GridFolder, GridPlace
 from embedlab.grids.progress import GridFollower
 from embedlab.grids.queue import Queue
 from embedlab.runs import events
-from embedlab.runs.environment import environment
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.environment import collect_environment
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.state import CompareState, Memory, PairsState, State
@@ -53,7 +53,7 @@ COLUMNS = ("run", "seed", "number", "state", "errors", "kills", "worker", "pid",
 def evaluation(model: str) -> Evaluation:
     """An evaluation with a score of each kind, one of them undefined."""
     values = {"dataset": 0.5, "average": float("nan")}
-    scores = [Score(by=by, slice="sts12", metric="spearman", setting="all", value=value, items=3) for by, value in values.items()]
+    scores = [StoredScore(by=by, slice="sts12", metric="spearman", setting="all", value=value, items=3) for by, value in values.items()]
     return Evaluation(
         task="sts", model=model, fingerprint="ab", precision="float32", pooling="mean", max_tokens=128, truncated=0, data=(PART,),
         marks=("sample",), scores=tuple(scores), notes=("a note",),
@@ -62,7 +62,7 @@ def evaluation(model: str) -> Evaluation:
 
 def write_run(run: RunFolder, recipe: str = "snli-ce") -> None:
     """A finished run without weights."""
-    run.write_once(load_recipe(recipe), environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[PART]))
+    run.write_once(load_recipe(recipe), collect_environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[PART]))
     (run.model / "x").mkdir(parents=True)
     evaluation(run.id).save(run.evaluations)
     run.hand_over(7)

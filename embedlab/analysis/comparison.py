@@ -28,7 +28,7 @@ FEW_PAIRS, FEW_SENTENCES = 50, 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class SliceScore:
     """One model on one slice: −1…1 or 0…1; nan where it is undefined."""
 
     value: float  # the mean over the members
@@ -75,7 +75,7 @@ class ComparedSlice:
     key: str
     title: str
     pairs: int
-    scores: Mapping[str, Score]  # by model
+    scores: Mapping[str, SliceScore]  # by model
     differences: Mapping[str, Difference]  # by model, without the reference
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
@@ -112,7 +112,7 @@ class Comparison:
     notes: tuple[str, ...] = ()  # what a reader must know about all of it
 
 
-def compare(
+def compare_models(
     table: pl.DataFrame,
     models: Sequence[ModelColumns],
     *,
@@ -215,7 +215,7 @@ class _Draft(Weighed):
             differs[places[first], places[second]] = differs[places[second], places[first]] = p < SIGNIFICANT
         return compact_letters(list(self.means.values()), differs)
 
-    def _score(self, name: str, letters: str) -> Score:
+    def _score(self, name: str, letters: str) -> SliceScore:
         value, uncertainty = self.means[name], self.single[name]
         if self.evidence.metric == "accuracy" and not self.evidence.average_of:
             low, high = share_interval(value, uncertainty, self.evidence.pairs)
@@ -224,7 +224,7 @@ class _Draft(Weighed):
         else:
             low, high = uncertainty.interval(value)
         members = tuple(self.evidence.points[self.places[name]].tolist())
-        return Score(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty)
+        return SliceScore(value=value, members=members, low=low, high=high, letters=letters, uncertainty=uncertainty)
 
     def _difference(self, name: str, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> Difference:
         pair = (name, reference) if (name, reference) in self.tests else (reference, name)

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from embedlab.analysis.influence import Floats
 
 Ids = NDArray[np.integer]
-Places = NDArray[np.intp]
+RowPositions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharedSentences:
     """Which rows share a sentence; a row has two sentences, or the same one twice where it has only one."""
 
-    first: Places  # (rows,) numbers of sentences from 0
-    second: Places
-    group: Places  # (rows,) number of the group of rows within which contributions sum to zero
+    first: RowPositions  # (rows,) numbers of sentences from 0
+    second: RowPositions
+    group: RowPositions  # (rows,) number of the group of rows within which contributions sum to zero
 
     @classmethod
     def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
@@ -49,13 +49,13 @@ class SharedSentences:
         return int(max(self.first.max(initial=-1), self.second.max(initial=-1))) + 1
 
     @cached_property
-    def components(self) -> Places:
+    def components(self) -> RowPositions:
         """The number of each row's component: rows that a chain of shared sentences connects; (rows,)."""
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
 
         links = coo_matrix((np.ones(self.rows, np.int8), (self.first, self.second)), shape=(self.sentences, self.sentences))
-        numbers: Places = connected_components(links, directed=False)[1]
+        numbers: RowPositions = connected_components(links, directed=False)[1]
         return numbers[self.first]
 
     @cached_property
@@ -80,9 +80,9 @@ class SharedSentences:
             shares.append(linked / len(rows) ** 2)
         return np.array(shares, dtype=np.float64)
 
-    def sums(self, contributions: Floats) -> "Sums":
+    def sums(self, contributions: Floats) -> "ContributionSums":
         """The CONTRIBUTIONS of rows, (estimates, rows), added up over sentences and over equal pairs."""
-        return Sums(
+        return ContributionSums(
             shared=self,
             rows=contributions,
             sentences=self._by_sentence.add(contributions),
@@ -100,7 +100,7 @@ class Variances:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sums:
+class ContributionSums:
     """Contributions of rows to several estimates with their sums; linear, so that differences and means of estimates need no new sums."""
 
     shared: SharedSentences
@@ -108,9 +108,11 @@ class Sums:
     sentences: Floats  # (estimates, sentences)
     twins: Floats  # (estimates, pairs of sentences)
 
-    def combined(self, weights: Floats) -> "Sums":
+    def combined(self, weights: Floats) -> "ContributionSums":
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
-        return Sums(shared=self.shared, rows=weights @ self.rows, sentences=weights @ self.sentences, twins=weights @ self.twins)
+        return ContributionSums(
+            shared=self.shared, rows=weights @ self.rows, sentences=weights @ self.sentences, twins=weights @ self.twins
+        )
 
     def variances(self) -> Variances:
         """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the independent one where that is larger.
@@ -136,7 +138,7 @@ class Sums:
         repaired: Floats = (vectors * np.maximum(values, 0)) @ vectors.T
         return repaired
 
-    def largest_component(self) -> tuple[Floats, Places]:
+    def largest_component(self) -> tuple[Floats, RowPositions]:
         """Of each estimate the largest component's share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
         numbers = self.shared.components
         sums = np.array([np.bincount(numbers, weights=row) for row in self.rows]).reshape(len(self.rows), -1) ** 2
@@ -157,12 +159,12 @@ class Sums:
 class _Sums:
     """Sums over rows that have the same key."""
 
-    places: Places  # rows in the order of their keys
-    starts: Places
-    sizes: Places
+    places: RowPositions  # rows in the order of their keys
+    starts: RowPositions
+    sizes: RowPositions
 
     @classmethod
-    def of(cls, keys: Ids, rows: Places) -> "_Sums":
+    def of(cls, keys: Ids, rows: RowPositions) -> "_Sums":
         order = np.argsort(keys, kind="stable")
         _, sizes = np.unique(keys, return_counts=True)
         return cls(places=rows[order], starts=np.cumsum(sizes) - sizes, sizes=sizes)

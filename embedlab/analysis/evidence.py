@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import combine, correlated_groups, spearman
 from embedlab.analysis.dependence import SharedSentences
-from embedlab.analysis.influence import Floats, Labels, Metric, metric_influence, metric_value, spearman_influences
+from embedlab.analysis.influence import ClassMetric, Floats, Labels, metric_influence, metric_value, spearman_influences
 from embedlab.analysis.paired_tests import dependent_correlations, mcnemar_table
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import Slice, slices
 from embedlab.choices import Aggregate, By
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
-AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
+STS_AVERAGES: Mapping[str, tuple[str, ...]] = {"sts12-16": STS_YEARS, "average of seven": (*STS_YEARS, "sts-benchmark", "sick-r")}
 
 PairTest = Literal["dyadic", "williams", "steiger"]
 ClosedTest = Literal["mcnemar", "williams", "steiger"]
@@ -28,7 +28,7 @@ TextIds = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rows:
+class SliceRows:
     """The rows behind a slice's scores."""
 
     contributions: Floats  # (members, rows): what each row adds to the error of each score; nan for a member without a score
@@ -49,7 +49,7 @@ class Evidence:
     title: str
     pairs: int  # or items
     points: Floats  # (members,) the score of each member
-    rows: Rows | None = None  # None where a number has no items behind it: it is shown, not tested
+    rows: SliceRows | None = None  # None where a number has no items behind it: it is shown, not tested
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()
     task: str = "sts"
@@ -77,7 +77,7 @@ def pair_evidence(
 
 
 def item_evidence(
-    task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: Metric, texts: TextIds | None = None
+    task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: ClassMetric, texts: TextIds | None = None
 ) -> Evidence:
     """One dataset of classified items: PREDICTED holds class indices by member number; members without any have no score.
 
@@ -133,17 +133,17 @@ def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
     )
 
 
-def joined(parts: Sequence[tuple[Rows, float]]) -> Rows:
+def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """The rows behind a weighted sum of scores, each part with its weight."""
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
-    return Rows(
+    return SliceRows(
         contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
         texts=np.concatenate([part.texts for part, _ in parts]),
         groups=np.concatenate([part.groups + offset for (part, _), offset in zip(parts, offsets, strict=False)]),
     )
 
 
-def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> tuple[Floats, Rows | None]:
+def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> tuple[Floats, SliceRows | None]:
     """The aggregated Spearman of each of COLUMNS, (columns,), and the rows behind it; PAIRS have sentence numbers and no nulls."""
     gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
     groups = correlated_groups(pairs, aggregate)
@@ -201,15 +201,15 @@ def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], ag
 def _averages(evidence: Sequence[Evidence]) -> Iterator[Evidence]:
     """The usual averages over datasets, where all of theirs are there."""
     found = {one.key: one for one in evidence}
-    for name, keys in AVERAGES.items():
+    for name, keys in STS_AVERAGES.items():
         if found.keys() >= set(keys):
             yield average_evidence(name, [found[key] for key in keys])
 
 
-def _rows(influence: Floats, texts: TextIds) -> Rows:
+def _rows(influence: Floats, texts: TextIds) -> SliceRows:
     """Rows of one centred group."""
     count = influence.shape[1]
-    return Rows(contributions=influence / max(count, 1), texts=texts, groups=np.zeros(count, np.intp))
+    return SliceRows(contributions=influence / max(count, 1), texts=texts, groups=np.zeros(count, np.intp))
 
 
 def _own_numbers(dataset: str, count: int) -> TextIds:

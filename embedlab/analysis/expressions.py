@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest
+from embedlab.core.names import nearest_name
 
 NAME_FIELDS = ("dataset", "source")
 TEXT_FIELDS = ("sentence1", "sentence2")
@@ -116,7 +116,7 @@ class _Term:
         return pl.any_horizontal(pl.col(column).str.contains(pattern) for column in TEXT_FIELDS)
 
     def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
-        guess = nearest(field, known)
+        guess = nearest_name(field, known)
         hint = f"did you mean {guess!r}? To" if guess else f"known: {', '.join(known)}; to"
         return self.error(f"unknown field {field!r}", group=group, hint=f'{hint} search for the text, quote it: "{self.match[0]}"')
 

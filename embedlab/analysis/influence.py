@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
+PairPositions = NDArray[np.intp]
 Labels = NDArray[np.int64]
-Metric = Literal["accuracy", "f1", "matthews"]
+ClassMetric = Literal["accuracy", "f1", "matthews"]
 
 
 def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
@@ -58,9 +58,9 @@ def _has_ranks(values: Floats) -> bool:
 class _Order:
     """Rows in the order of a value, rows of equal values as one group."""
 
-    rows: Places  # numbers of the rows, smallest value first
-    starts: Places  # (groups,) where in that order each group begins
-    group: Places  # (rows,) the group of each row
+    rows: PairPositions  # numbers of the rows, smallest value first
+    starts: PairPositions  # (groups,) where in that order each group begins
+    group: PairPositions  # (rows,) the group of each row
 
     @classmethod
     def of(cls, values: Floats) -> "_Order":
@@ -86,7 +86,7 @@ class _Order:
         return result
 
 
-def metric_influence(gold: Labels, predicted: Labels, metric: Metric) -> Floats:
+def metric_influence(gold: Labels, predicted: Labels, metric: ClassMetric) -> Floats:
     """Influence of each item on a classifier's metric; gold, predicted: (items,) class indices.
 
     F1 is that of the second of two classes. F1 and Matthews correlation are smooth functions of three means (hits, items predicted
@@ -110,7 +110,7 @@ def metric_influence(gold: Labels, predicted: Labels, metric: Metric) -> Floats:
     return _centred(hits / spread + by_found * found + by_real * real)
 
 
-def metric_value(gold: Labels, predicted: Labels, metric: Metric) -> float:
+def metric_value(gold: Labels, predicted: Labels, metric: ClassMetric) -> float:
     """The metric itself; Matthews correlation is 0 where a column is constant, F1 where the class is neither there nor predicted."""
     if metric == "accuracy":
         return float((predicted == gold).mean())

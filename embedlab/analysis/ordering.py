@@ -8,8 +8,8 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from embedlab.analysis.dependence import Sums, Variances
-from embedlab.analysis.evidence import Rows
+from embedlab.analysis.dependence import ContributionSums, Variances
+from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.uncertainty import FEWEST_ROWS, SeedSpread, Uncertainty, share_runs, spread_of, with_seeds
 
@@ -27,7 +27,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class RankAgreement:
     """Kendall's tau-b between two rankings of the same things, −1 to 1; nan where one of them is constant."""
 
     tau: float
@@ -40,7 +40,7 @@ class Estimate:
     """A score that is put in order, in any units."""
 
     members: Floats  # (members,) the score of each seed
-    rows: Rows | None = None  # contributions of each member's rows; None where no items are stored
+    rows: SliceRows | None = None  # contributions of each member's rows; None where no items are stored
     other: float = 0.0  # variance that is not of these rows, as of an accuracy whose items are not stored
     is_recipe: bool = True  # whether the members are draws of a recipe
     behind: tuple[frozenset[str], ...] = ()  # the runs behind each member; empty where none are named
@@ -68,13 +68,13 @@ class Ordering:
         is_known = uncertainty.rows + uncertainty.seeds > 0
         return Order(difference=difference, low=low, high=high, probability=1 - uncertainty.tail(difference) if is_known else nan)
 
-    def agreement(self, places: Sequence[int], printed: Sequence[float]) -> Agreement:
+    def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
         """How the order of the estimates at PLACES agrees with that of PRINTED; the interval is over draws of the estimates."""
         values = np.array([self._estimates[place].value for place in places])
         tau = float(kendall(printed, values[:, None])[0])
         covariance, freedom = self._covariance(places)
         if not covariance.any() or np.isnan(covariance).any():
-            return Agreement(tau=tau, low=nan, high=nan)
+            return RankAgreement(tau=tau, low=nan, high=nan)
         rng = np.random.default_rng(0)
         roots, vectors = np.linalg.eigh(covariance)
         normal = rng.standard_normal((len(values), DRAWS))
@@ -82,9 +82,9 @@ class Ordering:
         drawn = values[:, None] + (vectors * np.sqrt(np.maximum(roots, 0))) @ normal * scale
         found = kendall(printed, drawn)
         low, high = np.quantile(found[~np.isnan(found)], [0.025, 0.975]) if not np.isnan(found).all() else (nan, nan)
-        return Agreement(tau=tau, low=float(low), high=float(high))
+        return RankAgreement(tau=tau, low=float(low), high=float(high))
 
-    def _joint_sums(self) -> Sums | None:
+    def _joint_sums(self) -> ContributionSums | None:
         """The sums of all members, where every estimate is over the same rows."""
         rows = [one.rows for one in self._estimates if one.rows is not None]
         if len(rows) < len(self._estimates) or not rows or len(rows[0].texts) < FEWEST_ROWS:

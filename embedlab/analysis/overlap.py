@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.data.words import words
+from embedlab.data.words import distinct_words
 
 
 def dice(first: str, second: str) -> float:
     """Word overlap of two sentences, 2|A∩B| / (|A|+|B|), from 0 to 1; two sentences without any word overlap by 0."""
-    return _dice(words(first), words(second))
+    return _dice(distinct_words(first), distinct_words(second))
 
 
 def dice_column(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
     """The Dice coefficient of each pair; a sentence that appears in several pairs is split into words once."""
-    known = {sentence: words(sentence) for sentence in {*first, *second}}
+    known = {sentence: distinct_words(sentence) for sentence in {*first, *second}}
     pairs = zip(first, second, strict=True)
     return np.fromiter((_dice(known[a], known[b]) for a, b in pairs), dtype=np.float64, count=len(first))
 

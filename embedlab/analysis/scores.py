@@ -17,7 +17,7 @@ from embedlab.analysis.overlap import dice_column
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import disk_errors, write_atomic
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 
 SCORE_COLUMNS = {"pair_key": pl.UInt64(), "similarity": pl.Float32()}
 _FACTS = "embedlab"  # the parquet metadata key of the facts
@@ -191,7 +191,7 @@ class _Places:
         return found if self.is_found.all() else found.set(pl.Series(~self.is_found), None)
 
 
-def _dataset(state: State) -> str:
+def _dataset(state: DatasetState) -> str:
     # A user's own file has one split, "all".
     return state.name if state.split in {"test", "all"} else f"{state.name}:{state.split}"
 

@@ -10,7 +10,7 @@ from math import atanh, exp, inf, isnan, log, nan, sqrt, tanh
 
 import numpy as np
 
-from embedlab.analysis.dependence import Sums, Variances
+from embedlab.analysis.dependence import ContributionSums, Variances
 from embedlab.analysis.influence import Floats
 
 FEWEST_ROWS = 10  # with fewer, intervals do not cover: simulated, 43–84% of four pairs and 76–96% of six
@@ -88,7 +88,7 @@ class SeedSpread:
     is_recipe: bool = True  # whether the members are draws of a recipe; a single fixed model has no spread to know
 
 
-def spread_of(scores: Floats, sums: Sums, *, is_recipe: bool) -> SeedSpread:
+def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> SeedSpread:
     """The spread of members by their SCORES, (members,), and the sums of their contributions."""
     count = len(scores)
     if count < 2:

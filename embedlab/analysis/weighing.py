@@ -7,7 +7,7 @@ from math import isnan
 
 import numpy as np
 
-from embedlab.analysis.dependence import Sums
+from embedlab.analysis.dependence import ContributionSums
 from embedlab.analysis.evidence import Evidence, member_columns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.scores import ModelColumns
@@ -36,7 +36,7 @@ class Weighed:
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
         self.spreads: dict[Pair, list[SeedSpread]] = {}  # what the seeds of each two models add
-        self.sums: Sums | None = None
+        self.sums: ContributionSums | None = None
         if one.rows is not None and one.rows.contributions.shape[1] >= FEWEST_ROWS:
             self.sums = one.rows.shared.sums(np.nan_to_num(one.rows.contributions))  # a member without a score moves nothing
             self._weigh(self.sums)
@@ -53,7 +53,7 @@ class Weighed:
         largest = int(shares.argmax())
         return Component(rows=int(sizes[largest]), share=float(shares[largest]))
 
-    def _weigh(self, sums: Sums) -> None:
+    def _weigh(self, sums: ContributionSums) -> None:
         """Fill in the uncertainties."""
         known = [name for name, mean in self.means.items() if not isnan(mean)]
         weights = {name: self._mean_weights(name) for name in known}
@@ -83,11 +83,11 @@ class Weighed:
         np.add.at(weights, self.places[name], 1 / len(self.places[name]))
         return weights
 
-    def _spread(self, sums: Sums, name: str) -> SeedSpread:
+    def _spread(self, sums: ContributionSums, name: str) -> SeedSpread:
         own, unit = self.places[name], np.eye(len(self.evidence.points))
         return spread_of(self.evidence.points[own], sums.combined(unit[own]), is_recipe=self.models[name].is_recipe)
 
-    def _pair_spreads(self, sums: Sums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:
+    def _pair_spreads(self, sums: ContributionSums, spreads: dict[str, SeedSpread], first: str, second: str) -> list[SeedSpread]:
         """The spread of each model, or of models that share runs that of their differences seed by seed: they rise and fall together."""
         if not share_runs(self.models[first].behind, self.models[second].behind):
             return [spreads[first], spreads[second]]

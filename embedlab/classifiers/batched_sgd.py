@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.classifiers.fits import MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
-from embedlab.classifiers.folds import Rows
-from embedlab.classifiers.settings import Schedule
+from embedlab.classifiers.folds import RowIndices
+from embedlab.classifiers.settings import FitSchedule
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
 
@@ -27,7 +27,7 @@ _COPIES = 6  # of a fit's weights: gradient, two moments, the best ones, and a c
 def fit_classifiers(
     problem: Problem,
     fits: Fits,
-    schedule: Schedule,
+    schedule: FitSchedule,
     *,
     seed: int,
     memory_bytes: int = MEMORY_BYTES,
@@ -43,7 +43,7 @@ def fit_classifiers(
     weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
     correct, done = np.empty(len(fits)), 0
 
-    def train(numbers: Rows) -> Iterator[int]:
+    def train(numbers: RowIndices) -> Iterator[int]:
         training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
         yield from training.run()
         weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
@@ -66,12 +66,12 @@ def start_weights(dim: int, classes: int, seed: int) -> Tensor:
     return torch.empty(dim + 1, classes).uniform_(-bound, bound, generator=torch.Generator().manual_seed(seed))
 
 
-def shuffle_rows(rows: int, seed: int, number: int) -> Rows:
+def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
     """The order of all rows of a task in a pass, counted from 0; a fit goes through those of them that it trains on."""
     return np.random.default_rng([seed, number]).permutation(rows)
 
 
-def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[Rows]:
+def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
     """Numbers of at most AT_ONCE fits that train together: they take equally many steps a pass."""
     steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
     for count in np.unique(steps):
@@ -82,7 +82,7 @@ def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[Rows]:
 class _Training:
     """A bunch of fits while they train: those that still run, and the best weights of all."""
 
-    def __init__(self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: Schedule, seed: int) -> None:
+    def __init__(self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int) -> None:
         self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
         self.fits = fits
         self.running = np.arange(len(fits))
@@ -141,7 +141,7 @@ class _Training:
         if len(places) < len(self.running):
             self._restrict(places)
 
-    def _restrict(self, places: Rows) -> None:
+    def _restrict(self, places: RowIndices) -> None:
         """Go on with some of the running fits, their moments included."""
         self.running, self.fits = self.running[places], self.fits.take(places)
         index, state = self._index(places), self.optimiser.state[self.weights]
@@ -155,12 +155,12 @@ class _Training:
             return torch.optim.Adam([self.weights], lr=self.schedule.lr, fused=True)
         return torch.optim.RMSprop([self.weights], lr=self.schedule.lr)
 
-    def _index(self, numbers: Rows) -> Tensor:
+    def _index(self, numbers: RowIndices) -> Tensor:
         return torch.from_numpy(numbers).to(self.weights.device)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class MinibatchPlan:
     """Which rows of an order make up the minibatches of a pass."""
 
     minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
@@ -168,7 +168,7 @@ class Plan:
     windows: list[tuple[int, int]]  # from which to which place of the order the rows of each minibatch lie, in whichever fold
 
 
-def plan_pass(members: NDArray[np.bool_], batch: int) -> Plan:
+def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
     """The minibatches of folds whose rows MEMBERS (rows, folds) tells in the order of a pass; all take equally many."""
     taken = np.cumsum(members, axis=0, dtype=np.int32)
     minibatch = np.where(members, (taken - 1) // batch, -1).astype(np.int32)
@@ -178,4 +178,6 @@ def plan_pass(members: NDArray[np.bool_], batch: int) -> Plan:
     # The first row of step s is where the count passes s·batch, the last where it reaches the end of that minibatch.
     firsts = np.array([np.searchsorted(column, batch * np.arange(steps), side="right") for column in taken.T])
     lasts = np.array([np.searchsorted(column, np.cumsum(size)) for column, size in zip(taken.T, sizes.T, strict=True)])
-    return Plan(minibatch=minibatch, sizes=sizes, windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True)))
+    return MinibatchPlan(
+        minibatch=minibatch, sizes=sizes, windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True))
+    )

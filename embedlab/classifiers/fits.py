@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from embedlab.classifiers.folds import Fold, Rows
+from embedlab.classifiers.folds import Fold, RowIndices
 
 MEMORY_BYTES = 512 << 20  # what fits that are solved together may take beside the features
-ROWS_AT_ONCE = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
+FIT_LOGIT_ROWS = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
 
 _FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
 
@@ -40,7 +40,7 @@ class Fits:
     """Fits of one problem: fit i learns from fold `fold[i]` with the L2 `l2[i]`."""
 
     folds: tuple[Fold, ...]
-    fold: Rows  # (fits,)
+    fold: RowIndices  # (fits,)
     l2: NDArray[np.float64]  # (fits,)
 
     @classmethod
@@ -51,11 +51,11 @@ class Fits:
     def __len__(self) -> int:
         return len(self.fold)
 
-    def take(self, chosen: Rows) -> "Fits":
+    def take(self, chosen: RowIndices) -> "Fits":
         """Some of the fits; the folds keep their numbers."""
         return Fits(folds=self.folds, fold=self.fold[chosen], l2=self.l2[chosen])
 
-    def by_fold(self) -> Iterator[tuple[Fold, Rows]]:
+    def by_fold(self) -> Iterator[tuple[Fold, RowIndices]]:
         """Each fold that has fits, with their numbers."""
         for number in np.unique(self.fold):
             yield self.folds[number], np.flatnonzero(self.fold == number)
@@ -68,9 +68,9 @@ class Fitted:
     weights: Tensor  # (dim + 1, classes, fits), the last row is the bias
     dev: NDArray[np.float64]  # (fits,): accuracy on the fold's dev rows, nan where it has none
 
-    def predict(self, problem: Problem, fit: int, rows: Rows) -> Rows:
+    def predict(self, problem: Problem, fit: int, rows: RowIndices) -> RowIndices:
         """The class that one fit gives to each of ROWS."""
-        return predict(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
+        return predict_classes(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
 
 
 def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
@@ -85,22 +85,22 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
     return max(1, min(memory_bytes // workers // bytes_per_fit, share))
 
 
-def predict(problem: Problem, weights: Tensor, rows: Rows) -> Tensor:
+def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tensor:
     """The class that each fit of WEIGHTS gives to each of ROWS; (rows, fits)."""
     flat = weights.reshape(len(weights), -1)
     parts = [
         torch.addmm(flat[-1], problem.features[part], flat[:-1]).view(len(part), *weights.shape[1:]).argmax(1)
-        for part in torch.from_numpy(rows).to(weights.device).split(ROWS_AT_ONCE)
+        for part in torch.from_numpy(rows).to(weights.device).split(FIT_LOGIT_ROWS)
     ]
     return torch.cat(parts)
 
 
-def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> Rows:
+def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> RowIndices:
     """How many dev rows of its fold each fit gets right; (fits,)."""
     correct = np.zeros(len(fits), np.intp)
     for fold, numbers in fits.by_fold():
         if len(fold.dev):
             gold = problem.labels[torch.from_numpy(fold.dev).to(problem.labels.device)]
-            predicted = predict(problem, weights[:, :, torch.from_numpy(numbers).to(weights.device)], fold.dev)
+            predicted = predict_classes(problem, weights[:, :, torch.from_numpy(numbers).to(weights.device)], fold.dev)
             correct[numbers] = (predicted == gold[:, None]).sum(0).cpu().numpy()
     return correct

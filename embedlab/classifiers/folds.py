@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 
 FOLD_SEED = 1111  # SentEval's: the folds are the same whatever the seed of the fits
 HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
@@ -15,8 +15,8 @@ HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 class Fold:
     """The rows that a fit learns from and those that score it; the latter may be none."""
 
-    train: Rows
-    dev: Rows
+    train: RowIndices
+    dev: RowIndices
 
 
 def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
@@ -38,7 +38,7 @@ def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
     return [Fold(train=np.flatnonzero(fold_of != fold), dev=np.flatnonzero(fold_of == fold)) for fold in range(folds)]
 
 
-def hold_back(rows: Rows, share: float, seed: int) -> Fold:
+def hold_back(rows: RowIndices, share: float, seed: int) -> Fold:
     """A fold whose dev rows are a random SHARE of ROWS, rounded down."""
     shuffled = np.random.default_rng(seed).permutation(rows)
     held = int(share * len(rows))

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson, spearman
 
-Answers = NDArray[Any]  # (items,) class indices, or scores
-Metric = Callable[[Answers, Answers], float]
+ItemValues = NDArray[Any]  # (items,) class indices, or scores
+MetricFunction = Callable[[ItemValues, ItemValues], float]
 
 
-def accuracy(gold: Answers, predicted: Answers) -> float:
+def accuracy(gold: ItemValues, predicted: ItemValues) -> float:
     """Share of equal labels."""
     return float((gold == predicted).mean())
 
 
-def matthews(gold: Answers, predicted: Answers) -> float:
+def matthews(gold: ItemValues, predicted: ItemValues) -> float:
     """Matthews correlation of two binary columns; 0 where either is constant."""
     table = np.array([[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64)
     spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
     return float(np.linalg.det(table) / spread) if spread else 0.0
 
 
-def f1(gold: Answers, predicted: Answers) -> float:
+def f1(gold: ItemValues, predicted: ItemValues) -> float:
     """Harmonic mean of precision and recall of the second of two classes."""
     return float(2 * np.sum((gold == 1) & (predicted == 1)) / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
 
@@ -36,7 +36,7 @@ def f1(gold: Answers, predicted: Answers) -> float:
 class GlueTask:
     """One of GLUE's tasks."""
 
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, MetricFunction]
     counted: tuple[str, ...]  # those whose mean is GLUE's score of the task
     files: Mapping[str, str]  # test split → the file of its predictions
 
@@ -50,7 +50,7 @@ def _task(file: str, *counted: str, shown: tuple[str, ...] = (), files: Mapping[
     return GlueTask(metrics={name: metrics[name] for name in (*counted, *shown)}, counted=counted, files=files or {"test": f"{file}.tsv"})
 
 
-TASKS: Mapping[str, GlueTask] = MappingProxyType(
+GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
     {
         "glue-cola": _task("CoLA", "matthews", shown=("accuracy",)),
         "glue-sst2": _task("SST-2", "accuracy"),

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from embedlab.classifiers.fits import MEMORY_BYTES, ROWS_AT_ONCE, Fits, Fitted, Problem, count_correct, fits_at_once
-from embedlab.classifiers.folds import Rows
+from embedlab.classifiers.fits import FIT_LOGIT_ROWS, MEMORY_BYTES, Fits, Fitted, Problem, count_correct, fits_at_once
+from embedlab.classifiers.folds import RowIndices
 from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import run_in_threads
 
-TOLERANCE = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
-MAX_STEPS = 2_000
+MIN_GAIN = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
+MAX_FIT_STEPS = 2_000
 
 _REMEMBERED = 10  # steps that tell L-BFGS of the curvature
 _COPIES = 2 * _REMEMBERED + 8  # of a fit's weights
@@ -31,7 +31,7 @@ def fit_exactly(
     problem: Problem,
     fits: Fits,
     *,
-    tolerance: float = TOLERANCE,
+    tolerance: float = MIN_GAIN,
     memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
@@ -40,7 +40,7 @@ def fit_exactly(
     rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
     solved, done = torch.empty(rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device), 0
 
-    def solve(numbers: Rows) -> Iterator[int]:
+    def solve(numbers: RowIndices) -> Iterator[int]:
         descent = _Descent(problem, rotated, scales, fits.take(numbers))
         yield from descent.run(tolerance)
         solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
@@ -92,7 +92,7 @@ class _Descent:
         running, here, length = torch.arange(count, device=self.solved.device), self.solved.clone(), self.solved.new_ones(count)
         memory = _Memory(self.curvature)
         loss, gradient = self._evaluate(here)
-        for _ in range(MAX_STEPS):
+        for _ in range(MAX_FIT_STEPS):
             step = -length * memory.multiply(gradient)
             promised = -_dot(gradient, step)
             is_going = (promised > 2 * tolerance * length) & (length > _SHORTEST)
@@ -124,8 +124,8 @@ class _Descent:
         decayed = weights * self.decay[:, None]
         loss, gradient = _dot(weights, decayed) / 2, decayed.clone()
         flat = gradient.view(len(weights), -1)
-        for start in range(0, len(self.rotated), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for start in range(0, len(self.rotated), FIT_LOGIT_ROWS):
+            rows = slice(start, start + FIT_LOGIT_ROWS)
             features, labels = self.rotated[rows], self.problem.labels[rows]
             numbers = torch.arange(len(features), device=features.device)
             share = self.members[rows][:, self.fold] * self.share

@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 from embedlab.classifiers.batched_sgd import fit_classifiers
 from embedlab.classifiers.fits import Fits, Fitted, Problem
-from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Fold, Rows, hold_back, stratified_folds
+from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Fold, RowIndices, hold_back, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import Setting
 from embedlab.core.progress import ProgressCallback
 
-Scored = Literal["cv", "test"]
+ScoredOn = Literal["cv", "test"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class ClassifierOutcome:
     """What a task's classifiers reached."""
 
-    scored: Scored  # on the test folds of a cross-validation, or on a test split
-    rows: Rows  # that were scored
-    predicted: Rows  # the class index of each of them
+    scored: ScoredOn  # on the test folds of a cross-validation, or on a test split
+    rows: RowIndices  # that were scored
+    predicted: RowIndices  # the class index of each of them
     accuracy: float  # 0–1; of a cross-validation the mean over its folds
     dev: float  # 0–1: the accuracy that chose the L2, of a cross-validation the mean over its folds
     l2: tuple[float, ...]  # chosen, one a fold of a cross-validation
@@ -38,7 +38,7 @@ class Protocol:
     seed: int = FOLD_SEED  # of start weights, orders and what is held back; the folds are always the same
     progress: ProgressCallback | None = None
 
-    def cross_validate(self) -> Outcome:
+    def cross_validate(self) -> ClassifierOutcome:
         """Nested: of each fold of all rows, an inner cross-validation chooses the L2 and a last fit is scored."""
         labels = self._labels
         outer = stratified_folds(labels, self.setting.folds)
@@ -53,7 +53,7 @@ class Protocol:
         predicted = np.empty(len(labels), np.intp)
         for number, fold in enumerate(outer):
             predicted[fold.dev] = last.predict(self.problem, number, fold.dev)
-        return Outcome(
+        return ClassifierOutcome(
             scored="cv",
             rows=np.arange(len(labels)),
             predicted=predicted,
@@ -62,7 +62,7 @@ class Protocol:
             l2=tuple(self.setting.l2[best] for best in chosen),
         )
 
-    def tune_by_folds(self, train: Rows, test: Rows) -> Outcome:
+    def tune_by_folds(self, train: RowIndices, test: RowIndices) -> ClassifierOutcome:
         """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored on TEST."""
         parts = stratified_folds(self._labels[train], self.setting.folds)
         folds = [Fold(train=train[part.train], dev=train[part.dev]) for part in parts]
@@ -70,28 +70,28 @@ class Protocol:
         best = _best(dev)
         return self._tested(self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best])
 
-    def tune_by_dev(self, train: Rows, dev: Rows, test: Rows) -> Outcome:
+    def tune_by_dev(self, train: RowIndices, dev: RowIndices, test: RowIndices) -> ClassifierOutcome:
         """The fit with the best accuracy on DEV is scored on TEST."""
         fitted = self._fit(Fits.grid([Fold(train=train, dev=dev)], self.setting.l2))
         best = _best(fitted.dev)
         return self._tested(fitted, best, test, dev=float(fitted.dev[best]), l2=self.setting.l2[best])
 
     @property
-    def _labels(self) -> Rows:
-        labels: Rows = self.problem.labels.cpu().numpy()
+    def _labels(self) -> RowIndices:
+        labels: RowIndices = self.problem.labels.cpu().numpy()
         return labels
 
-    def _tested(self, fitted: Fitted, fit: int, test: Rows, *, dev: float, l2: float) -> Outcome:
+    def _tested(self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float) -> ClassifierOutcome:
         predicted = fitted.predict(self.problem, fit, test)
         accuracy = float((predicted == self._labels[test]).mean())
-        return Outcome(scored="test", rows=test, predicted=predicted, accuracy=accuracy, dev=dev, l2=(l2,))
+        return ClassifierOutcome(scored="test", rows=test, predicted=predicted, accuracy=accuracy, dev=dev, l2=(l2,))
 
     def _fit(self, fits: Fits) -> Fitted:
         if self.setting.schedule is None:
             return fit_exactly(self.problem, fits, progress=self.progress)
         return fit_classifiers(self.problem, fits, self.setting.schedule, seed=self.seed, progress=self.progress)
 
-    def _refit(self, rows: Sequence[Rows], l2: Sequence[int]) -> Fitted:
+    def _refit(self, rows: Sequence[RowIndices], l2: Sequence[int]) -> Fitted:
         """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""
         share = HELD_BACK if self.setting.schedule is not None else 0.0
         folds = tuple(hold_back(part, share, self.seed) for part in rows)

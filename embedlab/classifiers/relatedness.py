@@ -16,7 +16,7 @@ from torch import Tensor
 
 from embedlab.analysis.correlations import pearson
 from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
-from embedlab.classifiers.folds import Rows
+from embedlab.classifiers.folds import RowIndices
 from embedlab.core.progress import ProgressCallback
 
 GRADES = 5
@@ -48,7 +48,7 @@ def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray
 
 
 def fit_relatedness(
-    features: Tensor, gold: NDArray[np.float64], train: Rows, dev: Rows, *, seed: int, progress: ProgressCallback | None = None
+    features: Tensor, gold: NDArray[np.float64], train: RowIndices, dev: RowIndices, *, seed: int, progress: ProgressCallback | None = None
 ) -> Regression:
     """The regression that TRAIN teaches and DEV stops, of FEATURES (rows, dim) and GOLD of all rows; WATCH is told the checks."""
     part, dev_features = features[_index(train, features)], features[_index(dev, features)]
@@ -87,5 +87,5 @@ def _distributions(features: Tensor, weights: Tensor) -> Tensor:
     return torch.softmax(torch.addmm(weights[-1], features, weights[:-1]), dim=1)
 
 
-def _index(rows: Rows, like: Tensor) -> Tensor:
+def _index(rows: RowIndices, like: Tensor) -> Tensor:
     return torch.from_numpy(rows).to(like.device)

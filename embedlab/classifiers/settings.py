@@ -9,7 +9,7 @@ from embedlab.choices import SettingName
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule:
+class FitSchedule:
     """How fits are trained."""
 
     optimiser: Literal["adam", "rmsprop"]
@@ -26,18 +26,18 @@ class Setting:
 
     name: SettingName
     folds: int
-    schedule: Schedule | None
+    schedule: FitSchedule | None
     l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
 SETTINGS: Mapping[SettingName, Setting] = MappingProxyType(
     {
         "literature": Setting(
-            name="literature", folds=10, schedule=Schedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4)
+            name="literature", folds=10, schedule=FitSchedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4)
         ),
         # The rate is torch's own for RMSprop, which SentEval takes.
         "prototyping": Setting(
-            name="prototyping", folds=5, schedule=Schedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2)
+            name="prototyping", folds=5, schedule=FitSchedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2)
         ),
         "exact": Setting(name="exact", folds=10, schedule=None),
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.comparison import Comparison, compare
+from embedlab.analysis.comparison import Comparison, compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import By
 from embedlab.cli.page_facts import data_fact, page_facts
@@ -60,7 +60,7 @@ def _other_view(view: View, by: By, tasks: list[str] | None, terminal: Terminal)
         scored, _ = score([model.name for model in models], terminal, datasets=chosen_datasets(tasks, by), fifths=by == "dice")
     with terminal.progress("comparing") as tick:
         aggregate = made.aggregate if by == "dataset" else "all"
-        comparison = compare(scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, progress=tick)
+        comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, progress=tick)
     return View(comparison=comparison, scored=scored)
 
 

@@ -12,7 +12,7 @@ from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import QueueEntry
 from embedlab.reports.tables import Column, Table, TableCell, Value
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
 
 
@@ -22,7 +22,7 @@ def status_table(progress: GridProgress) -> Table:
     rows: list[dict[str, Value | TableCell]] = []
     for entry in progress.entries:
         cell = plan.cell(entry.number)
-        step = steps.get(entry.key) or (status(plan.run(cell)).step if entry.state != "waiting" else None)
+        step = steps.get(entry.key) or (run_status(plan.run(cell)).step if entry.state != "waiting" else None)
         at = {"step": step.step, "steps": step.steps, "loss": step.loss} if step else {}
         outcome = {"state": entry.state, **at, "seconds": entry.seconds or None, "reason": entry.reason, "run": cell.id}
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})

@@ -14,7 +14,7 @@ from embedlab.core.version import __version__
 from embedlab.data.published import content_of
 
 if TYPE_CHECKING:
-    from embedlab.data.dataset import State
+    from embedlab.data.dataset import DatasetState
 
 HtmlFile = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with tables and plots.", readable=False)]
 
@@ -38,12 +38,12 @@ def page_facts(data: str) -> dict[str, str]:
     }
 
 
-def data_fact(states: "Iterable[State]") -> str:
+def data_fact(states: "Iterable[DatasetState]") -> str:
     """What was read: each part with its rows, the start of its hash, and whether it is all there."""
     return "; ".join(dict.fromkeys(_part(state) for state in states))
 
 
-def _part(state: "State") -> str:
+def _part(state: "DatasetState") -> str:
     digests = ", ".join(digest[:8] for digest in state.sha256.values())
     is_other = state.origin == "folder" and not state.revision and content_of(state.sha256) == "unknown"
     mark = ", partial" if state.partial else ", generated" if state.sample else ", content unknown" if is_other else ""

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from embedlab.analysis.comparison import Comparison, compare
+from embedlab.analysis.comparison import Comparison, compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.cli.commands.grid import run_plan
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, training_data_of
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
-from embedlab.core.recipe import to_table
+from embedlab.core.recipe import recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
@@ -130,7 +130,9 @@ def _train(table: PaperTable, selected: ReproductionOptions, encoder: str | None
         for key, (label, _) in trainings(table).items()
         if (variant := cells.variants[key]).run in reasons
     }
-    recipes = {label: (to_table(expected_recipe(source)), cells.variants[key].recipe) for key, (label, source) in trainings(table).items()}
+    recipes = {
+        label: (recipe_to_table(expected_recipe(source)), cells.variants[key].recipe) for key, (label, source) in trainings(table).items()
+    }
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), "")
     run_of = {key: variant.run for key, variant in cells.variants.items()}
     models = RowModels(table=table, runs=settings.runs_folder, run_of=run_of, encoder=started, seeds=_seeds(table, selected))
@@ -161,7 +163,7 @@ def _find(table: PaperTable, selected: ReproductionOptions, encoder: str | None,
     for key, (label, source) in trainings(table).items():
         if (name := run_of.get(key)) is not None:
             seed = next(iter(finished_seeds(runs, name)))
-            recipes[label] = to_table(expected_recipe(source)), to_table(RunFolder.of(runs, name, seed).recipe())
+            recipes[label] = recipe_to_table(expected_recipe(source)), recipe_to_table(RunFolder.of(runs, name, seed).recipe())
     printed = (expected_recipe(source).encoder.model for _, source in trainings(table).values())
     started = encoder or next((ours["encoder"]["model"] for _, ours in recipes.values()), next(printed, ""))
     seeds = range(1, selected.seeds + 1) if selected.seeds is not None else None
@@ -189,7 +191,7 @@ def _figure(
     if scored is not None and columns:
         scored = replace(scored, models=columns)
         with terminal.progress("comparing") as tick:
-            comparison = compare(scored.table, columns, by=table.by, progress=tick)
+            comparison = compare_models(scored.table, columns, by=table.by, progress=tick)
         found = comparison_table(comparison, scored, [])
         answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
     return Reproduction(

@@ -204,7 +204,7 @@ def open_door() -> None:
     """Let stdout and stderr take any text from now on, whatever the locale says: what their encoding lacks is written as its escape."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=printable.ERRORS)
+            stream.reconfigure(errors=printable.ERROR_HANDLER)
 
 
 def _holds_unicode(stream: TextIO) -> bool:

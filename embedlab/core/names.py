@@ -5,8 +5,7 @@ from typing import Any
 
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import nearest as nearest
-from embedlab.core.nearest import unknown as unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
 
 

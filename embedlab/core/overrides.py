@@ -9,19 +9,19 @@ from typing import Any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.plain_values import DEEPEST, dotted, quote
-from embedlab.core.schema import CORRECT, Table, parse_value
+from embedlab.core.schema import CORRECT, TomlTable, parse_value
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
 
-def set_values(values: Table, overrides: Sequence[str]) -> None:
+def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
     """Apply `--set` OVERRIDES to a recipe's table: what is set beside a task holds against its settings, in whichever order they come."""
     for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
         set_value(values, override)
 
 
-def set_value(values: Table, override: str) -> None:
+def set_value(values: TomlTable, override: str) -> None:
     """Apply one `--set KEY=VALUE` to a recipe's table; with a single stage, `optim.lr` means `stage.0.optim.lr`.
 
     `stages.optim.lr` means that of every stage.
@@ -57,12 +57,12 @@ def _short(key: str) -> str:
     return quote(key)[1:-1]
 
 
-def _stage_count(values: Table) -> int:
+def _stage_count(values: TomlTable) -> int:
     stages = values.get("stage")
     return len(stages) if isinstance(stages, list) else 0
 
 
-def _steps(values: Table, key: str) -> list[str]:
+def _steps(values: TomlTable, key: str) -> list[str]:
     """The tables that lead to KEY; a single stage need not be named."""
     steps = key.split(".")
     if len(steps) > DEEPEST:
@@ -75,7 +75,7 @@ def _steps(values: Table, key: str) -> list[str]:
     return ["stage", "0", *steps]
 
 
-def _choose_task(values: Table, name: str) -> None:
+def _choose_task(values: TomlTable, name: str) -> None:
     """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
     tasks = values.get("tasks", {})
     if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):

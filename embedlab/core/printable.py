@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # What stands in for a character that an output's encoding lacks; every other one becomes its escape.
 _REPLACEMENTS = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'"}
-ERRORS = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
+ERROR_HANDLER = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
 
 
 def visible(text: str) -> str:
@@ -56,4 +56,4 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     return "".join(_REPLACEMENTS.get(character) or _unicode_escape(character) for character in lacking), error.end
 
 
-codecs.register_error(ERRORS, _replace)
+codecs.register_error(ERROR_HANDLER, _replace)

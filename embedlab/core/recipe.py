@@ -16,7 +16,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names, unknown
 from embedlab.core.overrides import set_values
 from embedlab.core.plain_values import quote
-from embedlab.core.schema import CORRECT, Table, build, read_toml, refuse_flaws, table, unbuild
+from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
 Pooling = str  # one of `pooling_names()`
 Schedule = Literal["linear", "constant"]
@@ -24,7 +24,7 @@ Schedule = Literal["linear", "constant"]
 # How neighbouring stages that have a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
 # each with the average of their losses, or with gradient surgery and the mean or sum of what it leaves.
 Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
-JOINT: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
+JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
 _ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # what a joint step has one of
 
@@ -83,7 +83,7 @@ class RawOptions:
 
     values: str  # as JSON, so that recipes stay comparable
 
-    def plain(self) -> Table:
+    def plain(self) -> TomlTable:
         """Return them as a table."""
         return dict(json.loads(self.values))
 
@@ -148,7 +148,7 @@ class Recipe:
     @property
     def hash(self) -> str:
         """Twelve hex digits that change when, and only when, the training would: not with name, summary, evaluation tasks or log."""
-        values = to_table(self)
+        values = recipe_to_table(self)
         del values["summary"]
         values["evaluate"] = decisive(values["evaluate"])
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
@@ -168,7 +168,7 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     return from_table(values, name=Path(name).stem if is_file else name, where=where)
 
 
-def recipe_table(name: str) -> Table:
+def recipe_table(name: str) -> TomlTable:
     """The table of a recipe; of "a+b" the stages of a, then those of b, and everything else as b says."""
     *before, last = [read_toml(recipe_path(one)) for one in ([name] if name.endswith(".toml") else name.split("+"))]
     return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
@@ -254,7 +254,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         raise UsageError(f"{where}: 'mix' asks for two or more stages with a turn", hint="add turn = 1 to each [stage.optim] that is meant")
     if mix.combine == "turns":
         return
-    for key in ("turn", *(_ONE_STEP if mix.combine in JOINT else ())):
+    for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
         values = [getattr(stages[index].optim, key) for index in mixed]
         wanted = 1 if key == "turn" else values[0]
         if odd := [index for index, value in zip(mixed, values, strict=True) if value != wanted]:
@@ -264,7 +264,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
             )
 
 
-def to_table(recipe: Recipe) -> Table:
+def recipe_to_table(recipe: Recipe) -> TomlTable:
     """The plain table of a recipe: what `from_table` reads back."""
     return {
         "summary": recipe.summary,
@@ -283,30 +283,30 @@ def to_table(recipe: Recipe) -> Table:
     }
 
 
-def option_values(objective: ObjectiveSection) -> Table:
+def option_values(objective: ObjectiveSection) -> TomlTable:
     """Return the options of OBJECTIVE as a table."""
     options = objective.options
     return options.plain() if isinstance(options, RawOptions) else dict(unbuild(options))
 
 
-def decisive(evaluate: Table) -> Table:
+def decisive(evaluate: TomlTable) -> TomlTable:
     """What of a recipe's table [evaluate] can change its model."""
     return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
 
 
 def to_toml(recipe: Recipe) -> str:
     """The resolved recipe as TOML, every default written out."""
-    return tomli_w.dumps(to_table(recipe))
+    return tomli_w.dumps(recipe_to_table(recipe))
 
 
-def differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
+def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     """The keys whose values differ, as (key, old value, new value); absent values are None."""
-    flat_old, flat_new = flatten(to_table(old)), flatten(to_table(new))
+    flat_old, flat_new = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
     keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
     return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
 
 
-def sub_table(values: Table, key: str, where: str) -> Table:
+def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
     """The table at KEY, made where there is none."""
     found = values.setdefault(key, {})
     if not isinstance(found, dict):
@@ -335,7 +335,7 @@ def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
     )
 
 
-def _options(name: str, values: Table, where: str, prefix: str, *, is_stored: bool) -> Any:
+def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored: bool) -> Any:
     """The checked options of an objective; as they are written where its plug-in is gone or only another process may load it."""
     if not can_load_objective(name, is_stored=is_stored):
         return RawOptions(values=json.dumps(values))
@@ -353,6 +353,6 @@ def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
     return {key: value for name, item in items for key, value in flatten(item, f"{prefix}.{name}" if prefix else name).items()}
 
 
-def recipe_file(path: Path) -> Recipe:
+def read_resolved_recipe(path: Path) -> Recipe:
     """The resolved recipe that a run directory keeps."""
     return from_table(read_toml(path), name=path.parent.parent.name, where=str(path), is_stored=True)

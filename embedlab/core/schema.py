@@ -15,7 +15,7 @@ from embedlab.core.nearest import nearest
 from embedlab.core.plain_values import Key, dotted, find_flaw, quote
 
 T = TypeVar("T")
-Table = dict[str, Any]
+TomlTable = dict[str, Any]
 
 CORRECT = "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
 LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
@@ -34,7 +34,7 @@ def table(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
 
-def read_toml(path: Path) -> Table:
+def read_toml(path: Path) -> TomlTable:
     """The table in a TOML file; a syntax error names the file, line and column."""
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -48,7 +48,7 @@ def read_toml(path: Path) -> Table:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
 
 
-def parse_toml(text: str) -> Table:
+def parse_toml(text: str) -> TomlTable:
     """The table in TEXT; whatever is wrong with it is a TOMLDecodeError."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(".") > MOST_DOTS:

@@ -69,7 +69,7 @@ class Settings:
 
 
 @table
-class Origin:
+class SettingOrigin:
     """One setting's value and where it was set."""
 
     key: str
@@ -83,7 +83,7 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
     note: Callable[[str], None] = lambda _text: None,
-) -> tuple[Settings, list[Origin]]:
+) -> tuple[Settings, list[SettingOrigin]]:
     """The settings in force and the origin of each; FLAGS holds only what was typed.
 
     A key or an EMBEDLAB_* variable that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
@@ -92,7 +92,7 @@ def load_settings(
     environment = os.environ if environment is None else environment
     folder = folder or Path()
     defaults = Settings()
-    origins = {one.name: Origin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
+    origins = {one.name: SettingOrigin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
     for source, given in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
         table_ = _without_removed(given, source, note)
         if table_ != {}:
@@ -102,7 +102,7 @@ def load_settings(
                 value = getattr(checked, key)
                 if isinstance(value, PluginSettings):
                     value, label = _added(origins[key], _absolute(value, source, folder), label)
-                origins[key] = Origin(key=key, value=value, source=label)
+                origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
     return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
@@ -138,7 +138,7 @@ def _absolute(plugins: PluginSettings, source: str, folder: Path) -> PluginSetti
     return PluginSettings(files=tuple(map(Path, paths)))
 
 
-def _added(before: Origin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
+def _added(before: SettingOrigin, more: PluginSettings, label: str) -> tuple[PluginSettings, str]:
     """What was named BEFORE with MORE, and the label of both."""
     files = tuple(dict.fromkeys([*before.value.files, *more.files]))
     return PluginSettings(files=files), label if before.source == "default" else f"{before.source}, {label}"

@@ -14,14 +14,14 @@ from torch import Tensor
 from embedlab.cpu.linear import can_multiply
 from embedlab.cpu.padded_attention import FilledAttention
 from embedlab.cpu.padding import padded_layout
-from embedlab.cpu.spans import Span, parts, query_counts, room, token_counts
+from embedlab.cpu.spans import TokenSpan, allocate, query_counts, span_slices, token_counts
 
 FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
 VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
 BF16_SENTENCES = 4  # filled up to a multiple of so many, of about one length: oneDNN builds fewer programs, each of them in a millisecond
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], *, scale: float, dropout: float = 0.0) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], *, scale: float, dropout: float = 0.0) -> Tensor:
     """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
 
     SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights. What comes after the
@@ -45,7 +45,7 @@ def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...
     return cut
 
 
-def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, dropout: float) -> Tensor:
+def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], scale: float, dropout: float) -> Tensor:
     """Attention by products and softmax, zero after the tokens of SPANS."""
     # A batch of encoding has sentences of a few lengths. A training's pass without gradients is as the one with them that will follow.
     if torch.is_inference_mode_enabled() and dropout == 0:
@@ -58,27 +58,27 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], sca
     return attended.to(kind)
 
 
-def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float) -> Tensor:
+def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], scale: float) -> Tensor:
     """All spans' attention without what a gradient needs."""
-    mixed = room(query, len(query), sum(query_counts(spans)))
-    for span, query_tokens, attended in parts(spans):
+    mixed = allocate(query, len(query), sum(query_counts(spans)))
+    for span, query_tokens, attended in span_slices(spans):
         queries, keys, values = (_heads(states, span) for states in (query[query_tokens], key[attended], value[attended]))
         _put(mixed[query_tokens], _softmax(queries, keys, scale) @ values, span)
     return mixed
 
 
-def _fused(query: Tensor, key: Tensor, value: Tensor, span: Span, scale: float) -> Tensor:
+def _fused(query: Tensor, key: Tensor, value: Tensor, span: TokenSpan, scale: float) -> Tensor:
     """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
     queries, keys, values = (_split(states, span) for states in (query, key, value))
     return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
 
 
-def _split(states: Tensor, span: Span) -> Tensor:
+def _split(states: Tensor, span: TokenSpan) -> Tensor:
     """(tokens of all, heads, head dim) to a view of (sentences, heads, tokens, head dim)."""
     return states.view(span.sentences, -1, *states.shape[1:]).transpose(1, 2)
 
 
-def _heads(states: Tensor, span: Span) -> Tensor:
+def _heads(states: Tensor, span: TokenSpan) -> Tensor:
     """A copy, float32 at least, of (sentences x heads, tokens, head dim)."""
     split = _split(states, span)
     kind = torch.promote_types(states.dtype, torch.float32)
@@ -86,7 +86,7 @@ def _heads(states: Tensor, span: Span) -> Tensor:
     return copied.flatten(0, 1)
 
 
-def _put(place: Tensor, states: Tensor, span: Span) -> None:
+def _put(place: Tensor, states: Tensor, span: TokenSpan) -> None:
     """Write (sentences x heads, tokens, head dim) to (tokens of all, heads, head dim)."""
     _split(place, span).copy_(states.view(span.sentences, -1, *states.shape[-2:]))
 

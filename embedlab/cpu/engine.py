@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from embedlab.cpu.forward import Pool
 
-__all__ = ["Forward", "Place", "describe", "prepare", "run_in_threads"]
+__all__ = ["EngineMachine", "Forward", "describe_engine", "prepare_backbone", "run_in_threads"]
 
 
-class Place(Protocol):
+class EngineMachine(Protocol):
     """What the engine has to know of a machine."""
 
     @property
@@ -48,7 +48,7 @@ class Forward(Protocol):
         """Free what encoding stores beside the weights; training must call it before it changes them."""
 
 
-def prepare(backbone: "PreTrainedModel", machine: Place, *, pool: "Pool", is_first_only: bool = False) -> Forward:
+def prepare_backbone(backbone: "PreTrainedModel", machine: EngineMachine, *, pool: "Pool", is_first_only: bool = False) -> Forward:
     """Change BACKBONE in place to what runs fastest on MACHINE, and return its forward; parameters keep their names and values.
 
     On another device than a CPU, and with the engine off, it stays as transformers made it; int8 is a precision and applies either way.
@@ -75,7 +75,7 @@ def prepare(backbone: "PreTrainedModel", machine: Place, *, pool: "Pool", is_fir
     return PackedForward(backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes)
 
 
-def describe(*, is_on: bool) -> str:
+def describe_engine(*, is_on: bool) -> str:
     """What the engine does on this machine in one line; IS_ON as the user chose."""
     from embedlab.cpu.linear import why_not
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from embedlab.cpu.linear import forget_weights
-from embedlab.cpu.packing import PACKED, can_pack, first_position, pack
+from embedlab.cpu.packing import PACKED, can_pack, first_position, pack_sentences
 
 Pool = Callable[[Tensor, Tensor], Tensor]
 """From token states, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
@@ -59,7 +59,7 @@ class PackedForward:
 
     def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
         """(batch, dim) float32 vectors."""
-        packed = pack(attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn)
+        packed = pack_sentences(attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in {**segments, "input_ids": input_ids}.items()}
         positions = (packed.columns + first_position(self._backbone)).unsqueeze(0)
         tokens = self._backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)

@@ -16,7 +16,7 @@ from transformers.masking_utils import sdpa_mask
 
 from embedlab.cpu.attention import attend
 from embedlab.cpu.linear import rows_to_multiply
-from embedlab.cpu.spans import Span
+from embedlab.cpu.spans import TokenSpan
 from embedlab.models.folder import POSITIONS_AFTER_PADDING
 
 PACKED = "embedlab_packed"  # as transformers knows our attention
@@ -46,7 +46,7 @@ class Pack:
         return [sentences * length for sentences, length in self.spans]
 
 
-def pack(mask: Tensor, *, is_first_only: bool = False, is_padded: bool = False) -> Pack:
+def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool = False) -> Pack:
     """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
 
     With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim). With IS_FILLED_UP there are as many
@@ -126,7 +126,7 @@ def packed_attention(
         projections = DISTILBERT_PROJECTIONS if hasattr(module, "k_lin") else PROJECTIONS
         heads = (query.shape[1], query.shape[3])
         key, value = (module.get_submodule(name)(pack.attended).unflatten(2, heads).transpose(1, 2) for name in projections)
-    spans = [Span(sentences, tokens if pack.attended is None else 1, tokens) for sentences, tokens in pack.spans]
+    spans = [TokenSpan(sentences, tokens if pack.attended is None else 1, tokens) for sentences, tokens in pack.spans]
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
     return attend(query, key, value, spans, scale=scale, dropout=dropout).unsqueeze(0), None

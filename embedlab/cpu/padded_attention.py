@@ -12,14 +12,14 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from embedlab.cpu.dropout import dropout_mask
-from embedlab.cpu.padding import Layout
+from embedlab.cpu.padding import PaddedLayout
 
 
 class FilledAttention(torch.autograd.Function):
     """Queries of (asking tokens, heads, dim), keys and values of (tokens, heads, dim) to what each of the asking tokens attends to."""
 
     @staticmethod
-    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float, dropout: float) -> Tensor:
+    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: PaddedLayout, scale: float, dropout: float) -> Tensor:
         """(asking tokens, heads, dim), zero after the tokens that LAYOUT places; DROPOUT falls on the weights."""
         query_places, key_places = layout.query_places, layout.key_places
         queries, keys, values = query_places.spread(query), key_places.spread(key), key_places.spread(value)
@@ -48,7 +48,7 @@ class FilledAttention(torch.autograd.Function):
         return *found, None, None, None
 
 
-def _weights(queries: Tensor, keys: Tensor, layout: Layout, scale: float) -> Tensor:
+def _weights(queries: Tensor, keys: Tensor, layout: PaddedLayout, scale: float) -> Tensor:
     """(weights,) softmax of the scaled products, 0 for what fills a sentence up."""
     scores = keys.new_empty(sum(rows * query_places * tokens for rows, query_places, tokens in layout.shapes))
     weights, unused = torch.empty_like(scores), scores.new_empty(())
@@ -61,7 +61,14 @@ def _weights(queries: Tensor, keys: Tensor, layout: Layout, scale: float) -> Ten
 
 
 def _gradients(
-    gradient: Tensor, layout: Layout, scale: float, queries: Tensor, keys: Tensor, values: Tensor, weights: Tensor, mask: Tensor | None
+    gradient: Tensor,
+    layout: PaddedLayout,
+    scale: float,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    weights: Tensor,
+    mask: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Of query, key and value as they lie in the blocks."""
     query_places, key_places = layout.query_places, layout.key_places
@@ -76,7 +83,7 @@ def _gradients(
     return of_queries, of_keys, of_values
 
 
-def _of_scores(of_weights: Tensor, weights: Tensor, layout: Layout) -> Tensor:
+def _of_scores(of_weights: Tensor, weights: Tensor, layout: PaddedLayout) -> Tensor:
     """The gradient of what WEIGHTS are the softmax of."""
     of_scores = torch.empty_like(weights)
     for given, made, found in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):

@@ -12,14 +12,14 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from embedlab.cpu.spans import Span, room
+from embedlab.cpu.spans import TokenSpan, allocate
 
 FILL = 8  # lengths are filled up to a multiple of it
 LONG = 48  # tokens: of sentences as long a batch has so few that as many more would multiply the work
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Places:
+class BlockPositions:
     """Where states lie in blocks of sentences of about one length: by sentence, head and token, filled up to the longest."""
 
     heads: int
@@ -52,7 +52,7 @@ class Places:
 
     def gathered(self, states: Tensor, tokens: int) -> Tensor:
         """(places, dim) to (TOKENS, heads, dim); those after the ones of the sentences are zero."""
-        made = room(states, tokens * self.heads, len(self.targets))
+        made = allocate(states, tokens * self.heads, len(self.targets))
         torch.index_select(states, 0, self.targets, out=made[: len(self.targets)])
         return made.view(tokens, self.heads, -1)
 
@@ -63,11 +63,11 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Layout:
+class PaddedLayout:
     """How tokens lie, and the weights of tokens for tokens, when sentences are filled up to few lengths."""
 
-    query_places: Places  # of the tokens that attend
-    key_places: Places  # of all
+    query_places: BlockPositions  # of the tokens that attend
+    key_places: BlockPositions  # of all
     fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether a sentence is filled up there
 
     @cached_property  # each layer asks several times
@@ -85,7 +85,7 @@ class Layout:
 
 
 @lru_cache(maxsize=2)  # each layer of an encoder asks for that of the batch
-def padded_layout(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Layout:
+def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -> PaddedLayout:
     """The layout in which sentences of SPANS that differ by a few tokens are one block, short ones in whole MULTIPLEs of sentences.
 
     Of sentences that fill a block up nothing counts as filling, so that there is a softmax of something.
@@ -95,9 +95,9 @@ def padded_layout(spans: tuple[Span, ...], heads: int, multiple: int = 1) -> Lay
     for width, same in groupby(spans, lambda span: -(-span.tokens // FILL) * FILL):
         sentences, _, tokens = (torch.tensor(counts) for counts in zip(*same, strict=True))
         blocks.append(_is_token(tokens.repeat_interleave(sentences), width, multiple if width < LONG else 1))
-    key_places = Places.of(blocks, heads)
-    return Layout(
-        query_places=key_places if all_query else Places.of([is_token[:, :1] for is_token in blocks], heads),
+    key_places = BlockPositions.of(blocks, heads)
+    return PaddedLayout(
+        query_places=key_places if all_query else BlockPositions.of([is_token[:, :1] for is_token in blocks], heads),
         key_places=key_places,
         fillings=tuple(is_token.any(dim=1, keepdim=True) & ~is_token for is_token in blocks),
     )

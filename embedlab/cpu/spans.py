@@ -6,7 +6,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 
-class Span(NamedTuple):
+class TokenSpan(NamedTuple):
     """Sentences of one length, one after the other."""
 
     sentences: int
@@ -14,24 +14,24 @@ class Span(NamedTuple):
     tokens: int  # of each, to attend to
 
 
-def room(states: Tensor, tokens: int, used: int) -> Tensor:
+def allocate(states: Tensor, tokens: int, used: int) -> Tensor:
     """Memory for so many TOKENS like those of STATES, zero after the ones that will be FILLED."""
     made = states.new_empty(tokens, *states.shape[1:])
     made[used:] = 0
     return made
 
 
-def query_counts(spans: Sequence[Span]) -> list[int]:
+def query_counts(spans: Sequence[TokenSpan]) -> list[int]:
     """Tokens of each span that attend."""
     return [span.sentences * span.query_tokens for span in spans]
 
 
-def token_counts(spans: Sequence[Span]) -> list[int]:
+def token_counts(spans: Sequence[TokenSpan]) -> list[int]:
     """Tokens of each span."""
     return [span.sentences * span.tokens for span in spans]
 
 
-def parts(spans: Sequence[Span]) -> Iterator[tuple[Span, slice, slice]]:
+def span_slices(spans: Sequence[TokenSpan]) -> Iterator[tuple[TokenSpan, slice, slice]]:
     """Each span, and where its asking tokens and all its tokens lie."""
     query_end = key_end = 0
     for span, query_tokens, tokens in zip(spans, query_counts(spans), token_counts(spans), strict=True):

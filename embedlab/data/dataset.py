@@ -8,13 +8,15 @@ from typing import Literal
 
 import polars as pl
 
-Kind = Literal["nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"]
-Origin = Literal["folder", "hub", "sample", "file"]
+DatasetKind = Literal[
+    "nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"
+]
+DatasetOrigin = Literal["folder", "hub", "sample", "file"]
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 
 _TEXT, _SCORE, _CLASS = pl.String(), pl.Float64(), pl.Int8()
-COLUMNS: Mapping[Kind, Mapping[str, pl.DataType]] = MappingProxyType(
+COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = MappingProxyType(
     {
         "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
         "sts": {"sentence1": _TEXT, "sentence2": _TEXT, "gold": _SCORE, "source": _TEXT},  # source: null where it is unknown
@@ -28,7 +30,7 @@ COLUMNS: Mapping[Kind, Mapping[str, pl.DataType]] = MappingProxyType(
     }
 )
 LABELS = ("label", "source")  # columns of text that hold no sentence
-CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType(
+CLASS_COLUMN: Mapping[DatasetKind, str] = MappingProxyType(
     {
         "nli": "label",
         "sts": "source",
@@ -41,7 +43,7 @@ CLASS_COLUMN: Mapping[Kind, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class ParsedRows:
     """What reading files gives: a frame with the columns of its kind, and how many rows were left out for which reason."""
 
     frame: pl.DataFrame
@@ -49,11 +51,11 @@ class Rows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class FileLayout:
     """One way in which a split lies in a data folder: all FILES (relative to it) must be there."""
 
     files: tuple[str, ...]
-    read: Callable[[Sequence[Path]], Rows]
+    read: Callable[[Sequence[Path]], ParsedRows]
     write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None  # the text of each file, for the layout that `data get` fills
 
 
@@ -81,7 +83,7 @@ class Expected:
 class Split:
     """One split of a dataset: the layouts to try in this order, then the hub."""
 
-    layouts: tuple[Layout, ...]
+    layouts: tuple[FileLayout, ...]
     expected: Expected | None  # None: no published count could be checked
     hub: HubSource | None = None
 
@@ -91,7 +93,7 @@ class Dataset:
     """A corpus under the name that a user types."""
 
     name: str
-    kind: Kind
+    kind: DatasetKind
     summary: str
     home: str  # where its owners publish it
     splits: Mapping[str, Split]
@@ -106,14 +108,14 @@ class Dataset:
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
+class DatasetState:
     """Where rows came from and what is to be said beside every number made from them."""
 
     name: str
     split: str
     rows: int
     expected_rows: int | None
-    origin: Origin
+    origin: DatasetOrigin
     partial: bool = False  # other rows than the full corpus, allowed by the user
     sample: bool = False  # generated: no number made from them is about real language
     revision: str | None = None  # "repository@revision" of rows from the hub, or of files that `data get` made of it
@@ -127,4 +129,4 @@ class Part:
     """The rows of one split and their state."""
 
     frame: pl.DataFrame
-    state: State
+    state: DatasetState

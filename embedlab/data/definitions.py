@@ -12,11 +12,11 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, read_fields
 
 WordSplit = Literal["train", "dev", "test"]
-SPLITS = (*get_args(WordSplit), "all")
+WORD_SPLITS = (*get_args(WordSplit), "all")
 
 
 def split_of(word: str) -> WordSplit:
@@ -28,11 +28,11 @@ def split_of(word: str) -> WordSplit:
     return "train" if tenth < 8 else "dev" if tenth == 8 else "test"
 
 
-def read_definitions(paths: Sequence[Path], *, split: str = "all") -> Rows:
+def read_definitions(paths: Sequence[Path], *, split: str = "all") -> ParsedRows:
     """The definitions of one file whose word is in SPLIT, in its order; an empty word or definition is an error at its line."""
     (path,) = paths
     status = path.stat()
-    return Rows(frame=of_split(_read_file(path, status.st_size, status.st_mtime_ns), split))
+    return ParsedRows(frame=of_split(_read_file(path, status.st_size, status.st_mtime_ns), split))
 
 
 @lru_cache(maxsize=1)  # several splits are opened one after the other, and again for each model
@@ -64,7 +64,7 @@ DATASETS = (
         summary="words and their definitions in the Open English WordNet",
         home="https://en-word.net",
         splits={
-            split: Split(layouts=(Layout(files=(_FILE,), read=partial(read_definitions, split=split)),), expected=Expected(rows=rows))
+            split: Split(layouts=(FileLayout(files=(_FILE,), read=partial(read_definitions, split=split)),), expected=Expected(rows=rows))
             for split, rows in _ROWS.items()
         },
     ),

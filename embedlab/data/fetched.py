@@ -5,7 +5,7 @@ from pathlib import Path
 
 from embedlab.core.paths import disk_errors, write_atomic
 
-HINT = "choose another folder with --data"
+DATA_HINT = "choose another folder with --data"
 RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 
@@ -13,10 +13,10 @@ def record(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Note in FOLDER that the files with these hashes were made of a REVISION on the hub."""
     from filelock import FileLock  # who only reads the notes need not load it
 
-    with disk_errors(folder / RECORD, hint=HINT), FileLock(folder / f".{RECORD}.lock"):  # two may fetch different datasets at once
+    with disk_errors(folder / RECORD, hint=DATA_HINT), FileLock(folder / f".{RECORD}.lock"):  # two may fetch different datasets at once
         known = {file: line for line in _lines(folder) if (file := line.partition("\t")[0]) not in sha256}
         known |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
-        write_atomic(folder / RECORD, "".join(f"{known[file]}\n" for file in sorted(known)), hint=HINT)
+        write_atomic(folder / RECORD, "".join(f"{known[file]}\n" for file in sorted(known)), hint=DATA_HINT)
 
 
 def revision_of(folder: Path, sha256: Mapping[str, str]) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, read_fields
 
 
@@ -23,7 +23,7 @@ class Columns:
     count: int = 0  # of all columns, where no header line tells it
 
 
-def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> Rows:
+def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> ParsedRows:
     """The rows of a tab-separated file in its order; a label that is none of LABELS is an error at its line."""
     (path,) = paths
     wanted = [*columns.sentences, *([columns.label] if columns.label is not None else [])]
@@ -38,7 +38,7 @@ def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str])
     wrong = rows.filter(~pl.col("label").is_in(labels))  # null is neither in nor out
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is none of {', '.join(labels)}")
-    return Rows(frame=rows.select(*names, "label"))
+    return ParsedRows(frame=rows.select(*names, "label"))
 
 
 Counts = Mapping[str, int] | int  # rows of each class, or rows where the balance could not be checked
@@ -65,7 +65,7 @@ def _task(
         read = partial(read_glue, columns=test_columns if split_name.startswith("test") else columns, labels=labels)
         rows, classes = (count, None) if isinstance(count, int) else (sum(count.values()), count)
         choices = (names,) if isinstance(names, str) else names
-        layouts = tuple(Layout(files=(f"GLUE/{folder}/{file}",), read=read) for file in choices)
+        layouts = tuple(FileLayout(files=(f"GLUE/{folder}/{file}",), read=read) for file in choices)
         return Split(layouts=layouts, expected=Expected(rows=rows, classes=classes, empty=0 if folder in _AT_HAND else None))
 
     return Dataset(

@@ -10,10 +10,10 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, HubSource, Kind, Rows
+from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
 
-def read_hub(hub: HubSource, kind: Kind) -> Rows:
+def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     """The rows of a split on the hub in our columns; unlabelled rows are left out and counted."""
     loaded = _load(hub)
     absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
@@ -29,7 +29,7 @@ def read_hub(hub: HubSource, kind: Kind) -> Rows:
     )
     whole = frame.drop_nulls(list(hub.columns))
     unlabelled = len(frame) - len(whole)
-    return Rows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
+    return ParsedRows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
 
 
 @cache

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, Expected, Kind
+from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Expected
 
 
-def class_counts(kind: Kind, frame: pl.DataFrame) -> dict[str, int] | None:
+def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | None:
     """Rows per class (per source for STS), or None where the kind has no classes or none is known."""
     column = CLASS_COLUMN.get(kind)
     if column is None or frame[column].null_count():
@@ -17,14 +17,14 @@ def class_counts(kind: Kind, frame: pl.DataFrame) -> dict[str, int] | None:
     return {str(name): rows for name, rows in counts.iter_rows()}
 
 
-def empty_rows(kind: Kind, frame: pl.DataFrame) -> pl.DataFrame:
+def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
     """The numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one column, `row`."""
     texts = [name for name, dtype in COLUMNS[kind].items() if dtype == pl.String and name not in LABELS and name in frame.columns]
     is_empty = pl.any_horizontal(pl.lit(False), *(pl.col(name).str.strip_chars() == "" for name in texts))
     return frame.with_row_index("row", offset=1).filter(is_empty).select("row")
 
 
-def differences(kind: Kind, frame: pl.DataFrame, expected: Expected) -> list[str]:
+def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expected) -> list[str]:
     """What is odd about FRAME, in words with the expected and the found counts; empty when it is the whole corpus."""
     found = class_counts(kind, frame)
     odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
@@ -36,9 +36,9 @@ def differences(kind: Kind, frame: pl.DataFrame, expected: Expected) -> list[str
     return odd
 
 
-def is_partial(label: str, kind: Kind, frame: pl.DataFrame, expected: Expected | None, *, allow_partial: bool) -> bool:
+def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Expected | None, *, allow_partial: bool) -> bool:
     """Whether FRAME is something else than the whole corpus; refused with the counts unless that is allowed."""
-    odd = differences(kind, frame, expected) if expected else []
+    odd = corpus_differences(kind, frame, expected) if expected else []
     if odd and not allow_partial:
         raise MissingError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",

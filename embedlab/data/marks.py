@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # whoever shows stored numbers needs no polars
-    from embedlab.data.dataset import State
+    from embedlab.data.dataset import DatasetState
 
 PARTIAL, SAMPLE = "partial", "sample"
 
 
-def data_marks(states: "Iterable[State]") -> tuple[str, ...]:
+def data_marks(states: "Iterable[DatasetState]") -> tuple[str, ...]:
     """The marks of every number made from data in these STATES."""
     states = list(states)
     return marks_of(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, HubSource, Layout, Rows, Split
+from embedlab.data.dataset import NLI_LABELS, Dataset, Expected, FileLayout, HubSource, ParsedRows, Split
 from embedlab.data.text_file import bad_line, empty_file, read_fields, read_lines, read_text, text_fault
 
 _FIELDS = {"sentence1": "premise", "sentence2": "hypothesis", "gold_label": "label"}
@@ -21,7 +21,7 @@ _LABELS = (*NLI_LABELS, "-")
 _NO_LABEL = "label '-'"
 
 
-def read_jsonl(paths: Sequence[Path]) -> Rows:
+def read_jsonl(paths: Sequence[Path]) -> ParsedRows:
     """Pairs of a file with one JSON object a line, whose keys are gold_label, sentence1 and sentence2 among any others."""
     (path,) = paths
     with path.open("rb") as file:
@@ -49,7 +49,7 @@ def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
     return (frame.rename(theirs).select(sorted(_FIELDS)).write_ndjson(),)
 
 
-def read_tsv(paths: Sequence[Path]) -> Rows:
+def read_tsv(paths: Sequence[Path]) -> ParsedRows:
     """Pairs of a tab-separated file with the header sentence1, sentence2, gold_label."""
     (path,) = paths
     frame = read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label")
@@ -82,11 +82,11 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     return row
 
 
-def _labelled(frame: pl.DataFrame) -> Rows:
+def _labelled(frame: pl.DataFrame) -> ParsedRows:
     """The pairs with a label; the others are counted."""
     labelled = frame.filter(pl.col("gold_label") != "-")
     skipped = len(frame) - len(labelled)
-    return Rows(
+    return ParsedRows(
         frame=labelled.select(pl.col(theirs).alias(ours) for theirs, ours in _FIELDS.items()),
         skipped={_NO_LABEL: skipped} if skipped else {},
     )
@@ -111,7 +111,7 @@ def _wrong_label(path: Path, line: int, label: str) -> MissingError:
 
 
 def _jsonl_split(file: str, folders: Sequence[str], rows: int, classes: Sequence[int], hub: HubSource) -> Split:
-    layouts = tuple(Layout(files=(f"{folder}/{file}",), read=read_jsonl, write=write_jsonl) for folder in folders)
+    layouts = tuple(FileLayout(files=(f"{folder}/{file}",), read=read_jsonl, write=write_jsonl) for folder in folders)
     return Split(layouts=layouts, expected=Expected(rows=rows, classes=dict(zip(NLI_LABELS, classes, strict=True)), empty=None), hub=hub)
 
 
@@ -134,7 +134,9 @@ def _multinli(split: str, hub_split: str, rows: int, *classes: int) -> Split:
 
 
 def _counterfactual(split: str, rows: int) -> Split:
-    return Split(layouts=(Layout(files=(f"SNLI_counterfactual/all_combined_{split}.tsv",), read=read_tsv),), expected=Expected(rows=rows))
+    return Split(
+        layouts=(FileLayout(files=(f"SNLI_counterfactual/all_combined_{split}.tsv",), read=read_tsv),), expected=Expected(rows=rows)
+    )
 
 
 _SNLI_SPLITS: Mapping[str, Split] = {

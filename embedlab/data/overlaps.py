@@ -18,7 +18,7 @@ from embedlab.data.dataset import Part
 from embedlab.data.shared_text import Overlap
 from embedlab.data.words import normalise
 
-Keys = NDArray[np.uint64]  # sorted, each once
+SortedKeys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
 _REMADE = "delete it: the next evaluation makes it again"
@@ -29,8 +29,8 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spre
 class KnownText:
     """The sentences and pairs of a training set as numbers: 8 bytes each, the same on every machine."""
 
-    sentences: Keys
-    pairs: Keys
+    sentences: SortedKeys
+    pairs: SortedKeys
 
     @classmethod
     def of(cls, frames: Iterable[pl.DataFrame]) -> Self:
@@ -100,7 +100,7 @@ def overlap(training: Part, evaluation: Part) -> Overlap:
     return KnownText.of([training.frame]).overlap(evaluation.frame)
 
 
-def overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
+def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
     """Every training set against every evaluation set.
 
     Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs, shared_pairs.
@@ -119,7 +119,7 @@ def sentence_columns(frame: pl.DataFrame) -> list[str]:
     return [name for name in names if name in frame.columns]
 
 
-def text_keys(frame: pl.DataFrame) -> Keys:
+def text_keys(frame: pl.DataFrame) -> SortedKeys:
     """The number of each row's first and last sentence, twice the same where it has one; (rows, 2), the same on every machine."""
     keys = _keys(frame)
     return keys[:, [0, -1]]
@@ -130,7 +130,7 @@ def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T))
 
 
-def _keys(frame: pl.DataFrame) -> Keys:
+def _keys(frame: pl.DataFrame) -> SortedKeys:
     """The sentence columns as comparable numbers, (rows, columns); each distinct sentence is normalised once."""
     if f"{_COLUMN}0" in frame.columns:
         return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
@@ -140,7 +140,7 @@ def _keys(frame: pl.DataFrame) -> Keys:
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
 
 
-def _has_words(keys: Keys) -> NDArray[np.bool_]:
+def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
     """Which KEYS are of sentences with a word; the others have one key, which the text kept with a run may hold: it says nothing."""
     found: NDArray[np.bool_] = keys != np.uint64(_key(""))
     return found
@@ -150,16 +150,16 @@ def _key(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little")
 
 
-def _pair_keys(first: Keys, second: Keys) -> Keys:
+def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
     """One number for each unordered pair."""
     return np.minimum(first, second) * _MIX + np.maximum(first, second)
 
 
-def _count_in(keys: Keys, known: Keys) -> int:
+def _count_in(keys: SortedKeys, known: SortedKeys) -> int:
     return int(_is_in(keys, known).sum())
 
 
-def _is_in(keys: Keys, known: Keys) -> NDArray[np.bool_]:
+def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:
     """Whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
     if not len(known):
         return np.zeros(keys.shape, dtype=bool)
@@ -167,7 +167,7 @@ def _is_in(keys: Keys, known: Keys) -> NDArray[np.bool_]:
     return found
 
 
-def _distinct(keys: Sequence[Keys]) -> Keys:
+def _distinct(keys: Sequence[SortedKeys]) -> SortedKeys:
     return np.unique(np.concatenate([np.empty(0, np.uint64), *keys]))
 
 

@@ -5,19 +5,19 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import file_hash
-from embedlab.data.dataset import Kind, Part, Rows, State
-from embedlab.data.definitions import SPLITS, read_definitions
+from embedlab.data.dataset import DatasetKind, DatasetState, ParsedRows, Part
+from embedlab.data.definitions import WORD_SPLITS, read_definitions
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.sentences import read_whole_lines
 from embedlab.data.triplets import read_triplets
 
 
-def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> Part:
+def open_own_file(path: Path, kind: DatasetKind = "sts", split: str | None = None) -> Part:
     """The rows of the file at PATH: definitions, plain sentences or triplets where that KIND is asked for, otherwise pairs.
 
     Definitions are parted by word into SPLIT (default: all); other files are one whole.
     """
-    readers: dict[Kind, Callable[[], Rows]] = {
+    readers: dict[DatasetKind, Callable[[], ParsedRows]] = {
         "definitions": lambda: read_definitions([path], split=_word_split(split)),
         "sentences": lambda: read_whole_lines([path]),
         "triplets": lambda: read_triplets([path]),
@@ -29,7 +29,7 @@ def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> P
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
     rows = readers[kind]()
-    state = State(
+    state = DatasetState(
         name=str(path),
         split=_word_split(split) if kind == "definitions" else "all",
         rows=len(rows.frame),
@@ -42,6 +42,6 @@ def open_own_file(path: Path, kind: Kind = "sts", split: str | None = None) -> P
 
 
 def _word_split(split: str | None) -> str:
-    if split is not None and split not in SPLITS:
-        raise UsageError(f"definitions have no split {split!r}", hint=f"their splits: {', '.join(SPLITS)}")
+    if split is not None and split not in WORD_SPLITS:
+        raise UsageError(f"definitions have no split {split!r}", hint=f"their splits: {', '.join(WORD_SPLITS)}")
     return split or "all"

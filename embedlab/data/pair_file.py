@@ -12,7 +12,7 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_parquet
 from embedlab.core.paths import file_hash
-from embedlab.data.dataset import COLUMNS, Part, State
+from embedlab.data.dataset import COLUMNS, DatasetState, Part
 from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 
@@ -52,7 +52,7 @@ def open_pair_file(path: Path) -> Part:
     if scored.is_empty():
         raise MissingError(f"{path} holds no pair with a score", hint="give each pair a score, on any scale")
     skipped = len(pairs) - len(scored)
-    state = State(
+    state = DatasetState(
         name=str(path),
         split="all",
         rows=len(scored),

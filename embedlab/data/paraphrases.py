@@ -8,32 +8,33 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.sentences import both_sentences
 from embedlab.data.text_file import numbers, read_fields
 
 _COLUMNS = COLUMNS["paraphrases"]
 
 
-def read_quora(paths: Sequence[Path]) -> Rows:
+def read_quora(paths: Sequence[Path]) -> ParsedRows:
     """The pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
     (path,) = paths
     frame = read_fields(path, list(_COLUMNS), line_shape="id, sentence1, sentence2, is_duplicate")
     labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate", is_class=True).cast(pl.Int8)
     labelled = frame.with_columns(labels.alias("is_duplicate")).select(list(_COLUMNS)).drop_nulls("is_duplicate")
     blank = len(frame) - len(labelled)
-    return Rows(frame=labelled, skipped={"blank label": blank} if blank else {})
+    return ParsedRows(frame=labelled, skipped={"blank label": blank} if blank else {})
 
 
-def read_questions(paths: Sequence[Path]) -> Rows:
+def read_questions(paths: Sequence[Path]) -> ParsedRows:
     """Both questions of every labelled pair of the same file, as plain sentences."""
     pairs = read_quora(paths)
-    return Rows(frame=both_sentences(pairs.frame), skipped=pairs.skipped)
+    return ParsedRows(frame=both_sentences(pairs.frame), skipped=pairs.skipped)
 
 
 def _quora(split: str, rows: int, classes: Mapping[str, int] | None = None) -> Split:
     return Split(
-        layouts=(Layout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),), expected=Expected(rows=rows, classes=classes, empty=None)
+        layouts=(FileLayout(files=(f"CS224N/quora-{split}.csv",), read=read_quora),),
+        expected=Expected(rows=rows, classes=classes, empty=None),
     )
 
 
@@ -53,7 +54,7 @@ DATASETS = (
         home="https://web.stanford.edu/class/cs224n",
         splits={
             "train": Split(
-                layouts=(Layout(files=("CS224N/quora-train.csv",), read=read_questions),), expected=Expected(rows=282_996, empty=None)
+                layouts=(FileLayout(files=("CS224N/quora-train.csv",), read=read_questions),), expected=Expected(rows=282_996, empty=None)
             )
         },
     ),

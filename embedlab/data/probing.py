@@ -12,12 +12,12 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.names import unknown
-from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, read_fields
 
 SENTEVAL = "probing"
-FOLDER = "probing:"  # before the path of a user's own folder
-SPLITS: Mapping[str, str] = {"train": "tr", "dev": "va", "test": "te"}
+FOLDER_PREFIX = "probing:"  # before the path of a user's own folder
+PROBING_SPLITS: Mapping[str, str] = {"train": "tr", "dev": "va", "test": "te"}
 
 _HOME = "https://github.com/facebookresearch/SentEval, data/probing"
 _FOLDERS = ("SentEval/probing", "probing")
@@ -50,14 +50,14 @@ _SUMMARIES = {
 }
 
 
-def read_probing(paths: Sequence[Path], *, split: str) -> Rows:
+def read_probing(paths: Sequence[Path], *, split: str) -> ParsedRows:
     """The sentences of one SPLIT ("train", "dev" or "test") of a probing file."""
     (path,) = paths
     status = path.stat()
-    rows = _read_file(path, status.st_size, status.st_mtime_ns).filter(pl.col("split") == SPLITS[split]).select("sentence", "label")
+    rows = _read_file(path, status.st_size, status.st_mtime_ns).filter(pl.col("split") == PROBING_SPLITS[split]).select("sentence", "label")
     if rows.is_empty():
-        raise MissingError(f"{path} has no line of the split {SPLITS[split]!r}", hint="get the file again")
-    return Rows(frame=rows)
+        raise MissingError(f"{path} has no line of the split {PROBING_SPLITS[split]!r}", hint="get the file again")
+    return ParsedRows(frame=rows)
 
 
 @lru_cache(maxsize=1)  # the three splits of a file are opened one after the other
@@ -66,9 +66,9 @@ def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
     frame = read_fields(path, (0, 1, 2), line_shape="split, label and tokens", fields=(3,)).rename(
         {"0": "split", "1": "label", "2": "sentence"}
     )
-    wrong = frame.filter(~pl.col("split").is_in(list(SPLITS.values())))
+    wrong = frame.filter(~pl.col("split").is_in(list(PROBING_SPLITS.values())))
     if not wrong.is_empty():
-        raise bad_line(path, wrong["line"][0], f"split {wrong['split'][0]!r} is none of {', '.join(SPLITS.values())}")
+        raise bad_line(path, wrong["line"][0], f"split {wrong['split'][0]!r} is none of {', '.join(PROBING_SPLITS.values())}")
     return frame.select("split", "label", pl.col("sentence").str.strip_chars())
 
 
@@ -81,17 +81,17 @@ def suite_names(folder: Path | None) -> list[str]:
 def set_of(name: str) -> str | None:
     """The suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` of `gum-probing/tree-depth`; None of any other name."""
     first = name.partition("/")[0]
-    return name if name.startswith(FOLDER) else first if first.endswith("-probing") else None
+    return name if name.startswith(FOLDER_PREFIX) else first if first.endswith("-probing") else None
 
 
 def suite_title(name: str) -> str:
     """What the evaluation of the suite called NAME is called: that of `probing:DIR` after the folder."""
-    return _own_name(Path(name.removeprefix(FOLDER)).expanduser().resolve()) if name.startswith(FOLDER) else name
+    return _own_name(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()) if name.startswith(FOLDER_PREFIX) else name
 
 
 def suite_folder(name: str, folder: Path | None) -> Path | None:
     """The folder that the files of a suite's datasets are relative to: a user's own, or the data FOLDER."""
-    return Path(name.removeprefix(FOLDER)).expanduser().resolve().parent if name.startswith(FOLDER) else folder
+    return Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve().parent if name.startswith(FOLDER_PREFIX) else folder
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
@@ -116,12 +116,12 @@ def _expected_files(place: Path) -> Sequence[str]:
 
 def _gum_rows(place: Path, task: str) -> Mapping[str, int] | None:
     """The size of a task's splits where it is one of the stand-in's."""
-    return dict(zip(SPLITS, _GUM_ROWS[task], strict=True)) if place.name == _GUM and task in _GUM_ROWS else None
+    return dict(zip(PROBING_SPLITS, _GUM_ROWS[task], strict=True)) if place.name == _GUM and task in _GUM_ROWS else None
 
 
 def _place(name: str, folder: Path | None) -> Path:
-    if name.startswith(FOLDER):
-        place = Path(name.removeprefix(FOLDER)).expanduser().resolve()
+    if name.startswith(FOLDER_PREFIX):
+        place = Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()
         if not place.is_dir():
             raise MissingError(f"no folder {str(place)!r}", hint="probing:DIR is a folder of files in SentEval's probing format")
         return place
@@ -147,10 +147,10 @@ def _task(file: str) -> str:
 def _dataset(name: str, task: str, files: Sequence[str], *, rows: Mapping[str, int] | None, home: str) -> Dataset:
     splits = {
         split: Split(
-            layouts=tuple(Layout(files=(file,), read=partial(read_probing, split=split)) for file in files),
+            layouts=tuple(FileLayout(files=(file,), read=partial(read_probing, split=split)) for file in files),
             expected=Expected(rows=rows[split]) if rows else None,
         )
-        for split in SPLITS
+        for split in PROBING_SPLITS
     }
     return Dataset(name=name, kind="classification", summary=f"probing: {_SUMMARIES.get(task, task)}", home=home, splits=splits)
 

@@ -38,7 +38,7 @@ def content_of(sha256: Mapping[str, str]) -> Content:
 
 
 def remarks(state: Mapping[str, Any]) -> Iterator[str]:
-    """What must be said next to every number made from data in this STATE, the fields of `dataset.State`."""
+    """What must be said next to every number made from data in this STATE, the fields of `dataset.DatasetState`."""
     name, of = state["name"], f"{state['name']} {state.get('split')}"
     rows, expected = state.get("rows"), state.get("expected_rows")
     if state.get("partial") and rows != expected:

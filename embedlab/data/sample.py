@@ -7,7 +7,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import COLUMNS, Dataset, Kind, Rows
+from embedlab.data.dataset import COLUMNS, Dataset, DatasetKind, ParsedRows
 from embedlab.data.definitions import of_split
 from embedlab.data.lexicon import AGENTS, CONCEPTS, ENCOUNTERS, OPPOSITE
 from embedlab.data.scenes import (
@@ -55,7 +55,7 @@ _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
 )
 
 
-def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
+def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
     """The generated rows of a dataset's split: the same for the same name, split and seed."""
     rng = Random(f"{dataset.name}/{split}/{seed}")
     if dataset.kind == "sts":
@@ -71,7 +71,7 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> Rows:
             f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="leave --sample away and give --data DIR"
         )
     frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
-    return Rows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
+    return ParsedRows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
 
 
 def vocabulary() -> tuple[str, ...]:
@@ -229,7 +229,7 @@ def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:
         yield f"the {rng.choice(_REVIEWED)} is {word}", label
 
 
-_GENERATORS: Mapping[Kind, Callable[[Random, int], Iterable[Row]]] = MappingProxyType(
+_GENERATORS: Mapping[DatasetKind, Callable[[Random, int], Iterable[Row]]] = MappingProxyType(
     {
         "nli": _nli_rows,
         "definitions": _definition_rows,

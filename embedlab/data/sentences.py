@@ -8,26 +8,26 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import read_fields, read_lines
 
 
-def read_first_column(paths: Sequence[Path]) -> Rows:
+def read_first_column(paths: Sequence[Path]) -> ParsedRows:
     """The sentences of several files of sentence TAB its two halves."""
-    return Rows(
+    return ParsedRows(
         frame=pl.concat(
             [read_fields(path, (0,), line_shape="a sentence and its halves", fields=(2,)).select(sentence="0") for path in paths]
         )
     )
 
 
-def read_whole_lines(paths: Sequence[Path]) -> Rows:
+def read_whole_lines(paths: Sequence[Path]) -> ParsedRows:
     """Every line of a file that is not blank; blank ones are counted."""
     (path,) = paths
     lines = read_lines(path)
     sentences = [line for line in lines if line.strip()]
     blank = len(lines) - len(sentences)
-    return Rows(
+    return ParsedRows(
         frame=pl.DataFrame({"sentence": sentences}, schema=dict(COLUMNS["sentences"])), skipped={"blank line": blank} if blank else {}
     )
 
@@ -46,7 +46,9 @@ DATASETS = (
         summary="a million sentences of the English Wikipedia (Gao 2021)",
         home="https://huggingface.co/datasets/princeton-nlp/datasets-for-simcse",
         splits={
-            "train": Split(layouts=(Layout(files=("wiki1m_for_simcse.txt",), read=read_whole_lines),), expected=Expected(rows=1_000_000))
+            "train": Split(
+                layouts=(FileLayout(files=("wiki1m_for_simcse.txt",), read=read_whole_lines),), expected=Expected(rows=1_000_000)
+            )
         },
     ),
     Dataset(
@@ -54,6 +56,6 @@ DATASETS = (
         kind="sentences",
         summary="Wikipedia sentences of WikiSplit's tune, validation and test parts (Botha 2018)",
         home="https://github.com/google-research-datasets/wiki-split",
-        splits={"train": Split(layouts=(Layout(files=_PARTS, read=read_first_column),), expected=Expected(rows=15_000))},
+        splits={"train": Split(layouts=(FileLayout(files=_PARTS, read=read_first_column),), expected=Expected(rows=15_000))},
     ),
 )

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, numbers, read_fields
 
 _HEADER = {"sentence": "sentence", "sentiment": "label"}
 
 
-def read_sentiment(paths: Sequence[Path]) -> Rows:
+def read_sentiment(paths: Sequence[Path]) -> ParsedRows:
     """The sentences of a tab-separated file with the columns sentence and sentiment."""
     (path,) = paths
     frame = read_fields(path, list(_HEADER), line_shape="id, sentence, sentiment").rename(_HEADER)
@@ -22,12 +22,12 @@ def read_sentiment(paths: Sequence[Path]) -> Rows:
     unlabelled = frame.filter(labels.is_null())
     if not unlabelled.is_empty():
         raise bad_line(path, unlabelled["line"][0], "no sentiment")
-    return Rows(frame=frame.with_columns(labels.cast(pl.Int8).alias("label")).select(list(COLUMNS["sentiment"])))
+    return ParsedRows(frame=frame.with_columns(labels.cast(pl.Int8).alias("label")).select(list(COLUMNS["sentiment"])))
 
 
 def _split(split: str, *counts: int) -> Split:
     expected = Expected(rows=sum(counts), classes={str(label): rows for label, rows in enumerate(counts)})
-    return Split(layouts=(Layout(files=(f"CS224N/ids-sst-{split}.csv",), read=read_sentiment),), expected=expected)
+    return Split(layouts=(FileLayout(files=(f"CS224N/ids-sst-{split}.csv",), read=read_sentiment),), expected=expected)
 
 
 DATASETS = (

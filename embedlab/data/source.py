@@ -15,7 +15,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Dataset, Kind, Layout, Origin, Part, Rows, Split, State
+from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import read_hub
 from embedlab.data.manifest import empty_rows, is_partial
@@ -28,7 +28,7 @@ def datasets() -> Mapping[str, Dataset]:
     return plugins.loaded("datasets", _load)
 
 
-def dataset_names(kind: Kind | None = None) -> list[str]:
+def dataset_names(kind: DatasetKind | None = None) -> list[str]:
     """Names of the datasets of a kind, or of all."""
     return [name for name, found in datasets().items() if kind in {None, found.kind}]
 
@@ -72,7 +72,7 @@ class Source:
         """The source that the settings describe."""
         return cls(folder=settings.data, sample=settings.sample, offline=settings.offline, allow_partial=settings.allow_partial)
 
-    def open(self, name: str, split: str | None = None, *, kind: Kind = "sts") -> Part:
+    def open(self, name: str, split: str | None = None, *, kind: DatasetKind = "sts") -> Part:
         """The rows of a dataset's split (default: test for STS, otherwise train), or of the user's own file at the path NAME.
 
         KIND says what a user's own file holds.
@@ -92,7 +92,7 @@ class Source:
             frame = _sample_frame(chosen, split)
             return Part(
                 frame=frame,
-                state=State(name=chosen.name, split=split, rows=len(frame), expected_rows=None, origin="sample", sample=True),
+                state=DatasetState(name=chosen.name, split=split, rows=len(frame), expected_rows=None, origin="sample", sample=True),
             )
         if self.folder is not None and (layout := self._layout(chosen.splits[split], self.folder)) is not None:
             return self._from_folder(chosen, split, layout, self.folder)
@@ -101,7 +101,7 @@ class Source:
             raise self._missing(chosen, split)
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
-    def _layout(self, split: Split, folder: Path) -> Layout | None:
+    def _layout(self, split: Split, folder: Path) -> FileLayout | None:
         if not folder.is_dir():
             fault = f"the data folder {str(folder)!r} is not a folder" if folder.exists() else f"no data folder {str(folder)!r}"
             raise MissingError(fault, hint="give the folder of the corpora with --data DIR or EMBEDLAB_DATA")
@@ -116,17 +116,24 @@ class Source:
                 incomplete.append(absent[0])
         return None
 
-    def _from_folder(self, chosen: Dataset, split: str, layout: Layout, folder: Path) -> Part:
+    def _from_folder(self, chosen: Dataset, split: str, layout: FileLayout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
         hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
         return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision_of(folder, hashes))
 
     def _part(
-        self, chosen: Dataset, split: str, rows: Rows, origin: Origin, *, sha256: dict[str, str] | None = None, revision: str | None = None
+        self,
+        chosen: Dataset,
+        split: str,
+        rows: ParsedRows,
+        origin: DatasetOrigin,
+        *,
+        sha256: dict[str, str] | None = None,
+        revision: str | None = None,
     ) -> Part:
         expected = chosen.splits[split].expected
         label = f"{chosen.name!r} ({split})"
-        state = State(
+        state = DatasetState(
             name=chosen.name,
             split=split,
             rows=len(rows.frame),

@@ -11,14 +11,14 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import Dataset, Expected, HubSource, Layout, Rows, Split
+from embedlab.data.dataset import Dataset, Expected, FileLayout, HubSource, ParsedRows, Split
 from embedlab.data.text_file import bad_line, numbers, read_fields, read_lines
 
 _COLUMNS = ("sentence1", "sentence2", "gold", "source")
 _BLANK = "blank gold score"
 
 
-def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> Rows:
+def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> ParsedRows:
     """Pairs of a year's STS.input and STS.gs files, two a source, in the order of SOURCES; a source None is unknown.
 
     FIELDS are the numbers of fields that a pair may have: the official text of 2016 names the origins of both sentences too.
@@ -45,7 +45,7 @@ def _read_source(input_path: Path, gold_path: Path, source: str | None, fields: 
     )
 
 
-def read_benchmark(paths: Sequence[Path]) -> Rows:
+def read_benchmark(paths: Sequence[Path]) -> ParsedRows:
     """Pairs of an STS Benchmark file: genre, file, year, id, score, two sentences and sometimes two licences; the source is the file."""
     (path,) = paths
     names = {"1": "source", "4": "gold", "5": "sentence1", "6": "sentence2"}
@@ -56,7 +56,7 @@ def read_benchmark(paths: Sequence[Path]) -> Rows:
     return _scored(frame.with_columns(numbers(path, frame["gold"], frame["line"], 0, 5, "gold score").alias("gold")))
 
 
-def read_glue_benchmark(paths: Sequence[Path]) -> Rows:
+def read_glue_benchmark(paths: Sequence[Path]) -> ParsedRows:
     """Pairs of STS Benchmark as GLUE hands them out: with a header, and a test file without scores, which is not read."""
     (path,) = paths
     columns = ("filename", "score", "sentence1", "sentence2")
@@ -70,7 +70,7 @@ def write_benchmark(frame: pl.DataFrame) -> tuple[str, ...]:
     return (_tsv(frame.select(blank.alias("genre"), "source", blank.alias("year"), blank.alias("id"), "gold", "sentence1", "sentence2")),)
 
 
-def read_sick(paths: Sequence[Path]) -> Rows:
+def read_sick(paths: Sequence[Path]) -> ParsedRows:
     """Pairs of a SICK file with its relatedness from 1 to 5; SICK has no sources."""
     (path,) = paths
     header = {"sentence_A": "sentence1", "sentence_B": "sentence2", "relatedness_score": "gold"}
@@ -81,10 +81,10 @@ def read_sick(paths: Sequence[Path]) -> Rows:
     return _scored(frame.with_columns(gold, pl.lit("SICK").alias("source")))
 
 
-def _scored(frame: pl.DataFrame) -> Rows:
+def _scored(frame: pl.DataFrame) -> ParsedRows:
     scored = frame.select(_COLUMNS).drop_nulls("gold")
     blank = len(frame) - len(scored)
-    return Rows(frame=scored, skipped={_BLANK: blank} if blank else {})
+    return ParsedRows(frame=scored, skipped={_BLANK: blank} if blank else {})
 
 
 def _tsv(frame: pl.DataFrame) -> str:
@@ -122,11 +122,13 @@ def _year(year: str) -> Dataset:
     prefixes = ("STS2016", "STS") if year == "16" else ("STS",)
     places = [(f"{folder}/STS{year}-en-test", prefix) for folder in _STS_FOLDERS for prefix in prefixes]
     known = [
-        Layout(files=_year_files(*place, sources), read=partial(read_year, sources=sources, fields=(4,) if "2016" in place[1] else (2,)))
+        FileLayout(
+            files=_year_files(*place, sources), read=partial(read_year, sources=sources, fields=(4,) if "2016" in place[1] else (2,))
+        )
         for place in places
     ]
     # What `data get` writes: the hub's copies do not say the sources.
-    unknown = Layout(
+    unknown = FileLayout(
         files=_year_files(f"{OFFICIAL_FOLDER}/STS{year}-en-test", "STS", ["ALL"]), read=partial(read_year, sources=[None]), write=write_year
     )
     split = Split(
@@ -151,15 +153,15 @@ def _benchmark(split: str, hub_split: str, classes: Mapping[str, int]) -> Split:
         columns={**_PAIR_COLUMNS, "source": "dataset"},
     )
     layouts = [
-        Layout(files=(f"{folder}/STSBenchmark/sts-{split}.csv",), read=read_benchmark, write=write_benchmark) for folder in _STS_FOLDERS
+        FileLayout(files=(f"{folder}/STSBenchmark/sts-{split}.csv",), read=read_benchmark, write=write_benchmark) for folder in _STS_FOLDERS
     ]
     if split != "test":
-        layouts.append(Layout(files=(f"GLUE/STS-B/{split}.tsv",), read=read_glue_benchmark))
+        layouts.append(FileLayout(files=(f"GLUE/STS-B/{split}.tsv",), read=read_glue_benchmark))
     return Split(layouts=tuple(layouts), expected=Expected(rows=sum(classes.values()), classes=classes), hub=hub)
 
 
 def _sick(file: str, rows: int) -> Split:
-    layouts = tuple(Layout(files=(f"{folder}/{file}",), read=read_sick) for folder in ("SICK", "SentEval/downstream/SICK"))
+    layouts = tuple(FileLayout(files=(f"{folder}/{file}",), read=read_sick) for folder in ("SICK", "SentEval/downstream/SICK"))
     return Split(layouts=layouts, expected=Expected(rows=rows, classes={"SICK": rows}))
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.sentences import both_sentences
 from embedlab.data.text_file import bad_line, numbers, read_fields
 
 _HEADER = ("sentence1", "sentence2", "similarity")
 
 
-def read_course_pairs(paths: Sequence[Path]) -> Rows:
+def read_course_pairs(paths: Sequence[Path]) -> ParsedRows:
     """The pairs of a tab-separated file with the columns sentence1, sentence2 and similarity."""
     (path,) = paths
     frame = read_fields(path, _HEADER, line_shape="id, sentence1, sentence2, similarity")
@@ -24,16 +24,16 @@ def read_course_pairs(paths: Sequence[Path]) -> Rows:
     unscored = frame.filter(gold.is_null())
     if not unscored.is_empty():
         raise bad_line(path, unscored["line"][0], "no similarity")
-    return Rows(frame=frame.with_columns(gold=gold, source=pl.lit(None, pl.String)).select(list(COLUMNS["sts"])))
+    return ParsedRows(frame=frame.with_columns(gold=gold, source=pl.lit(None, pl.String)).select(list(COLUMNS["sts"])))
 
 
-def read_course_sentences(paths: Sequence[Path]) -> Rows:
+def read_course_sentences(paths: Sequence[Path]) -> ParsedRows:
     """Both sentences of every pair, as plain sentences."""
-    return Rows(frame=both_sentences(read_course_pairs(paths).frame))
+    return ParsedRows(frame=both_sentences(read_course_pairs(paths).frame))
 
 
-def _split(split: str, rows: int, read: Callable[[Sequence[Path]], Rows]) -> Split:
-    return Split(layouts=(Layout(files=(f"CS224N/sts-{split}.csv",), read=read),), expected=Expected(rows=rows))
+def _split(split: str, rows: int, read: Callable[[Sequence[Path]], ParsedRows]) -> Split:
+    return Split(layouts=(FileLayout(files=(f"CS224N/sts-{split}.csv",), read=read),), expected=Expected(rows=rows))
 
 
 _HOME = "https://web.stanford.edu/class/cs224n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import COLUMNS, Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import COLUMNS, Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import Encoding, bad_line, read_fields, read_lines
 
 
-def read_class_files(paths: Sequence[Path], *, labels: Sequence[str]) -> Rows:
+def read_class_files(paths: Sequence[Path], *, labels: Sequence[str]) -> ParsedRows:
     """Sentences of one file a class, in the order of LABELS; a blank line is an empty sentence, as the published counts have it."""
     files = zip(paths, labels, strict=True)
     return _rows([(line.strip(), label) for path, label in files for line in _class_file_lines(path)])
@@ -29,7 +29,7 @@ def _class_file_lines(path: Path) -> Iterator[str]:
         yield line
 
 
-def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str], encoding: Encoding = "utf-8") -> Rows:
+def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str], encoding: Encoding = "utf-8") -> ParsedRows:
     """Sentences of a file with a class in each line; the pattern LINE_SHAPE has the groups "sentence" and "label"."""
     (path,) = paths
     rows = []
@@ -43,7 +43,7 @@ def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence
     return _rows(rows)
 
 
-def read_pairs(paths: Sequence[Path], *, header: Mapping[str, str], labels: Sequence[str]) -> Rows:
+def read_pairs(paths: Sequence[Path], *, header: Mapping[str, str], labels: Sequence[str]) -> ParsedRows:
     """Pairs of a tab-separated file; HEADER tells which of its columns are sentence1, sentence2 and label."""
     (path,) = paths
     frame = read_fields(path, list(header), line_shape=", ".join(header)).rename(header)
@@ -51,11 +51,11 @@ def read_pairs(paths: Sequence[Path], *, header: Mapping[str, str], labels: Sequ
     wrong = frame.filter(~pl.col("label").is_in(labels))
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"class {wrong['label'][0]!r} is none of {', '.join(labels)}")
-    return Rows(frame=frame.select(list(COLUMNS["pair-classification"])))
+    return ParsedRows(frame=frame.select(list(COLUMNS["pair-classification"])))
 
 
-def _rows(rows: Sequence[tuple[str, str]]) -> Rows:
-    return Rows(frame=pl.DataFrame(rows, schema=dict(COLUMNS["classification"]), orient="row"))
+def _rows(rows: Sequence[tuple[str, str]]) -> ParsedRows:
+    return ParsedRows(frame=pl.DataFrame(rows, schema=dict(COLUMNS["classification"]), orient="row"))
 
 
 _HOME = "https://github.com/facebookresearch/SentEval, data/downstream"
@@ -64,12 +64,12 @@ _FOLDERS = ("SentEval/downstream", "downstream")  # beside other corpora, or in 
 
 def _split(
     files: Sequence[str],
-    read: Callable[[Sequence[Path]], Rows],
+    read: Callable[[Sequence[Path]], ParsedRows],
     classes: Mapping[str, int],
     folders: Sequence[str] = _FOLDERS,
     empty: int = 0,
 ) -> Split:
-    layouts = tuple(Layout(files=tuple(f"{folder}/{file}" for file in files), read=read) for folder in folders)
+    layouts = tuple(FileLayout(files=tuple(f"{folder}/{file}" for file in files), read=read) for folder in folders)
     return Split(layouts=layouts, expected=Expected(rows=sum(classes.values()), classes=classes, empty=empty))
 
 

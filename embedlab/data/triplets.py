@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import Dataset, Expected, Layout, Rows, Split
+from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, empty_file, read_csv_rows
 
 _COLUMNS = {"sent0": "anchor", "sent1": "positive", "hard_neg": "negative"}
 
 
-def read_triplets(paths: Sequence[Path]) -> Rows:
+def read_triplets(paths: Sequence[Path]) -> ParsedRows:
     """The rows of a CSV file with the header sent0, sent1, hard_neg; a row with an empty sentence is an error, blank lines are none."""
     (path,) = paths
     (_, header), *rows = read_csv_rows(path)
@@ -32,7 +32,7 @@ def read_triplets(paths: Sequence[Path]) -> Rows:
             raise bad_line(path, line, "an empty sentence")
     if not triplets:
         raise empty_file(path)
-    return Rows(frame=pl.DataFrame(triplets, schema=dict.fromkeys(_COLUMNS.values(), pl.String), orient="row"))
+    return ParsedRows(frame=pl.DataFrame(triplets, schema=dict.fromkeys(_COLUMNS.values(), pl.String), orient="row"))
 
 
 _FILES = ("nli_for_simcse/nli_for_simcse.csv", "nli_for_simcse.csv")
@@ -45,7 +45,7 @@ DATASETS = (
         home="https://huggingface.co/datasets/princeton-nlp/datasets-for-simcse",
         splits={
             "train": Split(
-                layouts=tuple(Layout(files=(file,), read=read_triplets) for file in _FILES),
+                layouts=tuple(FileLayout(files=(file,), read=read_triplets) for file in _FILES),
                 expected=Expected(rows=275_601),
             )
         },

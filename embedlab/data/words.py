@@ -5,7 +5,7 @@ import re
 _WORD = re.compile(r"\w+")
 
 
-def words(sentence: str) -> frozenset[str]:
+def distinct_words(sentence: str) -> frozenset[str]:
     r"""The distinct words of a sentence: lower-cased runs of `\w`."""
     return frozenset(_WORD.findall(sentence.lower()))
 

@@ -25,24 +25,24 @@ from embedlab.core.paths import write_atomic
 from embedlab.encoders.encoder import Vectors
 from embedlab.encoders.mapped_array import map_array
 
-Keys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
-Places = NDArray[np.intp]
-Sums = NDArray[np.uint64]
+TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
+VectorPositions = NDArray[np.intp]
+Checksums = NDArray[np.uint64]
 
-PARTS = ("vectors", "cut", "sums", "keys")  # keys last: they make a segment; one written before checksums has no sums
+SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they make a segment; one written before checksums has no sums
 MOST_SEGMENTS = 32  # small ones of an encoder, before they are merged into one
 SMALL_BYTES = 4 * 2**20
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: keeps the two halves of a key apart
 STALE_S = 3_600  # a part without keys may be another process's work in progress for this long
 
 
-def sentence_keys(sentences: Sequence[str]) -> Keys:
+def sentence_keys(sentences: Sequence[str]) -> TextKeys:
     """A 128-bit hash of each sentence."""
     digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
 
-def row_sums(keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> Sums:
+def row_sums(keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> Checksums:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was cut."""
     seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ cut.astype(np.uint64)
     return np.fromiter(map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()), np.uint64, len(keys))
@@ -53,10 +53,10 @@ class Segment:
     """Memory-mapped vectors of some sentences; what is mapped stays readable after its files are gone."""
 
     name: str
-    keys: Keys  # in order of their first half
+    keys: TextKeys  # in order of their first half
     vectors: Vectors
     cut: NDArray[np.bool_]
-    sums: Sums | None  # None: written before there were checksums
+    sums: Checksums | None  # None: written before there were checksums
 
     def is_well_formed(self, dim: int) -> bool:
         """Return whether the parts are arrays of the kinds that are written, of as many rows each, with vectors of DIM numbers."""
@@ -69,7 +69,7 @@ class Segment:
         parts += [(self.sums, np.uint64, (rows,))] if self.sums is not None else []
         return rows > 0 and all(array.dtype == kind and array.shape == shape for array, kind, shape in parts)
 
-    def read(self, places: Places) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
+    def read(self, places: VectorPositions) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the vectors at PLACES, which of those sentences were cut, and which of those rows are intact."""
         vectors, cut = self.vectors[places], self.cut[places]
         if self.sums is None:
@@ -86,7 +86,7 @@ class EmbeddingCache:
         self._dim = dim
         self._limit_bytes = limit_bytes
 
-    def find(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
+    def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
         """Which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were cut."""
         known = np.zeros(len(keys), np.bool_)
         vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
@@ -95,14 +95,14 @@ class EmbeddingCache:
             known[hit] = is_intact  # a later segment may have the row again
         return known, vectors, cut
 
-    def knows(self, keys: Keys) -> NDArray[np.bool_]:
+    def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Which KEYS are known."""
         known = np.zeros(len(keys), np.bool_)
         for _ in self._hits(keys, known):
             pass
         return known
 
-    def store(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Keep these vectors, and drop what was not used for longest where all is over the limit."""
         # Another process may merge or drop files meanwhile, or own some: what is lost so is computed again, what stays is in its way.
         with suppress(OSError):
@@ -110,7 +110,7 @@ class EmbeddingCache:
             self._merge()
             self._trim()
 
-    def _hits(self, keys: Keys, known: NDArray[np.bool_]) -> Iterator[tuple[Places, Places, "Segment"]]:
+    def _hits(self, keys: TextKeys, known: NDArray[np.bool_]) -> Iterator[tuple[VectorPositions, VectorPositions, "Segment"]]:
         """Which of KEYS each segment has and where, those that an earlier one has left out; KNOWN is filled on the way."""
         if self._folder.is_dir():
             with suppress(OSError):  # another user's, or a disk that cannot be written
@@ -125,7 +125,7 @@ class EmbeddingCache:
         for name in self._names():
             try:
                 # Keys last: they are removed first, so that sums which are absent then were never there.
-                vectors, cut, sums, keys = (self._load(name, part) for part in PARTS)
+                vectors, cut, sums, keys = (self._load(name, part) for part in SEGMENT_FILES)
             except PermissionError:  # another user's
                 continue
             except (FileNotFoundError, ValueError):
@@ -141,12 +141,12 @@ class EmbeddingCache:
         path = self._part(name, part)
         return None if part == "sums" and not path.exists() else map_array(path)
 
-    def _write(self, keys: Keys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
+    def _write(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         order = np.argsort(keys[:, 0], kind="stable")
         name = uuid.uuid4().hex
         keys, vectors, cut = keys[order], vectors[order], cut[order]
         arrays: tuple[NDArray[Any], ...] = (vectors, cut, row_sums(keys, vectors, cut), keys)
-        for part, array in zip(PARTS, arrays, strict=True):
+        for part, array in zip(SEGMENT_FILES, arrays, strict=True):
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)
             write_atomic(self._part(name, part), content.getvalue())
@@ -196,7 +196,7 @@ class EmbeddingCache:
         return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))
 
     def _remove(self, name: str) -> None:
-        for part in reversed(PARTS):
+        for part in reversed(SEGMENT_FILES):
             with suppress(OSError):
                 self._part(name, part).unlink()
 

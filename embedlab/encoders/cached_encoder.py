@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.cache import EmbeddingCache, Keys, sentence_keys
+from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine, shifted
 
-SENTENCES_AT_ONCE = 16_384  # computed and kept together, so that work which is interrupted is not lost
+SENTENCES_PER_SAVE = 16_384  # computed and kept together, so that work which is interrupted is not lost
 
 
 class Embedder(Protocol):
@@ -80,15 +80,15 @@ class CachedEncoder:
         return encoder
 
     def _compute(
-        self, unique: Sequence[str], keys: Keys, known: NDArray[np.bool_], progress: ProgressCallback | None
+        self, unique: Sequence[str], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
         """The rows that are not KNOWN, piece by piece, with their vectors and whether they were cut; each piece is kept."""
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
         # Sentences of one length together: a piece of them needs hardly any padding.
         new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
-        for start in range(0, len(new), SENTENCES_AT_ONCE):
-            rows = new[start : start + SENTENCES_AT_ONCE]
+        for start in range(0, len(new), SENTENCES_PER_SAVE):
+            rows = new[start : start + SENTENCES_PER_SAVE]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
             with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
                 self._cache.store(keys[rows], vectors, cut)

@@ -12,7 +12,7 @@ from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
 
 
-def average(parts: Sequence[Vectors]) -> Vectors:
+def average_vectors(parts: Sequence[Vectors]) -> Vectors:
     """Mean of the vectors; the longer ones weigh more in its direction."""
     mean: Vectors = np.mean(parts, axis=0, dtype=np.float32)
     return mean
@@ -20,7 +20,7 @@ def average(parts: Sequence[Vectors]) -> Vectors:
 
 def normalized_average(parts: Sequence[Vectors]) -> Vectors:
     """Mean of the vectors, each brought to length 1 before; a zero vector stays zero."""
-    return average([_unit(part) for part in parts])
+    return average_vectors([_unit(part) for part in parts])
 
 
 def concat(parts: Sequence[Vectors]) -> Vectors:
@@ -35,7 +35,7 @@ def _unit(vectors: Vectors) -> Vectors:
 
 
 COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
-    "average": average,
+    "average": average_vectors,
     "normalized-average": normalized_average,
     "concat": concat,
 }

@@ -9,7 +9,7 @@ from accelerate import PartialState
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Device, Settings, without_half_a_team
-from embedlab.cpu.engine import describe
+from embedlab.cpu import engine
 
 # The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
@@ -60,7 +60,7 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
 
 def describe_engine(settings: Settings) -> str:
     """What the execution engine for processors does here, in one line."""
-    return describe(is_on=settings.cpu_engine == "on")
+    return engine.describe_engine(is_on=settings.cpu_engine == "on")
 
 
 def process_state(device: torch.device) -> PartialState:

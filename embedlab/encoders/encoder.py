@@ -12,9 +12,9 @@ from embedlab.core.progress import ProgressCallback
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
 
-JOINT = "\x1f"  # between two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
+PAIR_SEPARATOR = "\x1f"  # between two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
 
-ROWS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
+PAIRS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ def score_by_cosine(
     vectors = encoder.encode(sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
-    for start in range(0, len(first), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        rows = slice(start, start + PAIRS_AT_ONCE)
         scores[rows] = cosines(vectors[left[rows]], vectors[right[rows]])
     return scores

@@ -12,7 +12,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import write_atomic
 from embedlab.runs.store import RunFolder
 
-HEADS = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
+HEADS_FILE = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
 
 
 def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -23,7 +23,7 @@ def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 def read_heads(run: RunFolder) -> dict[str, Tensor]:
     """Read what the objectives of a run learnt besides its encoder; a damaged or absent file is a MissingError."""
-    path, hint = run.path / HEADS, heads_hint(run)
+    path, hint = run.path / HEADS_FILE, heads_hint(run)
     try:
         return load(read_sealed(path, hint=hint))
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:

@@ -16,7 +16,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import combined_fingerprint, spec_fingerprint
 from embedlab.models.shape import backends
 
-NOTHING = pl.DataFrame(schema=SCORE_COLUMNS)
+NO_SCORES = pl.DataFrame(schema=SCORE_COLUMNS)
 
 
 def evaluation_precision(settings: Settings) -> str:
@@ -56,7 +56,7 @@ class ScorePlace:
 
     def read(self) -> ScoreFile:
         """What is kept: no rows where nothing was scored yet, or other weights were; a damaged file is a MissingError."""
-        empty = ScoreFile(scores=NOTHING, facts={"fingerprint": self.fingerprint})
+        empty = ScoreFile(scores=NO_SCORES, facts={"fingerprint": self.fingerprint})
         if not self.scores_file.exists():
             return empty
         stored = ScoreFile.read(self.scores_file)

@@ -14,9 +14,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Pooling
-from embedlab.cpu.engine import prepare, run_in_threads
+from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import JOINT, EncoderFacts, Vectors, distinct, score_by_cosine
+from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_cosine
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
@@ -27,7 +27,7 @@ BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 FEW_BATCHES = 4  # of so many is a thread's work worth being done apart: of fewer it would often wait for another's last one
 
 MANY_SENTENCES = 1_024  # encoded at once take so much longer than laying weights out that these are not kept after them
-SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
+TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
 class TransformerEncoder:
@@ -52,7 +52,7 @@ class TransformerEncoder:
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
         method = pooling_method(pooling)
-        self.forward = prepare(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
+        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
         self.tokenizer = tokenizer
         self.pooling: Pooling = pooling
         self.max_tokens = max_tokens
@@ -89,7 +89,7 @@ class TransformerEncoder:
         """The token ids of each sentence, special tokens included, cut at max_tokens; with JOINT in them each is two texts."""
         if not sentences:
             return gather_rows([], np.zeros(0, np.bool_))
-        texts = [sentence.split(JOINT) for sentence in sentences]
+        texts = [sentence.split(PAIR_SEPARATOR) for sentence in sentences]
         with reading(self._folder, "tokenizer"):
             encoded = self.tokenizer(
                 [text[0] for text in texts],
@@ -140,8 +140,8 @@ class TransformerEncoder:
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
-            for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-                part = slice(start, start + SENTENCES_AT_ONCE)
+            for start in range(0, len(sentences), TOKENISED_AT_ONCE):
+                part = slice(start, start + TOKENISED_AT_ONCE)
                 rows = self.token_ids(sentences[part])
                 truncated[part] = rows.truncated
                 self._embed_rows(rows, vectors[part], start, len(sentences), progress)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence, score_evidence
-from embedlab.analysis.influence import Metric
+from embedlab.analysis.influence import ClassMetric
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
@@ -22,7 +22,7 @@ from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
 from embedlab.tasks.task import Texts
@@ -34,7 +34,7 @@ class MemberOutcomes:
     """One member model on one task."""
 
     outcomes: Mapping[str, Outcomes]  # by dataset, of those that are classified item by item
-    scores: tuple[Score, ...]  # of the others
+    scores: tuple[StoredScore, ...]  # of the others
     overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
     marks: tuple[str, ...]
     notes: tuple[str, ...]
@@ -151,7 +151,7 @@ def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str])
     )
 
 
-def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: Metric) -> Evidence:
+def _item_evidence(task: str, key: str, there: Mapping[int, Outcomes], members: int, metric: ClassMetric) -> Evidence:
     first = next(iter(there.values()))
     index = {label: number for number, label in enumerate(first.classes)}
     gold = _class_index(first, "gold", index)

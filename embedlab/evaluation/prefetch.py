@@ -9,7 +9,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
-from embedlab.data.dataset import State
+from embedlab.data.dataset import DatasetState
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.models.catalog import ModelSpec
@@ -60,7 +60,7 @@ def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, sour
         return False
 
 
-def plain_state(state: State) -> Any:
+def plain_state(state: DatasetState) -> Any:
     """A state as an evaluation's file has it."""
     return json.loads(json.dumps(asdict(state), default=str))
 

@@ -6,14 +6,14 @@ from functools import cached_property
 
 import polars as pl
 
-from embedlab.analysis.evidence import AVERAGES
+from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
@@ -38,7 +38,7 @@ class ScoredPairs:
     models: tuple[ModelColumns, ...]
     places: Mapping[str, ScorePlace]  # by member column
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
-    states: tuple[State, ...]
+    states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
 
     @property
@@ -63,7 +63,7 @@ class ScoredPairs:
             return {}
         found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
         if by == "dataset":
-            found |= {name: total(found[key] for key in keys) for name, keys in AVERAGES.items() if found.keys() >= set(keys)}
+            found |= {name: total(found[key] for key in keys) for name, keys in STS_AVERAGES.items() if found.keys() >= set(keys)}
         return {key: counts for key, counts in found.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from embedlab.classifiers.glue_metrics import TASKS, Answers
+from embedlab.classifiers.glue_metrics import GLUE_TASKS, ItemValues
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.core.settings import Settings
@@ -37,7 +37,7 @@ def check_submission(specs: Sequence[ModelSpec], settings: Settings) -> None:
     source, authors = Source.from_settings(settings), dict[str, str]()
     for spec in specs:
         name = task_of(spec)
-        for split, file in TASKS[name].files.items():
+        for split, file in GLUE_TASKS[name].files.items():
             if file in authors:
                 raise _twice(authors[file], spec.name, file)
             source.open(name, split)
@@ -53,11 +53,11 @@ def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
     source = Source.from_settings(settings)
     return {
         file: predictions_text(classifier.answers(source.open(classifier.dataset, split).frame), classifier.classes)
-        for split, file in TASKS[classifier.dataset].files.items()
+        for split, file in GLUE_TASKS[classifier.dataset].files.items()
     }
 
 
-def predictions_text(answers: Answers, classes: Sequence[str]) -> str:
+def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:
     """The text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score within 0 to 5."""
     predictions = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
     return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(predictions)])

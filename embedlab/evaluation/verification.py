@@ -9,7 +9,7 @@ from typing import cast
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, compare, compare_evidence
+from embedlab.analysis.comparison import ComparedSlice, compare_evidence, compare_models
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError
@@ -24,7 +24,7 @@ from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
-from embedlab.runs.results import Result, ScoreKey, without_folder
+from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part
 from embedlab.tasks.sts import STS_DATASETS
 
@@ -39,8 +39,8 @@ Intervals = dict[ScoreKey, tuple[float, float]]
 class ResultPair:
     """Two results that are compared, the files they are from, and where stored scores may be."""
 
-    first: Result
-    second: Result
+    first: StoredResult
+    second: StoredResult
     files: tuple[Path, Path]
     settings: Settings
 
@@ -61,7 +61,7 @@ class ResultPair:
         return {key: values for key, values in self.shared.items() if not _agree(*values)}
 
     @property
-    def members(self) -> Iterator[tuple[Result, Path, str]]:
+    def members(self) -> Iterator[tuple[StoredResult, Path, str]]:
         """Each member model by its fingerprint, with its result and the file of that."""
         for result, file in zip((self.first, self.second), self.files, strict=True):
             yield from ((result, file, fingerprint) for fingerprint in result.signature.model)
@@ -105,7 +105,7 @@ def _of_pairs(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     table = table.with_columns(pl.col("dice").alias(DICE))
     intervals: Intervals = {}
     for by, aggregate in dict.fromkeys((key.by, key.setting) for key in wanted):
-        found = compare(table, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
+        found = compare_models(table, _columns(sides), by=cast("By", by), aggregate=cast("Aggregate", aggregate))
         own = [key for key in wanted if (key.by, key.setting) == (by, aggregate)]
         intervals |= _intervals(sides, own, found.slices, scale=100)
     return ScoreIntervals(intervals=intervals, reasons=(*absent, *_unexplained(keys, intervals)))
@@ -197,7 +197,7 @@ def _own_files(sides: ResultPair, name: str) -> list[str]:
     return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
 
 
-def _outcomes(task: str, fingerprint: str, result: Result, settings: Settings, file: Path) -> dict[str, Outcomes]:
+def _outcomes(task: str, fingerprint: str, result: StoredResult, settings: Settings, file: Path) -> dict[str, Outcomes]:
     """A member's stored answers by dataset, on the data of the RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         found = {

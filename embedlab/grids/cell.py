@@ -20,7 +20,7 @@ from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import Ending, QueueEntry
 from embedlab.runs.endings import failure_after, length, with_errors_to
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS, RunFolder
 
 PROGRAM = (sys.executable, "-m", "embedlab")
@@ -48,7 +48,7 @@ def is_being_run(plan: GridPlan, cell: Cell) -> bool:
 
 
 def _is_trained(run: RunFolder) -> bool:
-    return status(run).state == "finished"
+    return run_status(run).state == "finished"
 
 
 def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | None:

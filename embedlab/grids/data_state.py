@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from embedlab.core.paths import file_hash
-from embedlab.data.dataset import Layout
+from embedlab.data.dataset import FileLayout
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 
@@ -39,7 +39,7 @@ def part_state(source: Source, name: str, split: str) -> PartState:
     return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
 
 
-def _layout(folder: Path | None, layouts: Sequence[Layout]) -> Layout | None:
+def _layout(folder: Path | None, layouts: Sequence[FileLayout]) -> FileLayout | None:
     if folder is None:
         return None
     return next((layout for layout in layouts if all((folder / file).is_file() for file in layout.files)), None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.recipe import to_table
+from embedlab.core.recipe import recipe_to_table
 from embedlab.grids.plan import Cell, GridPlace, GridPlan
 from embedlab.grids.queue import QueueEntry
 from embedlab.models.folder import weight_files
@@ -67,7 +67,7 @@ def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
         try:
             spent = _seconds_spent(run)
             if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
-                rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in to_table(recipe)["stage"])
+                rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"])
                 seconds[encoder] = seconds.get(encoder, 0.0) + spent
         except (EmbedlabError, OSError):  # a damaged run says nothing of the speed, and is no reason to stop
             continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest, objective_options
+from embedlab.core.names import nearest_name, objective_options
 from embedlab.core.overrides import TASK, set_values
 from embedlab.core.recipe import (
     DataSection,
@@ -27,10 +27,10 @@ from embedlab.core.recipe import (
     decisive,
     from_table,
     recipe_table,
+    recipe_to_table,
     sub_table,
-    to_table,
 )
-from embedlab.core.schema import Table
+from embedlab.core.schema import TomlTable
 from embedlab.data.source import Source
 from embedlab.grids.data_state import part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
@@ -106,7 +106,7 @@ class _Base:
             if not any(all(labels.get(axis) in fitting for axis, fitting in rule.items()) for rule in self.grid.skip):
                 yield self._variant(labels, combination)
 
-    def _table(self, assignments: Assignments) -> Table:
+    def _table(self, assignments: Assignments) -> TomlTable:
         """The recipe's table with what the grid sets for all cells, and ASSIGNMENTS."""
         table = deepcopy(self.table)
         set_values(table, [*self.grid.fixed, *(f"{key}={value}" for key, value in assignments)])
@@ -154,7 +154,7 @@ class _Base:
             self._table(assignments), name=self.name, where=f"{self.grid.where}: recipe {self.name}{' with ' if said else ''}{said}"
         )
         check_columns(recipe)
-        resolved: Any = {MAX_STEPS_KEY: None, **to_table(recipe)}
+        resolved: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
@@ -223,7 +223,7 @@ def source_of(place: GridPlace) -> Source:
     )
 
 
-def stage_rows(stage: Table, place: GridPlace) -> float:
+def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     """About how many rows a stage reads, its epochs counted."""
     data = stage["data"]
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
@@ -242,7 +242,7 @@ def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[AxisValue], ba
     for key in sorted({key for choice in choices for key in choice.values}):
         if not any(key in base.keys for base in bases):
             known = sorted(frozenset().union(*(base.keys for base in bases)))
-            guess = nearest(key, known)
+            guess = nearest_name(key, known)
             listed = [one for one in known if one.rpartition(".")[0] == key.rpartition(".")[0]] or known
             raise UsageError(
                 f"{grid.where}: axis {axis!r} sets {key!r}, which is no key of {' or '.join(base.name for base in bases)}",

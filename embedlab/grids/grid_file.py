@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest, refuse_path, task_names, unknown
+from embedlab.core.names import nearest_name, refuse_path, task_names, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads
@@ -165,7 +165,7 @@ def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], wher
     fitting = {}
     for axis, values in rule.items():
         if axis not in axes:
-            guess = nearest(axis, axes)
+            guess = nearest_name(axis, axes)
             hint = f"did you mean {guess!r}?" if guess else f"axes: {', '.join(axes)}"
             raise UsageError(f"{where}: skip names {axis!r}, which is no axis", hint=hint)
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]

@@ -46,7 +46,7 @@ def check_rungs(plan: GridPlan, rungs: Sequence[float]) -> None:
 def score_at(run: RunFolder, share: float) -> float | None:
     """The dev score of the first look after this SHARE of the training; None while the run has not come so far."""
     try:
-        found, _ = events.follow(run.events_file)
+        found, _ = events.events_after(run.events_file)
     except FileNotFoundError:
         return None
     steps = next((event.steps for event in found if isinstance(event, events.Started)), None)

@@ -11,7 +11,7 @@ from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import CellState, Queue, QueueEntry
 from embedlab.grids.worker import is_alive
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 _STATES: Mapping[str, CellState] = {
@@ -68,7 +68,7 @@ class _Curves:
     def read(self, run: RunFolder) -> None:
         """Take up the events that came since the last look."""
         try:
-            found, self.offset = events.follow(run.events_file, self.offset)
+            found, self.offset = events.events_after(run.events_file, self.offset)
         except FileNotFoundError:
             return
         for event in found:
@@ -126,7 +126,7 @@ def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
     run = plan.run(cell)
     if not run.path.is_dir():
         return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
-    found = status(run)
+    found = run_status(run)
     state = _STATES.get(found.state, "waiting")
     if found.state == "finished" and has_results(plan, cell):
         state = "done"

@@ -10,7 +10,7 @@ from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
-from embedlab.core.names import has_own_units, nearest
+from embedlab.core.names import has_own_units, nearest_name
 from embedlab.data.shared_text import Overlap
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.runs import events
@@ -109,7 +109,7 @@ def pivot(
         _refuse_unknown_measure(Evaluation.load(_evaluation_file(plan.run(results[0].cell), measure)), measure)
     slices = list(dict.fromkeys(name for result in results for name in result.scores))
     if score is not None and results and score not in slices:
-        guess = nearest(score, slices)
+        guess = nearest_name(score, slices)
         raise UsageError(f"no score {score!r}", hint=f"did you mean {guess!r}?" if guess else f"scores: {', '.join(slices)}")
     shown = [score] if score is not None else slices[-1:] if columns is not None else slices
     free = [axis for axis in plan.axes if axis != columns and axis not in (where or {})]
@@ -228,7 +228,7 @@ def _marked(spreads: Mapping[PivotKey, Spread], *, is_one_group: bool) -> dict[P
 def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
     for name in names:
         if name not in plan.axes:
-            guess = nearest(name, plan.axes)
+            guess = nearest_name(name, plan.axes)
             raise UsageError(
                 f"grid {plan.name!r} has no axis {name!r}", hint=f"did you mean {guess!r}?" if guess else f"axes: {', '.join(plan.axes)}"
             )

@@ -7,7 +7,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.names import pooling_names
 from embedlab.core.recipe import Pooling
 from embedlab.models.folder_files import (
-    HINT,
+    RESTORE_HINT,
     Config,
     Module,
     NormalizeFile,
@@ -63,7 +63,7 @@ def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int 
         notes.append(f"its prompt {prompt!r} is left out")
     tokens = min(max_tokens or own.max_tokens or _transformer_file(folder).max_seq_length or limit, limit)
     if tokens < SHORTEST:
-        raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=HINT)
+        raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
     is_normalised = "Normalize" in modules
     return Usage(
         pooling=chosen or "mean", max_tokens=tokens, is_normalised=is_normalised, training_text=own.training_text, notes=tuple(notes)

@@ -11,8 +11,8 @@ from annotated_types import Gt
 from embedlab.core.errors import MissingError
 
 T = TypeVar("T")
-Count = Annotated[int, Gt(0)]
-HINT = "restore the file as its author published it, or save the model again"
+PositiveInt = Annotated[int, Gt(0)]
+RESTORE_HINT = "restore the file as its author published it, or save the model again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +25,14 @@ class Config:
     pad_token_id: int | None = 1
     max_position_embeddings: int | None = None
     n_positions: int | None = None
-    hidden_size: Count | None = None
-    dim: Count | None = None
-    d_model: Count | None = None
-    n_embd: Count | None = None
-    num_hidden_layers: Count | None = None
-    n_layers: Count | None = None
-    n_layer: Count | None = None
-    num_layers: Count | None = None
+    hidden_size: PositiveInt | None = None
+    dim: PositiveInt | None = None
+    d_model: PositiveInt | None = None
+    n_embd: PositiveInt | None = None
+    num_hidden_layers: PositiveInt | None = None
+    n_layers: PositiveInt | None = None
+    n_layer: PositiveInt | None = None
+    num_layers: PositiveInt | None = None
 
     @property
     def width(self) -> int | None:
@@ -50,7 +50,7 @@ class Statement:
     """embedlab.json: what embedlab's own models, or whoever publishes a model, say of its use."""
 
     pooling: str | None = None
-    max_tokens: Count | None = None
+    max_tokens: PositiveInt | None = None
     training_text: tuple[str, ...] | None = None  # that no run beside the model records; empty: none, absent: unknown
 
 
@@ -58,7 +58,7 @@ class Statement:
 class TransformerFile:
     """sentence_bert_config.json: how sentence-transformers feeds the transformer."""
 
-    max_seq_length: Count | None = None
+    max_seq_length: PositiveInt | None = None
     do_lower_case: bool | None = None
 
 
@@ -139,7 +139,7 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
             return None
         found: T = _adapter(cast("Any", kind)).validate_json(path.read_bytes(), strict=True)
     except pydantic.ValidationError as error:
-        raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=HINT) from error
+        raise MissingError(f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT) from error
     except OSError as error:
         raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions") from error
     return found

@@ -57,11 +57,14 @@ def anchor_sets(
     candidates = ~entailed & others
     candidates[np.arange(len(anchors)), anchors] = False
     return AnchorSets(
-        anchors=anchors, positives=draw(entailed, positives, rng), negatives=draw(candidates, negatives, rng), classes=classes
+        anchors=anchors,
+        positives=sample_subset(entailed, positives, rng),
+        negatives=sample_subset(candidates, negatives, rng),
+        classes=classes,
     )
 
 
-def draw(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
+def sample_subset(mask: Mask, limit: Limit, rng: np.random.Generator) -> Mask:
     """Keep at most LIMIT of each row's set entries, each subset of that size equally likely."""
     if limit == "all" or limit >= mask.shape[1]:
         return mask

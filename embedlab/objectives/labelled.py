@@ -8,10 +8,10 @@ import polars as pl
 from embedlab.core.errors import UsageError
 from embedlab.objectives.needs import Needs
 
-Scored = Literal["tenths", "score"]  # a gold score in place of a class
+ScoreLabel = Literal["tenths", "score"]  # a gold score in place of a class
 
 
-def labelled_needs(classes: tuple[str, ...] | Scored, *, joint: bool) -> Needs:
+def labelled_needs(classes: tuple[str, ...] | ScoreLabel, *, joint: bool) -> Needs:
     """The columns of labelled sentences, or of labelled pairs where they are JOINT; the label may be a gold score."""
     sentences = ("sentence1", "sentence2") if joint else ("sentence",)
     if isinstance(classes, str):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe
-from embedlab.data.dataset import COLUMNS, Kind
+from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import dataset
 
@@ -35,7 +35,7 @@ class Needs:
         return (*self.sentences, *self.classes, *self.numbers, *self.only, *self.words)
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[DatasetKind]:
         """The kinds of datasets that have them."""
         return [kind for kind, columns in COLUMNS.items() if set(self.columns) <= set(columns)]
 

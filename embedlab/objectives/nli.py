@@ -5,11 +5,11 @@ from typing import Literal
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.objectives.needs import Needs
 
-CLASSES = NLI_LABELS
+NLI_CLASSES = NLI_LABELS
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 
 # Premises stay together also where only the cross-entropy reads them: the baselines then see the same batches
 # as the contrastive recipes, and a premise is encoded once for its three hypotheses.
-NEEDS = Needs(sentences=("premise", "hypothesis"), classes={"label": CLASSES}, together="premise")
+NEEDS = Needs(sentences=("premise", "hypothesis"), classes={"label": NLI_CLASSES}, together="premise")
 
 HeadKind = Literal["linear", "two-layer"]  # of the classifier on [u; v; |u−v|]

@@ -16,7 +16,7 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import WordHead
 
-View = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
+DropoutRate = float | None  # the dropout rate of one pass over a batch's sentences; None = the encoder's own rates
 Frozen = Literal["nothing", "embeddings", "encoder"]
 
 
@@ -27,7 +27,7 @@ class Objective(nn.Module):
     encoded once a view; class columns hold class indices, word columns token ids.
     """
 
-    views: tuple[View, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
+    views: tuple[DropoutRate, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
     frozen: Frozen = "nothing"  # what of the encoder this objective must not move
     notes: tuple[str, ...] = ()  # what a reader of the run should know of it
 

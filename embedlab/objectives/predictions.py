@@ -21,10 +21,10 @@ from embedlab.objectives.paraphrase_head.loss import ParaphraseHead
 from embedlab.objectives.sentiment_head.loss import SentimentHead
 from embedlab.objectives.similarity_head.loss import SimilarityHead
 
-Values = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
+HeadPredictions = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, (rows,) probabilities of paraphrases, (rows,) cosines
 Head = TypeVar("Head", bound=Objective)
 
-HEADS: Mapping[str, type[Objective]] = {"sentiment": SentimentHead, "paraphrases": ParaphraseHead, "sts-course": SimilarityHead}
+HEAD_TYPES: Mapping[str, type[Objective]] = {"sentiment": SentimentHead, "paraphrases": ParaphraseHead, "sts-course": SimilarityHead}
 THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
 
 
@@ -32,7 +32,7 @@ THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
 class Prediction:
     """What one model says of the rows of a dataset, and how."""
 
-    values: Values
+    values: HeadPredictions
     by: str  # the head's make, or the cosine and its threshold
     threshold: float = 0.5  # of paraphrases
 
@@ -44,7 +44,7 @@ def predict_all(
     found = {}
     for name, part in parts.items():
         progress = start_progress(name) if start_progress is not None else None
-        values = predict(trained, name, part.frame, progress)
+        values = predict_rows(trained, name, part.frame, progress)
         if values is not None:
             found[name] = Prediction(values=values, by=_make(trained, name))
         elif name != "sentiment":
@@ -59,19 +59,21 @@ def predict_averages(
     """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
     found = {}
     for name, part in parts.items():
-        said = {one.name: predict(member, name, part.frame, start_progress(name)) for one, member in zip(spec.parts, members, strict=True)}
+        said = {
+            one.name: predict_rows(member, name, part.frame, start_progress(name)) for one, member in zip(spec.parts, members, strict=True)
+        }
         voices = {one: values for one, values in said.items() if values is not None}
         if voices:
             by = f"average of {', '.join(voices)}" if len(voices) > 1 else f"head of {next(iter(voices))}"
-            found[name] = Prediction(values=average(list(voices.values())), by=by)
+            found[name] = Prediction(values=average_predictions(list(voices.values())), by=by)
     if not found:
         raise no_heads(spec)
     return found
 
 
-def predict(trained: Trained, dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Values | None:
+def predict_rows(trained: Trained, dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> HeadPredictions | None:
     """What the head for DATASET says of the rows of FRAME; None where it has not been learnt."""
-    head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[dataset])), None)
+    head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEAD_TYPES[dataset])), None)
     if head is None:
         return None
     device = next((parameter.device for parameter in head.parameters()), None)
@@ -84,12 +86,12 @@ def predict(trained: Trained, dataset: str, frame: pl.DataFrame, progress: Progr
     return values.cpu().numpy()
 
 
-def plain_cosines(encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Values:
+def plain_cosines(encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> HeadPredictions:
     """Cosines of the sentence vectors themselves, without any head."""
     return cosines(*(vectors.numpy() for vectors in _vectors(encoder, frame, progress)))
 
 
-def best_threshold(values: Values, labels: NDArray[np.int64]) -> float:
+def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
     """The cosine from which on pairs are called paraphrases with the fewest errors on these; halfway between two of them."""
     order = np.argsort(-values, kind="stable")
     ranked = values[order].astype(np.float64)
@@ -101,9 +103,9 @@ def best_threshold(values: Values, labels: NDArray[np.int64]) -> float:
     return float(edges[0] if cut == 0 else (edges[cut] + edges[cut + 1]) / 2)
 
 
-def average(values: Sequence[Values]) -> Values:
+def average_predictions(values: Sequence[HeadPredictions]) -> HeadPredictions:
     """The mean of several runs' predictions."""
-    mean: Values = np.mean(values, axis=0, dtype=np.float32)
+    mean: HeadPredictions = np.mean(values, axis=0, dtype=np.float32)
     return mean
 
 
@@ -126,7 +128,7 @@ def _apply(head: Objective, columns: tuple[Tensor, ...]) -> Tensor:
     raise TypeError(type(head).__name__)
 
 
-def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction:
+def _thresholded(trained: Trained, values: HeadPredictions, source: Source) -> Prediction:
     pairs = source.open(*THRESHOLD_DATA).frame
     chosen = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
     threshold = best_threshold(plain_cosines(trained.encoder, chosen), chosen["is_duplicate"].to_numpy().astype(np.int64))
@@ -137,7 +139,7 @@ def _thresholded(trained: Trained, values: Values, source: Source) -> Prediction
 
 def _make(trained: Trained, name: str) -> str:
     """How a head is made, from its options."""
-    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEADS[name]))
+    head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEAD_TYPES[name]))
     options: Any = head.options
     layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"
     sharing = getattr(options, "sharing", "separate")

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.encoder import JOINT
+from embedlab.encoders.encoder import PAIR_SEPARATOR
 from embedlab.objectives.needs import Needs
 
 WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
@@ -17,7 +17,7 @@ WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class NumberedRows:
     """What an objective reads of a frame: sentences, classes and words are numbered."""
 
     frame: pl.DataFrame  # the rows that were numbered, as they were
@@ -34,7 +34,7 @@ class Rows:
         return str(self.sentences[int(index)])
 
 
-def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> Rows:
+def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> NumberedRows:
     """Number the sentences, classes and words of FRAME; a class that NEEDS does not name is refused.
 
     Without WORDS every row is kept, and words are numbered by their first appearance.
@@ -43,14 +43,14 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
     for column in needs.words:
         frame = frame.with_columns(_word_ids(frame[column], words).alias(f"{column} id")).filter(pl.col(f"{column} id") >= 0)
     if needs.joint:
-        frame = frame.with_columns(pl.concat_str(needs.sentences, separator=JOINT).alias("joint"))
+        frame = frame.with_columns(pl.concat_str(needs.sentences, separator=PAIR_SEPARATOR).alias("joint"))
     texts = [frame[column].rename("sentence") for column in needs.encoded]
     distinct = pl.concat(texts).unique(maintain_order=True)
     columns: dict[str, NDArray[Any]] = {column: _places(text, distinct) for column, text in zip(needs.encoded, texts, strict=True)}
     columns |= {column: _class_index(frame[column], classes) for column, classes in needs.classes.items()}
     columns |= {column: frame[column].cast(pl.Float32).to_numpy(writable=True) for column in needs.numbers}
     columns |= {column: frame[f"{column} id"].to_numpy(writable=True) for column in needs.words}
-    return Rows(frame=frame.select(needs.columns), sentences=distinct, columns=columns, left_out=total - len(frame))
+    return NumberedRows(frame=frame.select(needs.columns), sentences=distinct, columns=columns, left_out=total - len(frame))
 
 
 def _places(values: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.sealed_tensors import HEADS, heads_hint, read_heads
+from embedlab.encoders.sealed_tensors import HEADS_FILE, heads_hint, read_heads
 from embedlab.objectives.objective import Objective, build_objectives, trained_parameters
 from embedlab.runs.store import RunFolder
 
@@ -21,7 +21,7 @@ def load_objectives(run: RunFolder, dim: int) -> list[Objective]:
     found, expected = read_heads(run), trained_parameters(objectives)
     for name, parameter in expected.items():
         if flaw := _flaw(name, found, parameter):
-            raise MissingError(f"{str(run.path / HEADS)!r} {flaw}", hint=heads_hint(run))
+            raise MissingError(f"{str(run.path / HEADS_FILE)!r} {flaw}", hint=heads_hint(run))
     nn.ModuleList(objectives).load_state_dict({name: found[name] for name in expected}, strict=False)  # strict counts shared layers twice
     return objectives
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest, pooling_names, task_names, unknown
+from embedlab.core.names import nearest_name, pooling_names, task_names, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table
@@ -202,5 +202,5 @@ def _check_names(found: PaperTable, where: str) -> None:
 def _refuse_unknown(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
     for name in names:
         if name not in known:
-            guess = nearest(name, known)
+            guess = nearest_name(name, known)
             raise UsageError(f"{where}: no {kind} {name!r}", hint=f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}")

@@ -6,24 +6,24 @@ from typing import cast, get_args
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import Rows, item_evidence
-from embedlab.analysis.influence import Labels, Metric
+from embedlab.analysis.evidence import SliceRows, item_evidence
+from embedlab.analysis.influence import ClassMetric, Labels
 from embedlab.papers.table import Measure
 from embedlab.runs.outcomes import Outcomes
 
 StoredOutcomes = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and task
 
 
-def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -> dict[tuple[str, Measure], Rows]:
+def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -> dict[tuple[str, Measure], SliceRows]:
     """The rows behind the metric of each member that WANTED names for a measure, one member in each.
 
     Members whose items are not stored, or are others than the first member's, are absent; so is a measure that is not one of items.
     """
-    found: dict[tuple[str, Measure], Rows] = {}
+    found: dict[tuple[str, Measure], SliceRows] = {}
     for measure, members in wanted.items():
         there = {member: items for member in members if (items := _items(stored.get((member, measure.task), ()), measure)) is not None}
         alike = {member: items for member, items in there.items() if _questions(items).equals(_questions(next(iter(there.values()))))}
-        if alike and measure.metric in get_args(Metric):
+        if alike and measure.metric in get_args(ClassMetric):
             gold, predicted = _indices(list(alike.values()))
             evidence = item_evidence(
                 measure.task,
@@ -31,13 +31,13 @@ def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -
                 gold,
                 dict(enumerate(predicted)),
                 len(predicted),
-                metric=cast("Metric", measure.metric),
+                metric=cast("ClassMetric", measure.metric),
                 texts=next((one.texts for one in alike.values() if one.texts is not None), None),
             )
             assert evidence.rows is not None
             rows = evidence.rows
             found |= {
-                (member, measure): Rows(contributions=rows.contributions[[place]], texts=rows.texts, groups=rows.groups)
+                (member, measure): SliceRows(contributions=rows.contributions[[place]], texts=rows.texts, groups=rows.groups)
                 for place, member in enumerate(alike)
             }
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.recipe import Recipe, flatten, to_table
+from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.core.schema import unbuild
 from embedlab.models.catalog import finished_runs, finished_seeds
 from embedlab.papers.plan import expected_recipe, keys_set, training_key, trainings
@@ -135,7 +135,7 @@ def _objectives(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _values(recipe: Recipe) -> dict[str, Any]:
-    return {key: value for key, value in flatten(to_table(recipe)).items() if not key.startswith(NOT_DECISIVE)}
+    return {key: value for key, value in flatten(recipe_to_table(recipe)).items() if not key.startswith(NOT_DECISIVE)}
 
 
 @dataclass(frozen=True, kw_only=True)

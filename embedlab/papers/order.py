@@ -9,14 +9,14 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import Rows, joined, pair_rows, sentence_numbers
-from embedlab.analysis.ordering import Agreement, Estimate, Order, Ordering
+from embedlab.analysis.evidence import SliceRows, joined, pair_rows, sentence_numbers
+from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
 from embedlab.choices import Aggregate
 from embedlab.core.names import scores_pairs
 from embedlab.papers.items import StoredOutcomes, item_rows
 from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import Measure, PaperTable, Point
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 
 HOLDS = 0.95  # from which probability an order is said to hold, and under 1 − HOLDS to be reversed
 
@@ -74,7 +74,7 @@ class Ranking:
     columns: tuple[str, ...]
     group: str
     rows: int
-    kendall: Agreement
+    kendall: RankAgreement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def find_row_order(
     return RowOrder(pairs=tuple(found), rankings=tuple(rankings))
 
 
-def find_score(evaluation: Evaluation, measure: Measure) -> Score | None:
+def find_score(evaluation: Evaluation, measure: Measure) -> StoredScore | None:
     """The number that MEASURE names; of a classifier's two accuracies the one that counts, not the one that chose its L2."""
     fitting = [
         score
@@ -141,7 +141,7 @@ def find_score(evaluation: Evaluation, measure: Measure) -> Score | None:
     return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
 
 
-def _scores(measure: Measure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[Score]:
+def _scores(measure: Measure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
     """One score a member; those that were not evaluated, or not on this, are left out."""
     there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
     return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
@@ -179,14 +179,14 @@ class _Behind:
     """The pairs and items behind the scores."""
 
     pairs: pl.DataFrame | None
-    answers: Mapping[tuple[str, Measure], Rows]
+    answers: Mapping[tuple[str, Measure], SliceRows]
 
     def estimate(
-        self, points: Sequence[Point], scores: Sequence[Sequence[Score]], members: Sequence[Sequence[Member]], scale: float
+        self, points: Sequence[Point], scores: Sequence[Sequence[StoredScore]], members: Sequence[Sequence[Member]], scale: float
     ) -> Estimate:
         """The mean of a row's ranked columns with what it varies by, times SCALE."""
         values = np.mean([[score.value for score in column] for column in scores], axis=0)
-        rows: list[Rows] = []
+        rows: list[SliceRows] = []
         other = 0.0
         for point, column, own in zip(points, scores, members, strict=True):
             found = self._rows(point, [member.name for member in own])
@@ -202,7 +202,7 @@ class _Behind:
             behind=tuple(member.runs for member in members[0]),
         )
 
-    def _rows(self, point: Point, members: Sequence[str]) -> Rows | None:
+    def _rows(self, point: Point, members: Sequence[str]) -> SliceRows | None:
         """The rows behind one column, a row of contributions for each member; None where they are not stored."""
         measure = point.measure
         if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
@@ -211,10 +211,10 @@ class _Behind:
         found = [self.answers[member, measure] for member in members if (member, measure) in self.answers]
         if len(found) < len(members):
             return None
-        return Rows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
+        return SliceRows(contributions=np.concatenate([one.contributions for one in found]), texts=found[0].texts, groups=found[0].groups)
 
 
-def _variance_of_counts(point: Point, scores: Sequence[Score]) -> float:
+def _variance_of_counts(point: Point, scores: Sequence[StoredScore]) -> float:
     """The variance of the mean of accuracies whose items are not stored, from their number: members err on the same items."""
     if point.measure.metric != "accuracy" or scores[0].by != "dataset":
         return 0.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from embedlab.core.errors import UsageError
 from embedlab.core.overrides import TASK
-from embedlab.core.recipe import Recipe, differences, load_recipe
+from embedlab.core.recipe import Recipe, load_recipe, recipe_differences
 from embedlab.grids.expand import expand_grid, run_name
 from embedlab.grids.grid_file import Grid, with_fixed
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
@@ -122,7 +122,7 @@ def keys_set(source: RowSource) -> set[str]:
     """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
     assert source.recipe is not None
     plain = load_recipe(source.recipe, [text for text in set_options(source) if text.startswith(f"{TASK}=")])
-    return {key for key, _, _ in differences(plain, expected_recipe(source))}
+    return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
 
 
 def identity_of(run: str) -> str:

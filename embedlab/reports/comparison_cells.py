@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from embedlab.models.grammar import title_of
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Difference, Score
+    from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
     from embedlab.choices import By
     from embedlab.data.shared_text import Overlap
     from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -59,10 +59,10 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    from embedlab.analysis.evidence import AVERAGES
+    from embedlab.analysis.evidence import STS_AVERAGES
 
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
-    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in AVERAGES} for name, own in found.items()})
+    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in STS_AVERAGES} for name, own in found.items()})
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
@@ -70,7 +70,7 @@ def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
     return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 
-def _score_cells(name: str, score: "Score", mark: str, scale: float) -> "dict[str, Value | TableCell]":
+def _score_cells(name: str, score: "SliceScore", mark: str, scale: float) -> "dict[str, Value | TableCell]":
     from embedlab.reports.tables import ABSENT, TableCell
 
     spread = f" ± {scale * score.sd:.2f}" if len(score.members) > 1 else ""

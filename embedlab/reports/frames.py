@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, Difference, Score
+from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.core.names import has_own_units
 from embedlab.runs.evaluations import Evaluation
 
@@ -74,7 +74,7 @@ def evaluated_frame(evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataF
     return _frame(list(rows.values()), EVALUATED)
 
 
-def _compared(one: ComparedSlice, model: str, score: Score, difference: Difference | None, marks: Sequence[str]) -> dict[str, Any]:
+def _compared(one: ComparedSlice, model: str, score: SliceScore, difference: Difference | None, marks: Sequence[str]) -> dict[str, Any]:
     scale = 1.0 if has_own_units(one.task) else 100.0
     row: dict[str, Any] = {
         "task": one.task,

@@ -9,7 +9,7 @@ from embedlab.data.published import remarks
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
     from embedlab.choices import Aggregate, By
-    from embedlab.data.dataset import State
+    from embedlab.data.dataset import DatasetState
     from embedlab.encoders.encoder import EncoderFacts, PairScorer
     from embedlab.evaluation.scored_pairs import ScoredPairs
     from embedlab.evaluation.task_comparison import Facts
@@ -30,7 +30,7 @@ def sample_note(marks: Sequence[str]) -> list[str]:
     return [SAMPLE_NOTE] if "sample" in marks else []
 
 
-def partial_notes(states: "Sequence[State]") -> list[str]:
+def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
     """Which data was incomplete, by how much, and which is not the published one."""
     return [remark for state in states for remark in remarks(asdict(state))]
 

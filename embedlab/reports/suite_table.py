@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from embedlab.evaluation.selection import SelectedTask
     from embedlab.reports.tables import Table, TableCell, Value
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.runs.evaluations import Score as TaskScore
+    from embedlab.runs.evaluations import StoredScore as TaskScore
 
 _COLUMNS = ("slice", "metric", "setting", "split")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError
 from embedlab.core.settings import ERRORS_TO
-from embedlab.runs.events import Event, EventLog, Failed, Interrupted, follow
+from embedlab.runs.events import Event, EventLog, Failed, RunInterrupted, events_after
 
 
 def with_errors_to(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
@@ -35,7 +35,7 @@ class EndingReport:
 
     def write(self, message: str, *, hint: str = "", exit_code: int) -> None:
         """Append the error to the file, unless that has the end of this process already: a run reports its own."""
-        is_reported = any(isinstance(event, Failed | Interrupted) for event in _events(self._file, self._offset))
+        is_reported = any(isinstance(event, Failed | RunInterrupted) for event in _events(self._file, self._offset))
         if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
             return
         with suppress(MissingError), EventLog(self._file) as log:  # a full disk may refuse this line too
@@ -44,6 +44,6 @@ class EndingReport:
 
 def _events(file: Path, offset: int) -> list[Event]:
     try:
-        return follow(file, offset)[0]
+        return events_after(file, offset)[0]
     except OSError:
         return []

@@ -17,7 +17,7 @@ from embedlab.runs.parts import StoredPart
 
 SCHEMA = 1  # of the whole run folder; raised when an older embedlab could no longer read it
 
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "polars")
+RECORDED_PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "polars")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Environment:
         return read_json(cls, content, where=where, schema=SCHEMA, hint="remove the run, or restore the file")
 
 
-def environment(
+def collect_environment(
     *, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]], shortened: tuple[int, int] | None = None
 ) -> Environment:
     """The environment of this process; SHORTENED are the steps of a training that takes fewer than its stages have, and theirs."""
@@ -92,7 +92,7 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version  # only a new run asks
 
     found = {}
-    for name in PACKAGES:
+    for name in RECORDED_PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -25,18 +25,18 @@ _SEED = re.compile(r"@(\d+)(?=[,)?]|$)")  # of a run, in the name of a member
 
 # JSON has no nan: an undefined score is null there.
 _Undefined = Annotated[None, AfterValidator(lambda _: float("nan"))]
-Number = Annotated[float, GetPydanticSchema(lambda _, handler: handler(float | _Undefined))]
+StoredNumber = Annotated[float, GetPydanticSchema(lambda _, handler: handler(float | _Undefined))]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class StoredScore:
     """One number and what it is a number of."""
 
     by: str  # "dataset", "source", "dice" or "average"
     slice: str  # "sts12", "sts12/MSRpar", "sts-benchmark/fifth 1" …
     metric: str  # "spearman", "pearson", "accuracy" …
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
-    value: Number  # −1–1 or 0–1, nan where it has no meaning (a constant column)
+    value: StoredNumber  # −1–1 or 0–1, nan where it has no meaning (a constant column)
     items: int  # pairs or test items behind it
     # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (what chose the L2); of an average over both
     # of the first "cv and test".
@@ -56,7 +56,7 @@ class Evaluation:
     truncated: int
     data: tuple[StoredPart, ...]  # the state of every part that was read: split, rows, hashes, partial, sample
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
-    scores: tuple[Score, ...]
+    scores: tuple[StoredScore, ...]
     notes: tuple[str, ...] = ()
     training_precision: str | None = None  # absent: no run of embedlab is known to be behind the model
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → what it shares with the training data, where it does

@@ -124,7 +124,7 @@ class Failed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interrupted(Event):
+class RunInterrupted(Event):
     """The run received a signal to stop and saved a checkpoint."""
 
     kind: ClassVar[str] = "interrupted"
@@ -139,8 +139,8 @@ class Cancelled(Event):
     kind: ClassVar[str] = "cancelled"
 
 
-KINDS: Mapping[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, Step, Progress, Dev, Checkpoint, Note, Finished, Failed, Interrupted, Cancelled)
+EVENT_KINDS: Mapping[str, type[Event]] = {
+    cls.kind: cls for cls in (Started, Step, Progress, Dev, Checkpoint, Note, Finished, Failed, RunInterrupted, Cancelled)
 }
 
 
@@ -160,7 +160,7 @@ def from_line(line: bytes | str) -> Event | None:
         if isinstance(line, bytes) and not is_intact_line(line):
             return None
         values = json.loads(line)
-        cls = KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
+        cls = EVENT_KINDS.get(values.get("event", "")) if isinstance(values, dict) else None
         if cls is None:
             return None
         event = cls(**{item.name: _value(item, values[item.name]) for item in dataclasses.fields(cls) if item.name in values})
@@ -215,7 +215,7 @@ class EventLog:
         self.close()
 
 
-def follow(path: Path, offset: int = 0) -> tuple[list[Event], int]:
+def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
     """The events after byte OFFSET and the offset to go on from; a half-written last line waits for the next call.
 
     A file that became shorter than OFFSET was replaced and is read from its beginning.

@@ -25,5 +25,5 @@ class _Stored(TypedDict):
     empty: NotRequired[int]
 
 
-# As `embedlab.data.dataset.State` has it, and what a run adds; checked where it is read from JSON.
+# As `embedlab.data.dataset.DatasetState` has it, and what a run adds; checked where it is read from JSON.
 StoredPart = Annotated[Mapping[str, Any], shaped(_Stored)]

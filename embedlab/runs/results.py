@@ -39,7 +39,7 @@ class ScoreKey:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class StoredResult:
     """One model's numbers in one table or file."""
 
     model: str
@@ -47,7 +47,7 @@ class Result:
     scores: Mapping[ScoreKey, float]  # as tables show them: x 100 but for tasks of their own units; nan where undefined
 
 
-def read_results(path: Path) -> list[Result]:
+def read_results(path: Path) -> list[StoredResult]:
     """The results in the file at PATH, at least one; whatever holds none is a MissingError that names it."""
     try:
         values = json.loads(path.read_bytes())
@@ -78,7 +78,7 @@ def _is_table(table: Any) -> bool:
     return is_whole and all(isinstance(row, dict) for row in table["rows"])
 
 
-def _of_evaluation(evaluation: Evaluation) -> Result:
+def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     scale, signature = 1.0 if has_own_units(evaluation.task) else 100.0, evaluation.signature
     scores = {
         ScoreKey(
@@ -92,10 +92,10 @@ def _of_evaluation(evaluation: Evaluation) -> Result:
         ): scale * score.value
         for score in evaluation.scores
     }
-    return Result(model=evaluation.model, signature=signature, scores=scores)
+    return StoredResult(model=evaluation.model, signature=signature, scores=scores)
 
 
-def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[Result]:
+def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
     for model, line in table.get("signatures", {}).items():
         if not isinstance(line, str):
             raise MissingError(f"{path}: the signature of {model!r} is {quote(line)}: not text", hint=_AGAIN)
@@ -109,7 +109,7 @@ def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[Result]:
                 if value is not None and not _is_number(value):
                     raise MissingError(f"{path}: row {number}: the score of {model!r} is {quote(value)}: not a number", hint=_AGAIN)
                 scores[key] = nan if value is None else float(value)
-        yield Result(model=model, signature=signature, scores=scores)
+        yield StoredResult(model=model, signature=signature, scores=scores)
 
 
 def _is_number(value: Any) -> bool:

@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote
 
 from embedlab.core.errors import MissingError
 
-Values = tuple[str, ...]
-Agreement = Literal["differs", "other version", "only in one", "unknown"]
+PartValues = tuple[str, ...]
+DifferenceKind = Literal["differs", "other version", "only in one", "unknown"]
 
 NONE, UNKNOWN = "none", ("unknown",)
 HASH_DIGITS = 12  # of the hash of a dataset's files
@@ -30,26 +30,26 @@ _ERRORS = "surrogatepass"  # file names may hold bytes that are no text
 class Signature:
     """The parts of a signature; an empty one does not apply."""
 
-    aggregation: Values = ()  # of a dataset's sources: all, mean, wmean
-    backend: Values = ()  # what computed the vectors
-    by: Values = ()  # what a number is of: dataset, source, dice
-    data: Values = ()  # name/split@hash of the files' contents
-    dims: Values = ()  # length of a vector
-    interval: Values = ()  # how intervals are made
-    margin: Values = ()  # of a test of equivalence, in points
-    max_tokens: Values = ()  # longest input
-    metric: Values = ()  # spearman, pearson, accuracy …
-    model: Values = ()  # fingerprints of the weights, and of pooling, longest input and precision with them
-    n: Values = ()  # pairs or items that were scored
-    pooling: Values = ()
-    precision: Values = ()  # in which the model was evaluated
-    prompt: Values = ()  # text put before each sentence
-    seeds: Values = ()  # of the runs behind a mean
-    setting: Values = ()  # how a task's classifiers are trained
-    task: Values = ()
-    test: Values = ()  # what p is of
-    training_precision: Values = ()  # of the runs of embedlab behind the model
-    version: Values = ()  # of embedlab: that of the scores, and that of stored similarities where it is another
+    aggregation: PartValues = ()  # of a dataset's sources: all, mean, wmean
+    backend: PartValues = ()  # what computed the vectors
+    by: PartValues = ()  # what a number is of: dataset, source, dice
+    data: PartValues = ()  # name/split@hash of the files' contents
+    dims: PartValues = ()  # length of a vector
+    interval: PartValues = ()  # how intervals are made
+    margin: PartValues = ()  # of a test of equivalence, in points
+    max_tokens: PartValues = ()  # longest input
+    metric: PartValues = ()  # spearman, pearson, accuracy …
+    model: PartValues = ()  # fingerprints of the weights, and of pooling, longest input and precision with them
+    n: PartValues = ()  # pairs or items that were scored
+    pooling: PartValues = ()
+    precision: PartValues = ()  # in which the model was evaluated
+    prompt: PartValues = ()  # text put before each sentence
+    seeds: PartValues = ()  # of the runs behind a mean
+    setting: PartValues = ()  # how a task's classifiers are trained
+    task: PartValues = ()
+    test: PartValues = ()  # what p is of
+    training_precision: PartValues = ()  # of the runs of embedlab behind the model
+    version: PartValues = ()  # of embedlab: that of the scores, and that of stored similarities where it is another
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
@@ -57,24 +57,24 @@ class Signature:
 
     def __str__(self) -> str:
         """The line."""
-        return "|".join(f"{name}:{','.join(map(_encoded, vars(self)[name])) or NONE}" for name in PARTS)
+        return "|".join(f"{name}:{','.join(map(_encoded, vars(self)[name])) or NONE}" for name in SIGNATURE_PARTS)
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a line that `str` wrote, or an older embedlab with fewer parts, which are then unknown; others are a MissingError."""
-        found: dict[str, Values] = {}
+        found: dict[str, PartValues] = {}
         for part in text.split("|"):
             name, colon, values = part.partition(":")
-            if not colon or not values or name not in PARTS or name in found:
+            if not colon or not values or name not in SIGNATURE_PARTS or name in found:
                 raise _no_signature(part)
             try:
                 found[name] = () if values == NONE else tuple(unquote(value, errors=_ERRORS) for value in values.split(","))
             except UnicodeDecodeError as error:
                 raise _no_signature(part) from error
-        return cls(**{**dict.fromkeys(PARTS, UNKNOWN), **found})
+        return cls(**{**dict.fromkeys(SIGNATURE_PARTS, UNKNOWN), **found})
 
 
-PARTS = tuple(sorted(field.name for field in fields(Signature)))
+SIGNATURE_PARTS = tuple(sorted(field.name for field in fields(Signature)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,12 +82,12 @@ class PartDifference:
     """One part in which two signatures are not equal."""
 
     name: str
-    first: Values
-    second: Values
-    agreement: Agreement
+    first: PartValues
+    second: PartValues
+    agreement: DifferenceKind
 
 
-def differences(first: Signature, second: Signature) -> list[PartDifference]:
+def part_differences(first: Signature, second: Signature) -> list[PartDifference]:
     """The parts that are not equal, in their order.
 
     "differs" where they contradict each other, "other version" of the program's version, which is how and not what was measured, "only
@@ -95,7 +95,7 @@ def differences(first: Signature, second: Signature) -> list[PartDifference]:
     """
     is_same_scope = (first.data, first.by) == (second.data, second.by)
     found = []
-    for name in PARTS:
+    for name in SIGNATURE_PARTS:
         own, other = vars(first)[name], vars(second)[name]
         if own != other:
             agreement = "only in one" if name == "n" and not is_same_scope else _agreement(name, own, other)
@@ -105,7 +105,7 @@ def differences(first: Signature, second: Signature) -> list[PartDifference]:
 
 def merged(signatures: Sequence[Signature]) -> Signature:
     """The signature of a mean over members: all values of each."""
-    return Signature(**{name: tuple(value for one in signatures for value in vars(one)[name]) for name in PARTS})
+    return Signature(**{name: tuple(value for one in signatures for value in vars(one)[name]) for name in SIGNATURE_PARTS})
 
 
 def data_part(state: Mapping[str, Any]) -> str:
@@ -114,7 +114,7 @@ def data_part(state: Mapping[str, Any]) -> str:
     return f"{name}/{state.get('split') or NONE}@{_content(state)}"
 
 
-def joined_values(text: str | None) -> Values:
+def joined_values(text: str | None) -> PartValues:
     """The values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of one."""
     return tuple((text or "").replace(" and ", " + ").split(" + ")) if text else ()
 
@@ -137,7 +137,7 @@ def _encoded(value: str) -> str:
     return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value of that name is not the absence of one
 
 
-def _agreement(name: str, own: Values, other: Values) -> Agreement:
+def _agreement(name: str, own: PartValues, other: PartValues) -> DifferenceKind:
     if UNKNOWN[0] in {*own, *other}:
         return "unknown"
     if name == "version":

@@ -9,28 +9,28 @@ from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
-State = Literal["starting", "running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
+RunState = Literal["starting", "running", "silent", "finished", "failed", "interrupted", "cancelled", "crashed", "unreadable"]
 
 SILENT_AFTER_S = 600.0
 
-ENDINGS: dict[type[events.Event], State] = {
+ENDINGS: dict[type[events.Event], RunState] = {
     events.Finished: "finished",
     events.Failed: "failed",
-    events.Interrupted: "interrupted",
+    events.RunInterrupted: "interrupted",
     events.Cancelled: "cancelled",
 }
 
 # The last line in the log of a process that an earlier version started and that ended before it began its run.
 LAST_LINES = ("embedlab: error: ", "embedlab: stopped by ", "embedlab: interrupted")
 
-STEPPED = (events.Step, events.Progress, events.Checkpoint, events.Interrupted, events.Finished)
+STEPPED = (events.Step, events.Progress, events.Checkpoint, events.RunInterrupted, events.Finished)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
     """The state of a run and its latest facts; absent where no event has them yet."""
 
-    state: State
+    state: RunState
     step: events.Step | None = None
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
@@ -43,7 +43,7 @@ class Status:
         return self.state in {"failed", "interrupted", "cancelled", "crashed"}
 
 
-def status(run: RunFolder, now: float | None = None) -> Status:
+def run_status(run: RunFolder, now: float | None = None) -> Status:
     """The status of a run; a damaged, deleted or forbidden folder gives the state "unreadable" and the reason."""
     try:
         holder = run.holder()
@@ -117,7 +117,7 @@ def _since_start(recent: list[events.Event]) -> list[events.Event]:
     return recent[starts[-1] :] if starts else recent
 
 
-def _state(recent: list[events.Event], *, alive: bool, now: float) -> State:
+def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:
     if alive:
         return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
     endings = [_ending(event) for event in recent if type(event) in ENDINGS]
@@ -127,6 +127,6 @@ def _state(recent: list[events.Event], *, alive: bool, now: float) -> State:
     return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"
 
 
-def _ending(event: events.Event) -> State:
+def _ending(event: events.Event) -> RunState:
     is_stopped = isinstance(event, events.Failed) and event.exit_code == ExitCode.INTERRUPTED
     return "interrupted" if is_stopped else ENDINGS[type(event)]

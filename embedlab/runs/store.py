@@ -17,7 +17,7 @@ from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.locks import is_locked, is_same_file
 from embedlab.core.names import unknown
 from embedlab.core.paths import disk_errors, write_atomic
-from embedlab.core.recipe import Recipe, differences, recipe_file, to_toml
+from embedlab.core.recipe import Recipe, read_resolved_recipe, recipe_differences, to_toml
 from embedlab.core.schema import read_json
 from embedlab.core.temporaries import temporary_folder
 from embedlab.runs.environment import Environment
@@ -142,7 +142,7 @@ class RunFolder:
             )
         with suppress(OSError):  # reading it below says why
             read_sealed(self.recipe_file, hint=_RESTORE)
-        stored = recipe_file(self.recipe_file)
+        stored = read_resolved_recipe(self.recipe_file)
         encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
         return replace(stored, encoder=encoder)
 
@@ -170,7 +170,7 @@ class RunFolder:
         stored = self.recipe()
         if stored.hash == recipe.hash:
             return
-        changed = [f"{key} was {old!r}, now {new!r}" for key, old, new in differences(stored, recipe) if key != "summary"]
+        changed = [f"{key} was {old!r}, now {new!r}" for key, old, new in recipe_differences(stored, recipe) if key != "summary"]
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise UsageError(
             f"run {self.id!r} was made by another recipe: {'; '.join(changed[:3])}{more}",

@@ -11,7 +11,7 @@ from embedlab.runs.store import RunFolder
 _OWN = ("model", "checkpoints", "heads.safetensors", "recipe.toml", "environment.json")
 
 
-def prune(run: RunFolder) -> int:
+def prune_run(run: RunFolder) -> int:
     """Delete from RUN what neither `--resume` nor `export` needs; gives the bytes freed. A run that a process holds is refused."""
     with run.lock():
         freed = sweep(run)

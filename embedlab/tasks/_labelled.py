@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import SettingName
-from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, Rows
+from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, RowIndices
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
@@ -17,14 +17,14 @@ from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks.task import Texts, evaluation_of
 
 if TYPE_CHECKING:
     import torch
 
-    from embedlab.classifiers.protocols import Outcome, Protocol
+    from embedlab.classifiers.protocols import ClassifierOutcome, Protocol
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class ClassificationTask:
         """A column over all splits, one after the other."""
         return [value for part in self.parts.values() for value in part.frame[name].to_list()]
 
-    def rows(self, split: str) -> Rows:
+    def rows(self, split: str) -> RowIndices:
         """The numbers of a split's rows among those of all splits."""
         ends = dict(zip(self.parts, np.cumsum([len(part.frame) for part in self.parts.values()]), strict=True))
         return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
@@ -75,8 +75,8 @@ class ClassificationResult:
 
     task: ClassificationTask
     classes: tuple[str, ...]
-    gold: Rows  # class index of each scored item
-    outcome: "Outcome"
+    gold: RowIndices  # class index of each scored item
+    outcome: "ClassifierOutcome"
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -174,19 +174,19 @@ def task_features(encoder: Encoder, task: ClassificationTask, start_progress: St
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
-def suite_evaluation(suite: str, encoder: Encoder, opened: OpenedTasks, setting: SettingName, scores: Sequence[Score]) -> Evaluation:
+def suite_evaluation(suite: str, encoder: Encoder, opened: OpenedTasks, setting: SettingName, scores: Sequence[StoredScore]) -> Evaluation:
     """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
     task = suite if setting == "literature" else f"{suite}-{setting}"
     skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]
     return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
-def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Score, Score]:
+def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[StoredScore, StoredScore]:
     """The accuracy that counts and the one that chose the L2."""
     outcome = result.outcome
     chosen_on = result.task.rows("dev") if "dev" in result.task.parts else result.task.rows(next(iter(result.task.parts)))
     return (
-        Score(
+        StoredScore(
             by="dataset",
             slice=result.task.name,
             metric="accuracy",
@@ -195,13 +195,15 @@ def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Scor
             items=len(outcome.rows),
             split=outcome.scored,
         ),
-        Score(
+        StoredScore(
             by="dataset", slice=result.task.name, metric="accuracy", setting=setting, value=outcome.dev, items=len(chosen_on), split="dev"
         ),
     )
 
 
-def mean_accuracy(name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName) -> Iterator[Score]:
+def mean_accuracy(
+    name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
+) -> Iterator[StoredScore]:
     """The plain mean of the accuracies of MEMBERS; where some are not there its name says how many are."""
     there = [result for result in results if result.task.name in members]
     if there:
@@ -209,7 +211,7 @@ def mean_accuracy(name: str, members: Sequence[str], results: Sequence[Classific
         value = float(np.mean([result.outcome.accuracy for result in there]))
         items = sum(len(result.outcome.rows) for result in there)
         split = " and ".join(sorted({result.outcome.scored for result in there}))  # "cv and test": each task as it is scored
-        yield Score(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
+        yield StoredScore(by="average", slice=name + share, metric="accuracy", setting=setting, value=value, items=items, split=split)
 
 
 def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> Outcomes:
@@ -250,7 +252,7 @@ def _named(part: Part, name: str) -> Part:
     return replace(part, state=replace(part.state, name=name))
 
 
-def _outcome(task: ClassificationTask, protocol: "Protocol") -> "Outcome":
+def _outcome(task: ClassificationTask, protocol: "Protocol") -> "ClassifierOutcome":
     """The protocol that a task's splits call for."""
     if "dev" in task.parts:
         return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))

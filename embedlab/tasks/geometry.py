@@ -12,7 +12,7 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks.sts import open_parts
 from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of, load_member
 
@@ -151,14 +151,14 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
     return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
 
 
-def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[Score]:
+def _scores(part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]) -> Iterator[StoredScore]:
     used, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
     found = measure_geometry(vectors[used], inverse[: len(first)], inverse[len(first) :], is_close)
     items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for name, value in asdict(found).items():
-        yield Score(
+        yield StoredScore(
             by="dataset",
             slice=part.state.name,
             metric=name.replace("_", " "),

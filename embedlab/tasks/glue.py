@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from embedlab.classifiers.glue_metrics import TASKS, Answers
+from embedlab.classifiers.glue_metrics import GLUE_TASKS, ItemValues
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import Recipe, Stage
@@ -18,9 +18,9 @@ from embedlab.data.dataset import Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
-from embedlab.encoders.encoder import JOINT, Encoder, Vectors
+from embedlab.encoders.encoder import PAIR_SEPARATOR, Encoder, Vectors
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Score
+from embedlab.runs.evaluations import StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
@@ -44,15 +44,15 @@ class Classifier:
         """The labels that it tells apart; none where it gives scores."""
         return () if self.options.classes == "score" else self.options.classes
 
-    def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> Answers:
+    def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
         """The index of the class, or the score, that it gives each row."""
         columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
-        vectors = self.encoder.encode([JOINT.join(texts) for texts in zip(*columns, strict=True)], progress)
+        vectors = self.encoder.encode([PAIR_SEPARATOR.join(texts) for texts in zip(*columns, strict=True)], progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
-        found: Answers = logits.argmax(axis=1) if self.classes else logits[:, 0]
+        found: ItemValues = logits.argmax(axis=1) if self.classes else logits[:, 0]
         return found
 
-    def gold(self, frame: pl.DataFrame) -> Answers:
+    def gold(self, frame: pl.DataFrame) -> ItemValues:
         """What it should have answered."""
         return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
 
@@ -106,7 +106,7 @@ def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
 
 def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
     for index, stage in reversed(list(enumerate(recipe.stages))):
-        if stage.objective.name == "classification" and stage.data.datasets[0] in TASKS:
+        if stage.objective.name == "classification" and stage.data.datasets[0] in GLUE_TASKS:
             return index, stage
     raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 
@@ -115,7 +115,7 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
     """Its metrics on the validation splits of the GLUE task that it learnt, of which MNLI has two, and GLUE's own score."""
     name = classifier.dataset
     parts = _validation_parts(name, source)
-    scores: list[Score] = []
+    scores: list[StoredScore] = []
     outcomes: list[Outcomes] = []
     for part in parts:
         answers = classifier.answers(part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None)
@@ -142,21 +142,21 @@ def _validation_parts(name: str, source: Source) -> list[Part]:
     return [source.open(name, split) for split in dataset(name).splits if split.startswith("dev")]
 
 
-def _scores(part: Part, gold: Answers, answers: Answers) -> list[Score]:
+def _scores(part: Part, gold: ItemValues, answers: ItemValues) -> list[StoredScore]:
     name, split = part.state.name, part.state.split
     return [
-        Score(by="dataset", slice=name, metric=metric, setting=VALIDATION, value=measure(gold, answers), items=len(gold), split=split)
-        for metric, measure in TASKS[name].metrics.items()
+        StoredScore(by="dataset", slice=name, metric=metric, setting=VALIDATION, value=measure(gold, answers), items=len(gold), split=split)
+        for metric, measure in GLUE_TASKS[name].metrics.items()
     ]
 
 
-def _glue_score(name: str, scores: Sequence[Score]) -> float:
+def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
     """GLUE's score of a task, the mean over its validation splits."""
     splits = {score.split for score in scores}
-    return fmean(TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
+    return fmean(GLUE_TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
 
 
-def _outcomes(classifier: Classifier, part: Part, answers: Answers) -> Outcomes:
+def _outcomes(classifier: Classifier, part: Part, answers: ItemValues) -> Outcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
     named = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
     return Outcomes(

@@ -26,8 +26,8 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.objectives.heads import THRESHOLD_DATA, no_heads
-from embedlab.objectives.sentiment_head.options import CLASSES
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, Texts, load_member
@@ -145,16 +145,16 @@ def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
     return called.astype(np.int64)
 
 
-def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[Score]:
+def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[StoredScore]:
     values = {name: dataset_metric(name, prediction, parts[name].frame) for name, prediction in found.items()}
     items = {name: len(parts[name].frame) for name in found}
     scores = [
-        Score(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
+        StoredScore(by="dataset", slice=name, metric=METRICS[name], setting="all", value=value, items=items[name], split="dev")
         for name, value in values.items()
     ]
     if len(values) < len(MULTITASK_DATASETS):
         return scores
-    mean = Score(
+    mean = StoredScore(
         by="average",
         slice="mean",
         metric="of the three",
@@ -177,7 +177,7 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> O
         fingerprint=evaluation.fingerprint,
         data=(asdict(part.state),),
         marks=data_marks((part.state,)),
-        classes=CLASSES if dataset == "sentiment" else ("0", "1"),
+        classes=SENTIMENT_CLASSES if dataset == "sentiment" else ("0", "1"),
         items=items_frame(
             np.arange(len(frame)),
             frame[_LABELS[dataset]].cast(pl.String).to_list(),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from embedlab.analysis.correlations import correlate, spearman
-from embedlab.analysis.evidence import AVERAGES
+from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.slices import Slice, slices
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
@@ -15,7 +15,7 @@ from embedlab.data.pair_file import is_pair_file
 from embedlab.data.probing import set_of
 from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.encoders.encoder import PairScorer
-from embedlab.runs.evaluations import Score
+from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import Task, Texts
 
 if TYPE_CHECKING:
@@ -68,33 +68,33 @@ def sts_dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]
     return lambda scorer: 100 * spearman(gold, scorer.score(first, second))
 
 
-def scores_of(table: pl.DataFrame, member: str) -> tuple[Score, ...]:
+def scores_of(table: pl.DataFrame, member: str) -> tuple[StoredScore, ...]:
     """Every number of one member's column: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     return (*_dataset_scores(table, member), *_slice_scores(table, member))
 
 
-def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
+def _dataset_scores(table: pl.DataFrame, member: str) -> Iterator[StoredScore]:
     parts = suite_slices(table, "dataset")
     for aggregate in AGGREGATES:
         for method in METHODS:
             values = {part.key: correlate(part.pairs, member, aggregate, method) for part in parts}
             for part in parts:
                 yield _score("dataset", part.key, method, aggregate, values[part.key], part.pairs.height)
-            for name, keys in AVERAGES.items():
+            for name, keys in STS_AVERAGES.items():
                 if values.keys() >= set(keys):
                     items = sum(part.pairs.height for part in parts if part.key in keys)
                     yield _score("average", name, method, aggregate, sum(values[key] for key in keys) / len(keys), items)
 
 
-def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[Score]:
+def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[StoredScore]:
     for by in ("source", "dice"):
         for part in suite_slices(table, by):
             for method in METHODS:
                 yield _score(by, part.key, method, "all", correlate(part.pairs, member, "all", method), part.pairs.height)
 
 
-def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int) -> Score:
-    return Score(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items)
+def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int) -> StoredScore:
+    return StoredScore(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items)
 
 
 def _has_dataset(name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from embedlab.analysis.influence import Metric
+from embedlab.analysis.influence import ClassMetric
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError
@@ -17,12 +17,12 @@ from embedlab.core.plugins import Plugin
 from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Texts:
     """What a task reads."""
 
     columns: tuple[Sequence[str], ...]
-    states: tuple[State, ...]
+    states: tuple[DatasetState, ...]
     missing: tuple[MissingError, ...] = ()  # what could not be read
 
 
@@ -84,7 +84,7 @@ class Task:
     datasets: tuple[str, ...] = ()  # those of its suite, in their order
     trains_classifiers: bool = False  # in one of several settings
     has_own_units: bool = False  # its numbers are no shares of 100, and not the better the higher
-    metrics: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of datasets that have others than accuracy
+    metrics: Mapping[str, tuple[ClassMetric, ...]] = field(default_factory=dict)  # of datasets that have others than accuracy
     averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole, by title
     check: Callable[[ModelSpec, Settings], None] = _nothing  # refuse a model that it does not apply to
     check_recipe: Callable[[Recipe, Source], None] = _nothing  # refuse a model that a recipe would train
@@ -123,7 +123,7 @@ def _load(plugin: Plugin) -> Task:
 
 
 def evaluation_of(
-    task: str, encoder: PairScorer, states: Sequence[State], scores: Sequence[Score], notes: Sequence[str] = ()
+    task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """The SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
     facts = encoder.facts

@@ -16,7 +16,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Score
+from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
@@ -110,7 +110,7 @@ def evaluate(
 
 def _relatedness_scores(
     encoder: Encoder, task: ClassificationTask, *, seed: int, device: "torch.device | None", start_progress: StartProgress | None
-) -> Iterator[Score]:
+) -> Iterator[StoredScore]:
     import torch
 
     from embedlab.classifiers.relatedness import fit_relatedness
@@ -123,15 +123,15 @@ def _relatedness_scores(
     found = {("pearson", "test"): pearson(gold[test], predicted), ("spearman", "test"): spearman(gold[test], predicted)}
     for (metric, split), value in {**found, ("pearson", "dev"): fitted.dev}.items():
         items = len(dev if split == "dev" else test)
-        yield Score(by="dataset", slice=task.name, metric=metric, setting="supervised", value=value, items=items, split=split)
+        yield StoredScore(by="dataset", slice=task.name, metric=metric, setting="supervised", value=value, items=items, split=split)
 
 
-def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName) -> Iterator[Score]:
+def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName) -> Iterator[StoredScore]:
     for result in results:
         yield from accuracies(result, setting)
         if result.task.name == "mrpc":
             items = len(result.gold)
-            yield Score(
+            yield StoredScore(
                 by="dataset",
                 slice="mrpc",
                 metric="f1",

@@ -16,7 +16,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import is_bare
 from embedlab.models.hub import model_folder
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, evaluation_of
 
@@ -134,7 +134,9 @@ def _evaluation(encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left
     state = part.state
     skipped = [f"{left_out} definitions left out: their word is not one known token"] if left_out else []
     scores = [
-        Score(by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split)
+        StoredScore(
+            by="dataset", slice=state.name, metric=metric, setting="whole vocabulary", value=value, items=len(ranks), split=state.split
+        )
         for metric, value in values.items()
     ]
     return evaluation_of("word_prediction", encoder, [state], scores, skipped)

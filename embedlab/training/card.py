@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from embedlab.core.recipe import Recipe, to_toml
-from embedlab.data.dataset import State
+from embedlab.data.dataset import DatasetState
 
 
-def model_card(recipe: Recipe, seed: int, states: Sequence[State], *, is_normalised: bool = False) -> str:
+def model_card(recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False) -> str:
     """The card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
     shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
@@ -35,7 +35,7 @@ Recipe:
 """
 
 
-def _describe(state: State) -> str:
+def _describe(state: DatasetState) -> str:
     marks = [mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds]
     of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
     return f"{state.name}, {state.split}: {state.rows}{of} rows{', ' if marks else ''}{', '.join(marks)}"

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from embedlab.core.recipe import Combine
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.objectives.objective import Objective, View
+from embedlab.objectives.objective import DropoutRate, Objective
 from embedlab.training.batching import Batch, Chunk
 from embedlab.training.checkpointing import random_tensors, restore_random
 from embedlab.training.dropout import dropout_places, dropout_rate
@@ -39,11 +39,11 @@ class Learner(nn.Module):
         assert isinstance(objective, Objective)
         return objective
 
-    def passes(self, batch: Batch) -> Iterator[tuple[Chunk, View]]:
+    def passes(self, batch: Batch) -> Iterator[tuple[Chunk, DropoutRate]]:
         """What the encoder is given for BATCH: its chunks once for each view."""
         return ((chunk, view) for view in self.objective(batch).views for chunk in batch.chunks)
 
-    def encode(self, chunk: Chunk, view: View) -> Tensor:
+    def encode(self, chunk: Chunk, view: DropoutRate) -> Tensor:
         """The vectors of a chunk's sentences, encoded with the dropout of VIEW."""
         with dropout_rate(self._dropouts, view):
             return self._embed(*chunk)

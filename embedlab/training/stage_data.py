@@ -8,12 +8,12 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import JOINT, MixSection, Recipe, Stage
-from embedlab.data.dataset import State
+from embedlab.core.recipe import JOINT_COMBINES, MixSection, Recipe, Stage
+from embedlab.data.dataset import DatasetState
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import Needs, objective_needs, require_columns
-from embedlab.objectives.rows import Rows, WordIds, index_rows
+from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
 from embedlab.training.order import (
     Draw,
     Groups,
@@ -36,9 +36,9 @@ class StageData:
     index: int  # of the stage in its recipe
     leader: int  # the stage whose end ends this one: itself, or one of those it is trained together with
     stage: Stage
-    rows: Rows
+    rows: NumberedRows
     groups: Groups
-    states: tuple[State, ...]
+    states: tuple[DatasetState, ...]
     seed: int
     epochs: tuple[int, ...]  # steps of each; the last may be cut short
     passes: float  # over the rows, the last counted as the part of it that is taken
@@ -171,7 +171,7 @@ def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
 
 def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
     """One, or one of each of STAGES, that are trained together."""
-    return len(stages) if mix.combine in JOINT and not is_in_step(stages) else 1
+    return len(stages) if mix.combine in JOINT_COMBINES and not is_in_step(stages) else 1
 
 
 def is_in_step(stages: Sequence[StageData]) -> bool:
@@ -263,7 +263,7 @@ def _unit(stage: Stage, name: str) -> int:
     return 1 if stage.data.rows is not None or is_pair_file(name) else dataset(name).unit
 
 
-def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[pl.DataFrame], tuple[State, ...]]:
+def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[pl.DataFrame], tuple[DatasetState, ...]]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)

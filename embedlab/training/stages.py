@@ -17,20 +17,20 @@ from embedlab.choices import Tracker
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.core.recipe import Recipe
-from embedlab.data.dataset import State
+from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_trainable
-from embedlab.encoders.sealed_tensors import HEADS, write_sealed_tensors
+from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns, objective_needs
 from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.runs import events
-from embedlab.runs.environment import Environment, environment
+from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.events import EventLog
 from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
@@ -179,7 +179,7 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
     """Let the leader write the model, and the text that it was trained on."""
     if not session.team.is_leader:
         return
-    write_sealed_tensors(run.path / HEADS, session.heads)
+    write_sealed_tensors(run.path / HEADS_FILE, session.heads)
     KnownText.of(data.rows.frame[data.read] for data in stages).write(run.training_text_file)
     heads = [objective.word_head for objective in session.objectives]
     word_head = next((head for head in heads if isinstance(head, MaskedWordHead)), None)
@@ -219,7 +219,7 @@ def _report_endings(session: Session) -> Iterator[None]:
         yield
     except (Interrupted, KeyboardInterrupt):
         saved = [step for step in session.checkpoints.steps() if step <= session.step]  # later ones were passed over, as damaged
-        session.emit(events.Interrupted(step=max(saved, default=0)))
+        session.emit(events.RunInterrupted(step=max(saved, default=0)))
         raise
     except Exception as error:
         known = error if isinstance(error, EmbedlabError) else EmbedlabError(f"{type(error).__name__}: {error}")
@@ -246,10 +246,12 @@ def _environment(machine: Machine, seed: int, stages: Sequence[StageData], plan:
     device = f"{machine.device}{', engine off' if is_plain else ''}"
     steps, whole = plan[-1].end, sum(block.whole_steps for block in plan)
     shortened = (steps, whole) if steps < whole else None
-    return environment(seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened)
+    return collect_environment(
+        seed=seed, device=device, precision=machine.precision, threads=machine.threads, data=data, shortened=shortened
+    )
 
 
-def _part(state: State, limit: int | None) -> dict[str, Any]:
+def _part(state: DatasetState, limit: int | None) -> dict[str, Any]:
     """The state of a part as environment.json keeps it; `used` where the recipe takes fewer rows than there are."""
     part = _plain(vars(state))
     return part if limit is None or limit >= state.rows else {**part, "used": limit}

@@ -17,7 +17,7 @@ from embedlab.core.paths import atomic_folder
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.mapped_array import map_array
 from embedlab.encoders.tokens import TokenRows
-from embedlab.encoders.transformer import SENTENCES_AT_ONCE, TransformerEncoder
+from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
@@ -27,10 +27,10 @@ MOST_MIB = 2_048  # what was not used for longest goes first
 def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], progress: ProgressCallback | None = None) -> TokenRows:
     """The token ids of distinct sentences, in parts so that progress is seen."""
     parts = []
-    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-        parts.append(encoder.token_ids(sentences[start : start + SENTENCES_AT_ONCE]))
+    for start in range(0, len(sentences), TOKENISED_AT_ONCE):
+        parts.append(encoder.token_ids(sentences[start : start + TOKENISED_AT_ONCE]))
         if progress is not None:
-            progress(min(len(sentences), start + SENTENCES_AT_ONCE), len(sentences))
+            progress(min(len(sentences), start + TOKENISED_AT_ONCE), len(sentences))
     return TokenRows(
         flat=np.concatenate([part.flat for part in parts]),
         offsets=np.append(0, np.cumsum(np.concatenate([part.lengths for part in parts]))),

@@ -9,7 +9,7 @@ from accelerate.state import AcceleratorState
 
 from embedlab.choices import Tracker
 from embedlab.core.errors import MissingError
-from embedlab.core.recipe import Recipe, flatten, to_table
+from embedlab.core.recipe import Recipe, flatten, recipe_to_table
 from embedlab.encoders.device import Machine
 
 
@@ -31,7 +31,9 @@ def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, projec
     )
     if track is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        made.init_trackers(project, config={"seed": seed, **{key: _plain(value) for key, value in flatten(to_table(recipe)).items()}})
+        made.init_trackers(
+            project, config={"seed": seed, **{key: _plain(value) for key, value in flatten(recipe_to_table(recipe)).items()}}
+        )
     return made
 
 

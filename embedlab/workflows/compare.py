@@ -7,7 +7,7 @@ from functools import partial
 from math import isnan
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import AVERAGES, Evidence, member_columns, pair_evidence
+from embedlab.analysis.evidence import STS_AVERAGES, Evidence, member_columns, pair_evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import SettingName, Test
@@ -93,7 +93,7 @@ def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColum
         signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=rows)
         found.signatures.setdefault(model.name, []).append(signature)
         found.shared.setdefault(model.name, {}).update(own)
-        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in AVERAGES})
+        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in STS_AVERAGES})
     found.marks |= set(scored.marks)
     found.facts |= scored.facts
     found.notes += [*data_notes(scored), "sts: aggregated by 'all'"]

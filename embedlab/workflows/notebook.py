@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.comparison import compare as compare_columns
+from embedlab.analysis.comparison import compare_models as compare_columns
 from embedlab.analysis.expressions import compile_expression
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.choices import Aggregate, By, SettingName, Test

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.scores import pair_table
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
@@ -23,7 +23,7 @@ def _part(name: str, sources: Mapping[str | None, int], split: str = "test", see
             "source": pl.Series([source for source, count in sources.items() for _ in range(count)], dtype=pl.String),
         }
     )
-    state = State(name=name, split=split, rows=rows, expected_rows=rows, origin="file")
+    state = DatasetState(name=name, split=split, rows=rows, expected_rows=rows, origin="file")
     return Part(frame=frame, state=state)
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import compare, comparison_notes
+from embedlab.analysis.comparison import compare_models, comparison_notes
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.evidence import STS_YEARS
 from embedlab.analysis.scores import ModelColumns, pair_table
@@ -27,7 +27,7 @@ def scored(table: pl.DataFrame, add_model: Callable[..., pl.DataFrame]) -> pl.Da
 
 
 def test_scores_are_the_mean_over_members_of_each_slice(scored: pl.DataFrame) -> None:
-    found = compare(scored, [GOOD, BAD])
+    found = compare_models(scored, [GOOD, BAD])
     assert [(one.key, one.pairs) for one in found.slices] == [("sts12", 100), ("mine", 30)]
     for one in found.slices:
         part = scored.filter(dataset=one.key)
@@ -40,7 +40,7 @@ def test_scores_are_the_mean_over_members_of_each_slice(scored: pl.DataFrame) ->
 
 
 def test_models_that_differ_are_told_apart_and_twins_tie(scored: pl.DataFrame) -> None:
-    one = compare(scored, [TWIN, GOOD, BAD]).slices[0]
+    one = compare_models(scored, [TWIN, GOOD, BAD]).slices[0]
     letters = {name: set(score.letters) for name, score in one.scores.items()}
     assert letters == {"twin": {"a"}, "good": {"a"}, "bad": {"b"}}
     assert not one.differences["good"].significant
@@ -51,7 +51,7 @@ def test_models_that_differ_are_told_apart_and_twins_tie(scored: pl.DataFrame) -
 
 def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> None:
     again = ModelColumns(name="again", members=GOOD.members, seeds=GOOD.seeds)
-    for one in compare(scored, [GOOD, again]).slices:
+    for one in compare_models(scored, [GOOD, again]).slices:
         difference = one.differences["again"]
         assert (difference.delta, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
 
@@ -60,14 +60,14 @@ def test_seeds_widen_the_interval(scored: pl.DataFrame) -> None:
     apart = ModelColumns(name="apart", members=("good@1", "bad@2"))
     widths = {}
     for model in (apart, ModelColumns(name="one", members=("good@1",))):
-        score = compare(scored, [model]).slices[0].scores[model.name]
+        score = compare_models(scored, [model]).slices[0].scores[model.name]
         widths[model.name] = score.high - score.low
     assert widths["apart"] > 2 * widths["one"]
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "wmean"])
 def test_sources_are_aggregated_and_a_dataset_without_them_is_not(aggregate: str, scored: pl.DataFrame) -> None:
-    years, mine = compare(scored, [TWIN, BAD], aggregate=aggregate).slices
+    years, mine = compare_models(scored, [TWIN, BAD], aggregate=aggregate).slices
     assert years.scores["twin"].value == pytest.approx(correlate(scored.filter(dataset="sts12"), "twin", aggregate))
     assert years.scores["twin"].low < years.scores["twin"].value < years.scores["twin"].high
     assert np.isnan([mine.scores["twin"].value, mine.differences["bad"].p_holm]).all()
@@ -77,14 +77,14 @@ def test_sources_are_aggregated_and_a_dataset_without_them_is_not(aggregate: str
 
 
 def test_a_rows_numbers_do_not_depend_on_the_rows_and_models_beside_it(scored: pl.DataFrame) -> None:
-    both = compare(scored, [TWIN, GOOD, BAD]).slices[1]
-    alone = compare(scored.filter(dataset="mine"), [TWIN, GOOD]).slices[0]
+    both = compare_models(scored, [TWIN, GOOD, BAD]).slices[1]
+    alone = compare_models(scored.filter(dataset="mine"), [TWIN, GOOD]).slices[0]
     assert both.scores["good"].low == alone.scores["good"].low
     assert both.differences["good"].p == alone.differences["good"].p
 
 
 def test_the_reference_can_be_chosen(scored: pl.DataFrame) -> None:
-    one = compare(scored, [GOOD, TWIN, BAD], reference="bad").slices[0]
+    one = compare_models(scored, [GOOD, TWIN, BAD], reference="bad").slices[0]
     assert list(one.differences) == ["good", "twin"]
     assert one.differences["good"].delta == one.scores["good"].value - one.scores["bad"].value
 
@@ -94,7 +94,7 @@ def test_averages_stand_where_all_their_datasets_are(make_part: Callable[..., Pa
     parts = [make_part(name, {"one": 20 + 5 * seed}, seed=seed) for seed, name in enumerate(names)]
     scored = add_model(add_model(pair_table(parts), "twin", 1.0, 0), "other", 2.0, 1)
     models = [TWIN, ModelColumns(name="other", members=("other",))]
-    found = {one.key: one for one in compare(scored, models).slices}
+    found = {one.key: one for one in compare_models(scored, models).slices}
     assert list(found) == [*names, "sts12-16", "average of seven"]
     for key, members in (("sts12-16", STS_YEARS), ("average of seven", tuple(names))):
         average = found[key]
@@ -103,22 +103,22 @@ def test_averages_stand_where_all_their_datasets_are(make_part: Callable[..., Pa
         assert average.scores["twin"].value == pytest.approx(np.mean([found[name].scores["twin"].value for name in members]))
         widths = [found[name].scores["twin"].high - found[name].scores["twin"].low for name in members]
         assert average.scores["twin"].high - average.scores["twin"].low < np.mean(widths) / 1.5
-    five = compare(scored.filter(pl.col("dataset") != "sick-r"), models).slices
+    five = compare_models(scored.filter(pl.col("dataset") != "sick-r"), models).slices
     assert [one.key for one in five][-2:] == ["sts-benchmark", "sts12-16"]
 
 
 def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
-    found = compare(scored, [TWIN, BAD], by="dice")
+    found = compare_models(scored, [TWIN, BAD], by="dice")
     assert [one.pairs for one in found.slices] == [20] * 5 + [6] * 5
     with pytest.raises(UsageError, match="not aggregated over sources: 'wmean'"):
-        compare(scored, [TWIN], by="dice", aggregate="wmean")
+        compare_models(scored, [TWIN], by="dice", aggregate="wmean")
 
 
 def test_pairs_that_a_model_did_not_score_are_left_out_for_all(scored: pl.DataFrame) -> None:
     holes = scored.with_columns(
         pl.when(pl.col("pair") > 9).then("bad@2"), twin=pl.when(pl.col("pair") == 50).then(float("nan")).otherwise("twin")
     )
-    one = compare(holes, [TWIN, BAD]).slices[0]
+    one = compare_models(holes, [TWIN, BAD]).slices[0]
     kept = scored.filter(pl.col("dataset") == "sts12", pl.col("pair") > 9, pl.col("pair") != 50)
     assert one.pairs == 89
     assert one.scores["twin"].value == pytest.approx(correlate(kept, "twin", "all"))
@@ -126,29 +126,29 @@ def test_pairs_that_a_model_did_not_score_are_left_out_for_all(scored: pl.DataFr
 
 
 def test_a_slice_that_nobody_scored_is_undefined(scored: pl.DataFrame) -> None:
-    one = compare(scored.with_columns(twin=pl.lit(None, dtype=pl.Float64)), [TWIN, BAD]).slices[0]
+    one = compare_models(scored.with_columns(twin=pl.lit(None, dtype=pl.Float64)), [TWIN, BAD]).slices[0]
     assert one.pairs == 0
     assert np.isnan(one.scores["bad"].value)
 
 
 def test_progress_is_told_slice_by_slice(scored: pl.DataFrame) -> None:
     seen: list[tuple[int, int]] = []
-    compare(scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total)))
+    compare_models(scored, [TWIN], by="source", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_bad_questions_are_usage_errors(scored: pl.DataFrame) -> None:
     with pytest.raises(UsageError, match="no model named 'goood'") as caught:
-        compare(scored, [GOOD, BAD], reference="goood")
+        compare_models(scored, [GOOD, BAD], reference="goood")
     assert "'good'" in caught.value.hint
     with pytest.raises(UsageError, match="'good' is named twice"):
-        compare(scored, [GOOD, GOOD])
+        compare_models(scored, [GOOD, GOOD])
     with pytest.raises(UsageError, match="no models"):
-        compare(scored, [])
+        compare_models(scored, [])
 
 
 def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(scored: pl.DataFrame) -> None:
-    one = compare(scored, [TWIN, ModelColumns(name="bad", members=("bad@1",))]).slices[0]
+    one = compare_models(scored, [TWIN, ModelColumns(name="bad", members=("bad@1",))]).slices[0]
     part = scored.filter(dataset="sts12")
     gold, twin, bad = (part[name].to_numpy() for name in ("gold", "twin", "bad@1"))
     rng, deltas = np.random.default_rng(9), []
@@ -161,8 +161,8 @@ def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(scor
 
 
 def test_p_is_corrected_over_each_two_models_of_all_slices(scored: pl.DataFrame) -> None:
-    found = compare(scored, [TWIN, GOOD, BAD], by="source")
-    tests = [compare(scored, [first, second], by="source") for first, second in combinations([TWIN, GOOD, BAD], 2)]
+    found = compare_models(scored, [TWIN, GOOD, BAD], by="source")
+    tests = [compare_models(scored, [first, second], by="source") for first, second in combinations([TWIN, GOOD, BAD], 2)]
     p = [next(iter(one.differences.values())).p for test in tests for one in test.slices]
     assert len(p) == 9
     corrected = sorted(np.maximum.accumulate(np.minimum(1, np.sort(p) * np.arange(9, 0, -1))))
@@ -175,7 +175,7 @@ def test_p_is_corrected_over_each_two_models_of_all_slices(scored: pl.DataFrame)
 def test_letters_never_contradict_stars_or_intervals(scored: pl.DataFrame, by: str) -> None:
     models = [ModelColumns(name=name, members=(name,)) for name in NOISE]
     for reference in NOISE:
-        for one in compare(scored, models, by=by, reference=reference).slices:
+        for one in compare_models(scored, models, by=by, reference=reference).slices:
             for name, difference in one.differences.items():
                 is_shared = bool(set(one.scores[name].letters) & set(one.scores[reference].letters))
                 assert difference.significant == (not is_shared) or np.isnan(difference.p)
@@ -194,7 +194,7 @@ def test_pairs_that_share_a_sentence_widen_intervals_where_their_errors_agree(ta
         one=pl.col("gold") + pl.Series(np.repeat(rng.normal(scale=2, size=26), 5)), two=pl.col("gold") + pl.Series(rng.normal(size=130))
     )
     models = [ModelColumns(name=name, members=(name,)) for name in ("two", "one")]
-    free, tied = (compare(frame, models).slices[0] for frame in (together, shared_sentences(together)))
+    free, tied = (compare_models(frame, models).slices[0] for frame in (together, shared_sentences(together)))
     assert free.sentences == 200
     assert tied.sentences == 120
     assert free.design_effect < 1.05
@@ -212,7 +212,7 @@ def test_sentences_that_recur_in_another_dataset_are_counted_in_averages(make_pa
     error = np.tile(rng.normal(scale=3, size=60), 7)
     apart = apart.with_columns(twin=pl.col("gold") + pl.Series(error))
     again = apart.with_columns(pl.concat_str(pl.lit("s"), pl.col("pair")).alias("sentence1"))
-    free, recurring = (compare(frame, [TWIN]).slices[-1].scores["twin"].uncertainty for frame in (apart, again))
+    free, recurring = (compare_models(frame, [TWIN]).slices[-1].scores["twin"].uncertainty for frame in (apart, again))
     assert recurring.rows > 5 * free.rows
 
 
@@ -222,41 +222,43 @@ def test_models_that_share_runs_are_compared_seed_by_seed(scored: pl.DataFrame) 
     good = ModelColumns(name="good", members=GOOD.members, seeds=GOOD.seeds, runs=runs)
     mix = ModelColumns(name="mix", members=("mix@1", "mix@2", "mix@3"), seeds=(1, 2, 3), runs=runs)
     stranger = ModelColumns(name="mix", members=mix.members, seeds=(4, 5, 6), runs=tuple(frozenset({f"x@{seed}"}) for seed in (1, 2, 3)))
-    assert compare(shifted, [good, mix]).slices[0].differences["mix"].uncertainty.seeds == 0
-    assert compare(shifted, [good, stranger]).slices[0].differences["mix"].uncertainty.seeds >= 0
+    assert compare_models(shifted, [good, mix]).slices[0].differences["mix"].uncertainty.seeds == 0
+    assert compare_models(shifted, [good, stranger]).slices[0].differences["mix"].uncertainty.seeds >= 0
 
 
 def test_equivalence_needs_an_interval_within_the_margin(scored: pl.DataFrame) -> None:
     near = scored.with_columns(near=pl.col("twin") + pl.Series(np.random.default_rng(3).normal(scale=0.004, size=130)))
     models = [TWIN, ModelColumns(name="near", members=("near",)), ModelColumns(name="bad", members=("bad@1",))]
-    one = compare(near, models, margin=0.02).slices[0]
+    one = compare_models(near, models, margin=0.02).slices[0]
     assert one.differences["near"].equivalent
     assert not one.differences["near"].significant
     assert not one.differences["bad"].equivalent
-    assert not compare(near, models, margin=1e-5).slices[0].differences["near"].equivalent
-    assert np.isnan(compare(near, models).slices[0].differences["near"].p_equivalent)
+    assert not compare_models(near, models, margin=1e-5).slices[0].differences["near"].equivalent
+    assert np.isnan(compare_models(near, models).slices[0].differences["near"].p_equivalent)
 
 
 def test_single_seeds_and_two_seeds_are_named_in_the_notes(scored: pl.DataFrame) -> None:
     single = ModelColumns(name="good", members=("good@1",), seeds=(1,))
-    notes = compare(scored, [single, BAD]).notes
+    notes = compare_models(scored, [single, BAD]).notes
     borrowed = "a difference from a model of several seeds takes that one's spread"
     assert f"one seed: the interval is about this checkpoint, not the recipe; {borrowed}: good" in notes
     pooled = "in a difference it is pooled with the other recipe's"
     assert f"two seeds: the spread over seeds is hardly known, which makes intervals wide; {pooled}: bad" in notes
     named = ModelColumns(name="good@1", members=("good@1",), seeds=(1,))
-    assert not any("one seed" in note for note in compare(scored, [named, TWIN]).notes)
+    assert not any("one seed" in note for note in compare_models(scored, [named, TWIN]).notes)
 
 
 def test_a_closed_test_is_corrected_by_the_design_effect(scored: pl.DataFrame) -> None:
     models = [TWIN, ModelColumns(name="one", members=("one",))]
     errors = pl.Series(np.repeat(np.random.default_rng(0).normal(scale=2, size=26), 5))
     scored = scored.with_columns(one=pl.col("gold") + errors)
-    free, tied = (compare(frame, models, test="williams").slices[0].differences["one"] for frame in (scored, shared_sentences(scored)))
+    free, tied = (
+        compare_models(frame, models, test="williams").slices[0].differences["one"] for frame in (scored, shared_sentences(scored))
+    )
     assert free.test == "williams"
     assert free.p < tied.p
 
 
 def test_tiny_slices_are_named(scored: pl.DataFrame) -> None:
-    (note,) = compare(scored, [TWIN, BAD]).slices[1].notes
+    (note,) = compare_models(scored, [TWIN, BAD]).slices[1].notes
     assert note == "only 30 rows with 60 distinct sentences: its intervals are wide and approximate"

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from embedlab.analysis.comparison import compare
+from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.correlations import correlate
 from embedlab.analysis.scores import ModelColumns, pair_table
 from embedlab.data.source import Source
@@ -41,11 +41,11 @@ def test_dice_as_the_model_gives_the_golden_numbers(name: str, real: pl.DataFram
 
 def test_averages_and_fifths_of_the_real_corpora(real: pl.DataFrame) -> None:
     dice = [ModelColumns(name="dice", members=("dice",))]
-    by_dataset = {one.key: one.scores["dice"].value for one in compare(real, dice).slices}
+    by_dataset = {one.key: one.scores["dice"].value for one in compare_models(real, dice).slices}
     assert 100 * by_dataset["sts12-16"] == pytest.approx(57.1, abs=0.05)
     assert 100 * by_dataset["average of seven"] == pytest.approx(
         sum(GOLDEN[name][0] or 0 for name in GOLDEN if ":" not in name) / 7, abs=0.01
     )
-    fifths = [one for one in compare(real, dice, by="dice").slices if one.key.startswith("sts-benchmark/")]
+    fifths = [one for one in compare_models(real, dice, by="dice").slices if one.key.startswith("sts-benchmark/")]
     assert [one.pairs for one in fifths] == [1726, 1726, 1726, 1725, 1725]
     assert [int(one.notes[0].split()[0]) for one in fifths[:4]] == [186, 487, 259, 194]

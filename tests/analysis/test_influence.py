@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.influence import Metric, metric_influence, metric_value, spearman_influence
+from embedlab.analysis.influence import ClassMetric, metric_influence, metric_value, spearman_influence
 
 metrics = pytest.importorskip("sklearn.metrics")
 
@@ -48,7 +48,7 @@ def test_a_constant_or_unscored_column_has_no_influence_values() -> None:
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "matthews"])
-def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: Metric) -> None:
+def test_influence_on_a_metric_is_its_change_when_an_item_weighs_more(metric: ClassMetric) -> None:
     gold, predicted = labels()
     assert metric_value(gold, predicted, metric) == pytest.approx(SLOW[metric](gold, predicted))
     step, changes = 1e-5, []

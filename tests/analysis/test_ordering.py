@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, norm, spearmanr, t
 
-from embedlab.analysis.evidence import Rows
+from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import spearman_influence
 from embedlab.analysis.ordering import Estimate, Ordering, kendall
 
@@ -14,7 +14,7 @@ PAIRS = 400
 
 
 def estimate(scores: list[np.ndarray], gold: np.ndarray, *, texts: np.ndarray | None = None, is_recipe: bool = True) -> Estimate:
-    rows = Rows(
+    rows = SliceRows(
         contributions=np.array([spearman_influence(gold, one) for one in scores]) / len(gold),
         texts=np.arange(2 * len(gold), dtype=np.uint64).reshape(-1, 2) if texts is None else texts,
         groups=np.zeros(len(gold), np.intp),

@@ -4,11 +4,11 @@ import pytest
 
 from embedlab.analysis.overlap import dice, dice_column
 from embedlab.core.paths import PACKAGE
-from embedlab.data.words import normalise, words
+from embedlab.data.words import distinct_words, normalise
 
 
 def test_words_are_a_lower_cased_set() -> None:
-    assert words("The cat -- the CAT's hat, café_1!") == {"the", "cat", "s", "hat", "café_1"}
+    assert distinct_words("The cat -- the CAT's hat, café_1!") == {"the", "cat", "s", "hat", "café_1"}
 
 
 def test_dice_gives_the_five_published_values() -> None:

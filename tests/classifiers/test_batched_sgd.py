@@ -9,11 +9,11 @@ from embedlab.classifiers.batched_sgd import fit_classifiers, plan_pass, shuffle
 from embedlab.classifiers.fits import Fits, Problem
 from embedlab.classifiers.folds import Fold, hold_back, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
-from embedlab.classifiers.settings import Schedule
+from embedlab.classifiers.settings import FitSchedule
 from tests.tasks.slow_classifier import slow_fit
 
-ADAM = Schedule(optimiser="adam", lr=1e-2, batch=16, tenacity=2, passes_per_check=2, max_passes=60)
-RMSPROP = Schedule(optimiser="rmsprop", lr=1e-2, batch=32, tenacity=1, passes_per_check=1, max_passes=30)
+ADAM = FitSchedule(optimiser="adam", lr=1e-2, batch=16, tenacity=2, passes_per_check=2, max_passes=60)
+RMSPROP = FitSchedule(optimiser="rmsprop", lr=1e-2, batch=32, tenacity=1, passes_per_check=1, max_passes=30)
 L2 = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
@@ -30,7 +30,7 @@ def problem(rows: int = 203, dim: int = 7, classes: int = 3) -> Problem:
 
 @pytest.mark.parametrize("schedule", [ADAM, RMSPROP], ids=["adam", "rmsprop"])
 @pytest.mark.parametrize("classes", [2, 5])
-def test_the_batch_of_fits_equals_one_fit_at_a_time(schedule: Schedule, classes: int) -> None:
+def test_the_batch_of_fits_equals_one_fit_at_a_time(schedule: FitSchedule, classes: int) -> None:
     task = problem(classes=classes)
     fits = Fits.grid(stratified_folds(task.labels.numpy(), 5), L2)
     fitted = fit_classifiers(task, fits, schedule, seed=3)

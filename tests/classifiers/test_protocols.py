@@ -14,7 +14,7 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.fits import Problem
 from embedlab.classifiers.folds import HELD_BACK
 from embedlab.classifiers.protocols import Protocol
-from embedlab.classifiers.settings import SETTINGS, Schedule, Setting
+from embedlab.classifiers.settings import SETTINGS, FitSchedule, Setting
 from tests.tasks import slow_protocol
 from tests.tasks.slow_protocol import SlowProtocol
 
@@ -24,13 +24,13 @@ EXPECTED: Mapping[SettingName, Setting] = MappingProxyType(
         "literature": Setting(
             name="literature",
             folds=10,
-            schedule=Schedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4, max_passes=200),
+            schedule=FitSchedule(optimiser="adam", lr=1e-3, batch=64, tenacity=5, passes_per_check=4, max_passes=200),
             l2=L2,
         ),
         "prototyping": Setting(
             name="prototyping",
             folds=5,
-            schedule=Schedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2, max_passes=200),
+            schedule=FitSchedule(optimiser="rmsprop", lr=1e-2, batch=128, tenacity=3, passes_per_check=2, max_passes=200),
             l2=L2,
         ),
         "exact": Setting(name="exact", folds=10, schedule=None, l2=L2),

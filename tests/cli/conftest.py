@@ -11,7 +11,7 @@ import pytest
 from embedlab.cli.app import main
 from embedlab.core.recipe import from_table
 from embedlab.runs import events
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 
 
@@ -61,7 +61,7 @@ def finished_run(tmp_path: Path) -> RunFolder:
     )
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     data = [{"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True}]
-    run.write_once(recipe, environment(seed=1, device="cpu", precision="float32", threads=1, data=data))
+    run.write_once(recipe, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=data))
     with events.EventLog(run.events_file) as log:
         log.append(events.Started(time=1.0, pid=1, host="here", steps=9))
         log.append(events.Step(time=2.0, stage=0, epoch=1.0, step=9, steps=9, loss=0.5, lr=0.0, rows_per_s=1.0, eta_s=0.0, memory_mib=1.0))

@@ -14,7 +14,7 @@ from embedlab.core.names import task_names
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_missing_data_is_refused_before_a_model_is_loaded(command: str, task: st
 def glue_run(tmp_path: Path) -> RunFolder:
     """A finished run of a classifier on a GLUE task, as far as can be seen without loading it."""
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    run.write_once(load_recipe("glue-finetune"), environment(seed=1, device="cpu", precision="float32", threads=1, data=[]))
+    run.write_once(load_recipe("glue-finetune"), collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]))
     run.model.mkdir(parents=True)
     return run
 

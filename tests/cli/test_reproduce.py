@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from embedlab.analysis.ordering import Agreement
+from embedlab.analysis.ordering import RankAgreement
 from embedlab.cli.reproduce_models import Evaluated, absent_rows
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
@@ -140,7 +140,7 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
 
 def test_rows_that_score_alike_have_no_tau() -> None:
     (table,) = select_tables("liao", "table6")
-    ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=Agreement(tau=nan, low=nan, high=nan))
+    ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=RankAgreement(tau=nan, low=nan, high=nan))
     notes = orders_table(table, RowOrder(pairs=(), rankings=(ranking,))).notes
     assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
 

@@ -14,7 +14,7 @@ import pytest
 from embedlab.cli.commands.train import _as_before
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(
     assert "a checkpoint is saved" in stopped.err
     assert "--resume" in stopped.err
     run = RunFolder(tmp_path / "runs-sample" / "snli-ce" / "seed-1")
-    assert status(run).state == "interrupted"
+    assert run_status(run).state == "interrupted"
     assert list(run.checkpoints.glob("step-*"))
     without = embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), "-q")
     assert without.code == 2
@@ -271,11 +271,11 @@ def test_a_detached_run_is_followed_and_cancelled(
     removed = embedlab("runs", "rm", "snli-ce", "--yes", "--sample")
     assert (removed.code, "embedlab runs cancel --sample snli-ce@1" in removed.err) == (2, True)
     assert "is running" in embedlab("train", "snli-ce", "--sample", "--resume").err
-    while status(run).step is None and process.status() != psutil.STATUS_ZOMBIE:
+    while run_status(run).step is None and process.status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.1)
     assert embedlab("runs", "cancel", "snli-ce", "--sample").code == 0
     process.wait()
-    assert status(run).state == "cancelled"
+    assert run_status(run).state == "cancelled"
     assert "training snli-ce" in run.log_file.read_text()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from embedlab.core.recipe import from_table
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Answer, Embedlab
 from tests.tasks.labelled_sentences import write_mrpc, write_sst2
@@ -47,7 +47,7 @@ def recipe_of_two_seeds(tmp_path: Path) -> str:
     recipe = from_table({"summary": "A test.", "encoder": {"model": "tiny", "pooling": "mean"}, "stage": [stage]}, name="two", where="test")
     for seed in (1, 2):
         run = RunFolder.of(tmp_path / "runs", "two", seed)
-        run.write_once(recipe, environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[]))
+        run.write_once(recipe, collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[]))
         build_random_encoder(run.model, seed=seed)
     return "two"
 

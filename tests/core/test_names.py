@@ -5,7 +5,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.names import (
     has_own_units,
-    nearest,
+    nearest_name,
     objective_names,
     objective_options,
     recipe_names,
@@ -37,8 +37,8 @@ def test_a_task_says_itself_what_its_numbers_are() -> None:
 
 
 def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
-    assert nearest("SBERT", ["sbert", "defsent"]) == "sbert"
-    assert nearest("qqqq", ["sbert", "defsent"]) is None
+    assert nearest_name("SBERT", ["sbert", "defsent"]) == "sbert"
+    assert nearest_name("qqqq", ["sbert", "defsent"]) is None
 
 
 def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
@@ -48,7 +48,7 @@ def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
 
 
 def test_the_shortest_name_that_begins_with_what_was_typed_is_the_nearest() -> None:
-    assert nearest("sts-b", ["sts12", "sts-benchmark-long", "sts-benchmark"]) == "sts-benchmark"
+    assert nearest_name("sts-b", ["sts12", "sts-benchmark-long", "sts-benchmark"]) == "sts-benchmark"
 
 
 @pytest.mark.parametrize("name", ["../secrets", "no/such", "missing.toml"])

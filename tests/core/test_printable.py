@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from embedlab.core.printable import ERRORS, ascii_json, one_line, visible, without_formula
+from embedlab.core.printable import ERROR_HANDLER, ascii_json, one_line, visible, without_formula
 
 OBEYED = ["\x00", "\x07", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\x9f", "\u2028", "\u202e", "\u2066", "\ud800", "\uffff"]
 
@@ -27,8 +27,8 @@ def test_escaped_json_is_read_as_the_same_values() -> None:
 
 
 def test_an_encoding_that_lacks_a_character_gets_its_escape_or_a_plain_sign() -> None:
-    assert "a – ± é 🎸".encode("ascii", ERRORS) == b"a - +- \\u00e9 \\ud83c\\udfb8"
-    assert "é\udcff".encode("utf-8", ERRORS) == b"\xc3\xa9\\udcff"
+    assert "a – ± é 🎸".encode("ascii", ERROR_HANDLER) == b"a - +- \\u00e9 \\ud83c\\udfb8"
+    assert "é\udcff".encode("utf-8", ERROR_HANDLER) == b"\xc3\xa9\\udcff"
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-negated", "@SUM(A1)", "\tx", "\rx", "-1+2", "--"])

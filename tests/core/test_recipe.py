@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.recipe import MixSection, differences, from_table, load_recipe, to_table, to_toml
+from embedlab.core.recipe import MixSection, from_table, load_recipe, recipe_differences, recipe_to_table, to_toml
 from embedlab.core.schema import read_toml
 
 
@@ -60,8 +60,8 @@ def test_a_recipe_without_a_dev_score_stays_so_in_its_resolved_file(tmp_path: Pa
 
 def test_differences_name_key_old_and_new_value() -> None:
     old, new = load_recipe("snli-supcl"), load_recipe("snli-supcl", ["objective.weight=0.1"])
-    assert differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]
-    assert differences(old, old) == []
+    assert recipe_differences(old, new) == [("stage.0.objective.weight", 0.3, 0.1)]
+    assert recipe_differences(old, old) == []
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_unreadable_recipe_file_is_missing_not_a_crash(tmp_path: Path) -> Non
 
 
 def test_two_stages_need_a_stage_in_the_key(tmp_path: Path) -> None:
-    table = to_table(load_recipe("snli-ce"))
+    table = recipe_to_table(load_recipe("snli-ce"))
     table["stage"] = [table["stage"][0], table["stage"][0]]
     from embedlab.core.overrides import set_value
 
@@ -162,9 +162,9 @@ def test_a_mix_of_one_stage_is_refused() -> None:
 def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
     recipe = load_recipe("multitask", ["mix.combine=surgery"])
     assert recipe.mix == MixSection(combine="surgery", until="smallest")
-    assert from_table(to_table(recipe), name="multitask", where="test") == recipe
+    assert from_table(recipe_to_table(recipe), name="multitask", where="test") == recipe
     assert recipe.hash != load_recipe("multitask").hash
-    assert "mix" not in to_table(load_recipe("sbert-defsent-multi"))
+    assert "mix" not in recipe_to_table(load_recipe("sbert-defsent-multi"))
 
 
 @pytest.mark.parametrize(

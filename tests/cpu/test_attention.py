@@ -11,21 +11,21 @@ from embedlab.cpu import padded_attention as filled_attention
 from embedlab.cpu.attention import BF16_SENTENCES, FUSED_TOKENS, VECTOR, attend
 from embedlab.cpu.linear import can_multiply
 from embedlab.cpu.padding import padded_layout
-from embedlab.cpu.spans import Span
+from embedlab.cpu.spans import TokenSpan
 
 HEADS, DIM = 3, 4
-LENGTHS = [Span(3, 2, 2), Span(2, VECTOR - 1, VECTOR - 1), Span(1, VECTOR, VECTOR), Span(2, FUSED_TOKENS, FUSED_TOKENS)]
-FIRSTS = [Span(span.sentences, 1, span.tokens) for span in LENGTHS]
+LENGTHS = [TokenSpan(3, 2, 2), TokenSpan(2, VECTOR - 1, VECTOR - 1), TokenSpan(1, VECTOR, VECTOR), TokenSpan(2, FUSED_TOKENS, FUSED_TOKENS)]
+FIRSTS = [TokenSpan(span.sentences, 1, span.tokens) for span in LENGTHS]
 
 
-def states_of(spans: Sequence[Span], kind: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
+def states_of(spans: Sequence[TokenSpan], kind: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(3)
     selected = sum(span.sentences * span.query_tokens for span in spans)
     key_places = sum(span.sentences * span.tokens for span in spans)
     return tuple(torch.randn(tokens, HEADS, DIM).to(kind).requires_grad_() for tokens in (selected, key_places, key_places))  # type: ignore[return-value]
 
 
-def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], scale: float, masks: Sequence[Tensor] = ()) -> Tensor:
+def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], scale: float, masks: Sequence[Tensor] = ()) -> Tensor:
     """One sentence and one head at a time; MASKS have those of one after the other, and may be for more tokens."""
     mixed, selected, key_places = [], 0, 0
     left = iter([mask for part in masks for mask in part])
@@ -45,7 +45,7 @@ def by_loop(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[Span], sc
 
 
 @pytest.mark.parametrize("spans", [LENGTHS, FIRSTS], ids=["all-ask", "first-tokens-ask"])
-def test_each_sentence_attends_to_itself_alone(spans: list[Span]) -> None:
+def test_each_sentence_attends_to_itself_alone(spans: list[TokenSpan]) -> None:
     states = states_of(spans)
     torch.testing.assert_close(attend(*states, spans, scale=0.3), by_loop(*states, spans, 0.3))
     with torch.inference_mode():
@@ -54,7 +54,7 @@ def test_each_sentence_attends_to_itself_alone(spans: list[Span]) -> None:
 
 @pytest.mark.parametrize("rate", [0.0, 0.4])
 @pytest.mark.parametrize("spans", [LENGTHS, FIRSTS], ids=["all-ask", "first-tokens-ask"])
-def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gradient_is_the_loops(spans: list[TokenSpan], rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
     masks: list[Tensor] = []
     draw = filled_attention.dropout_mask
 
@@ -75,7 +75,7 @@ def test_the_gradient_is_the_loops(spans: list[Span], rate: float, monkeypatch: 
 
 
 @pytest.mark.parametrize(("spans", "rounding"), [(LENGTHS[:-1], 1e-6), (LENGTHS, 4e-3)], ids=["short", "long-too"])
-def test_bf16_states_of_short_sentences_are_encoded_in_float32_under_autocast_too(spans: list[Span], rounding: float) -> None:
+def test_bf16_states_of_short_sentences_are_encoded_in_float32_under_autocast_too(spans: list[TokenSpan], rounding: float) -> None:
     states = states_of(spans, torch.bfloat16)
     expected = by_loop(*(part.float() for part in states), spans, 0.3).bfloat16()
     with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
@@ -83,7 +83,7 @@ def test_bf16_states_of_short_sentences_are_encoded_in_float32_under_autocast_to
 
 
 @pytest.mark.parametrize("spans", [LENGTHS, FIRSTS], ids=["all-ask", "first-tokens-ask"])
-def test_bf16_states_learn_in_bf16_what_they_learn_in_float32_to_half_a_percent(spans: list[Span]) -> None:
+def test_bf16_states_learn_in_bf16_what_they_learn_in_float32_to_half_a_percent(spans: list[TokenSpan]) -> None:
     states = states_of(spans, torch.bfloat16)
     goal = torch.randn_like(states[0])
     wide = tuple(part.detach().double().requires_grad_() for part in states)
@@ -124,7 +124,7 @@ def test_only_bf16_whose_products_onednn_builds_programs_for_has_whole_multiples
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("spans", [LENGTHS[:-1], LENGTHS, FIRSTS], ids=["short", "long-too", "first-tokens-ask"])
-def test_tokens_of_no_sentence_attend_to_nothing_and_learn_nothing(spans: list[Span], kind: torch.dtype) -> None:
+def test_tokens_of_no_sentence_attend_to_nothing_and_learn_nothing(spans: list[TokenSpan], kind: torch.dtype) -> None:
     states = states_of(spans, kind)
     more = tuple(torch.cat([part.detach(), torch.full((3, HEADS, DIM), 9.0, dtype=kind)]).requires_grad_() for part in states)
     goal = torch.randn_like(more[0])

@@ -13,7 +13,7 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.cpu import engine, thread_pool
 from embedlab.cpu.dropout import BitDropout
-from embedlab.cpu.engine import describe
+from embedlab.cpu.engine import describe_engine
 from embedlab.cpu.linear import FastLinear
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import machine
@@ -71,8 +71,8 @@ def test_int8_is_a_precision_and_not_the_engine(tiny_encoder: Path) -> None:
 def test_the_setting_decides() -> None:
     assert machine(Settings(device="cpu")).has_cpu_engine
     assert not machine(Settings(device="cpu", cpu_engine="off")).has_cpu_engine
-    assert describe(is_on=True).startswith("on, ")
-    assert describe(is_on=False).startswith("off: ")
+    assert describe_engine(is_on=True).startswith("on, ")
+    assert describe_engine(is_on=False).startswith("off: ")
 
 
 def test_the_door_alone_does_not_load_transformers() -> None:

@@ -8,7 +8,7 @@ import torch
 from embedlab.cpu import linear as products
 from embedlab.cpu import packing
 from embedlab.cpu.forward import PaddedForward
-from embedlab.cpu.packing import ARCHITECTURES, pack
+from embedlab.cpu.packing import ARCHITECTURES, pack_sentences
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
@@ -84,7 +84,7 @@ def test_every_pooling_reads_a_packed_sentence_alone(pooling: str, tmp_path: Pat
 
 
 def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> None:
-    packed = pack(MASK)
+    packed = pack_sentences(MASK)
     assert sorted(packed.places.tolist()) == MASK.flatten().nonzero().flatten().tolist()
     assert packed.spans == ((1, 2), (2, 3), (1, 4), (1, 5))
     assert packed.order.tolist() == [4, 1, 2, 3, 0]
@@ -93,7 +93,7 @@ def test_a_pack_holds_each_token_once_and_sentences_of_one_length_together() -> 
 
 def test_a_pack_is_filled_up_with_tokens_of_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "rows_to_multiply", lambda rows: rows + 3)
-    packed = pack(MASK, is_padded=True)
+    packed = pack_sentences(MASK, is_padded=True)
     assert len(packed.places) == len(packed.columns) == MASK.sum() + 3
     assert sum(packed.sizes) == MASK.sum()
 

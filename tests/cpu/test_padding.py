@@ -3,11 +3,11 @@
 import torch
 
 from embedlab.cpu.padding import FILL, LONG, padded_layout
-from embedlab.cpu.spans import Span
+from embedlab.cpu.spans import TokenSpan
 
 HEADS = 2
-SPANS = (Span(2, 3, 3), Span(1, FILL, FILL), Span(3, FILL + 1, FILL + 1))
-FIRSTS = tuple(Span(span.sentences, 1, span.tokens) for span in SPANS)
+SPANS = (TokenSpan(2, 3, 3), TokenSpan(1, FILL, FILL), TokenSpan(3, FILL + 1, FILL + 1))
+FIRSTS = tuple(TokenSpan(span.sentences, 1, span.tokens) for span in SPANS)
 LENGTHS = [3, 3, FILL, FILL + 1, FILL + 1, FILL + 1]
 
 
@@ -69,5 +69,5 @@ def test_where_one_token_of_each_sentence_asks_it_still_does() -> None:
 
 
 def test_blocks_of_long_sentences_are_not_multiplied() -> None:
-    layout = padded_layout((Span(1, LONG - FILL, LONG - FILL), Span(1, LONG, LONG), Span(1, 10 * LONG, 10 * LONG)), HEADS, 4)
+    layout = padded_layout((TokenSpan(1, LONG - FILL, LONG - FILL), TokenSpan(1, LONG, LONG), TokenSpan(1, 10 * LONG, 10 * LONG)), HEADS, 4)
     assert layout.key_places.shapes == ((4 * HEADS, LONG - FILL), (HEADS, LONG), (HEADS, 10 * LONG))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from embedlab.cpu import linear
-from embedlab.cpu.engine import describe
+from embedlab.cpu.engine import describe_engine
 from embedlab.cpu.linear import FastLinear, can_multiply, why_not
 from embedlab.cpu.probe import flaw
 from embedlab.encoders.checkpoint import load_transformer
@@ -84,8 +84,8 @@ def test_where_an_operator_is_not_as_it_was_torch_multiplies_and_doctor_says_why
         operators["_linear_pointwise"] = change(own._linear_pointwise)
     replace_operators(monkeypatch, **operators)
     _ = [answer.cache_clear() for answer in (can_multiply, why_not)]  # type: ignore[func-returns-value]
-    assert expected in describe(is_on=True)
-    assert "oneDNN multiplies" not in describe(is_on=True)
+    assert expected in describe_engine(is_on=True)
+    assert "oneDNN multiplies" not in describe_engine(is_on=True)
     encoder = load_transformer(str(tmp_path), MACHINE)
     assert not any(isinstance(module, FastLinear) for module in encoder.backbone.modules())
     np.testing.assert_allclose(encoder.encode(["a man runs", "a"]), sound, atol=1e-5)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.definitions import SPLITS, read_definitions, split_of
+from embedlab.data.definitions import WORD_SPLITS, read_definitions, split_of
 from embedlab.data.source import Source
 from tests.data.conftest import Write
 
@@ -14,7 +14,7 @@ WORDS = [f"word{number}" for number in range(2000)]
 
 def test_no_word_is_in_two_splits_and_case_does_not_matter() -> None:
     assert {split_of(word) == split_of(word.upper()) for word in WORDS} == {True}
-    share = {split: sum(split_of(word) == split for word in WORDS) / len(WORDS) for split in SPLITS}
+    share = {split: sum(split_of(word) == split for word in WORDS) / len(WORDS) for split in WORD_SPLITS}
     assert share["train"] == pytest.approx(0.8, abs=0.03)
     assert share["dev"] == pytest.approx(0.1, abs=0.02)
     assert share["test"] == pytest.approx(0.1, abs=0.02)
@@ -22,7 +22,7 @@ def test_no_word_is_in_two_splits_and_case_does_not_matter() -> None:
 
 def test_the_splits_together_are_the_whole(write: Write) -> None:
     path = write("d.tsv", "".join(f"{word}\tfirst {word}\n{word}\tsecond {word}\n" for word in WORDS[:200]))
-    parts = {split: Source().open(str(path), split, kind="definitions") for split in SPLITS}
+    parts = {split: Source().open(str(path), split, kind="definitions") for split in WORD_SPLITS}
     assert sum(parts[split].state.rows for split in ("train", "dev", "test")) == parts["all"].state.rows == 400
     words = [set(parts[split].frame["word"]) for split in ("train", "dev", "test")]
     assert sum(map(len, words)) == 200

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.data.dataset import Part, State
-from embedlab.data.overlaps import KnownText, overlap, overlaps
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.overlaps import KnownText, find_overlaps, overlap
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
 from embedlab.data.words import normalise
@@ -11,7 +11,7 @@ from embedlab.data.words import normalise
 
 def part(name: str, **columns: list[str]) -> Part:
     frame = pl.DataFrame(columns)
-    return Part(frame=frame, state=State(name=name, split="test", rows=len(frame), expected_rows=None, origin="file"))
+    return Part(frame=frame, state=DatasetState(name=name, split="test", rows=len(frame), expected_rows=None, origin="file"))
 
 
 NLI = part("nli", premise=["A dog runs.", "A cat", "x"], hypothesis=["a dog  RUNS", "it sleeps", "y"])
@@ -55,7 +55,7 @@ def test_a_row_without_a_word_shares_nothing_either() -> None:
 
 
 def test_every_training_set_meets_every_evaluation_set() -> None:
-    table = overlaps([NLI, STS], [STS])
+    table = find_overlaps([NLI, STS], [STS])
     assert table.select("training", "evaluation", "shared_pairs").rows() == [("nli:test", "sts:test", 1), ("sts:test", "sts:test", 3)]
 
 
@@ -63,7 +63,7 @@ def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path)
     source = Source(folder=shared_data, offline=True)
     train = source.open("sts-benchmark", "train")
     years = [source.open(f"sts{year}") for year in range(12, 17)]
-    assert overlaps([train], years)["shared_pairs"].sum() == 4760
+    assert find_overlaps([train], years)["shared_pairs"].sum() == 4760
     # The same count by plain sets, for one year.
     known = {frozenset((normalise(a), normalise(b))) for a, b in train.frame.select("sentence1", "sentence2").iter_rows()}
     tested = years[0].frame.select("sentence1", "sentence2").iter_rows()

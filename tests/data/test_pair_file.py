@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import Kind
+from embedlab.data.dataset import DatasetKind
 from embedlab.data.source import Source
 from tests.data.conftest import Write
 
@@ -30,7 +30,7 @@ def test_every_format_gives_the_same_pairs(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sts", "sentences"])
-def test_a_folder_with_the_name_of_a_file_is_called_a_folder(kind: Kind, tmp_path: Path) -> None:
+def test_a_folder_with_the_name_of_a_file_is_called_a_folder(kind: DatasetKind, tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="is a folder"):
         Source().open(str(tmp_path), kind=kind)
 

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from embedlab.data.dataset import State
+from embedlab.data.dataset import DatasetState
 from embedlab.data.probing import suite
 from embedlab.data.published import content_of, other_files, published_hash, published_hashes, remarks
 from embedlab.data.source import Source, datasets
@@ -13,7 +13,9 @@ SICK = "SICK/SICK_trial.txt"
 
 
 def state(sha256: dict[str, str], *, rows: int = 500, partial: bool = False, empty: int = 0) -> dict[str, object]:
-    found = State(name="sick-r", split="dev", rows=rows, expected_rows=500, origin="folder", partial=partial, sha256=sha256, empty=empty)
+    found = DatasetState(
+        name="sick-r", split="dev", rows=rows, expected_rows=500, origin="folder", partial=partial, sha256=sha256, empty=empty
+    )
     return asdict(found)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders import cache as cache_module
-from embedlab.encoders.cache import PARTS, EmbeddingCache, sentence_keys
+from embedlab.encoders.cache import SEGMENT_FILES, EmbeddingCache, sentence_keys
 from tests.encoders.cache_writer import DIM, vectors_of
 
 WRITER = Path(__file__).with_name("cache_writer.py")
@@ -51,7 +51,9 @@ def test_another_fingerprint_or_dimension_is_never_served(tmp_path: Path) -> Non
 
 
 # A segment whose checksums are gone is one that an older embedlab wrote.
-@pytest.mark.parametrize(("part", "damage"), [*product(PARTS, ["half", "empty"]), ("vectors", "gone"), ("cut", "gone"), ("keys", "gone")])
+@pytest.mark.parametrize(
+    ("part", "damage"), [*product(SEGMENT_FILES, ["half", "empty"]), ("vectors", "gone"), ("cut", "gone"), ("keys", "gone")]
+)
 def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, damage: str) -> None:
     put(open_cache(tmp_path), np.arange(0, 50))
     (file,) = tmp_path.glob(f"f/*.{part}.npy")
@@ -68,7 +70,7 @@ def test_a_damaged_segment_is_ignored_and_removed(tmp_path: Path, part: str, dam
     assert len(list(tmp_path.glob("f/*.keys.npy"))) == 2
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", SEGMENT_FILES)
 def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(tmp_path: Path, part: str) -> None:
     numbers = np.arange(6)
     put(open_cache(tmp_path / "whole"), numbers)

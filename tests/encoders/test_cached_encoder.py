@@ -52,7 +52,7 @@ def test_a_second_process_would_compute_nothing_and_report_the_same(
 def test_only_new_sentences_are_computed_in_pieces_that_are_kept(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cached_encoder, "SENTENCES_AT_ONCE", 8)
+    monkeypatch.setattr(cached_encoder, "SENTENCES_PER_SAVE", 8)
     encoder = load(str(small_bert), cpu, tmp_path)
     encoder.encode(sentences[:20])
     whole = encoder.encode(sentences)

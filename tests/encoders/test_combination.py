@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.combination import CombinedEncoder, average, concat, normalized_average
+from embedlab.encoders.combination import CombinedEncoder, average_vectors, concat, normalized_average
 from embedlab.encoders.device import Machine
 from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 from embedlab.encoders.loading import load_encoder, load_scorer
@@ -19,7 +19,7 @@ def words(name: str, vectors: np.ndarray) -> WordVectorEncoder:
 
 
 def test_average_is_the_mean() -> None:
-    assert average([ONE, TWO]).tolist() == [[1.5, 3], [0, 0.5]]
+    assert average_vectors([ONE, TWO]).tolist() == [[1.5, 3], [0, 0.5]]
 
 
 def test_normalized_average_brings_each_to_length_one_first() -> None:

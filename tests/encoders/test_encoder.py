@@ -34,7 +34,7 @@ def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) 
     words = WordVectorEncoder(name="w", fingerprint="w", places={"a": 0, "b": 1, "c": 2, "d": 3}, vectors=vectors)
     first, second = ["a", "b", "c", "d", "a"], ["b", "b", "a", "c", "d"]
     whole = score_by_cosine(words, first, second)
-    monkeypatch.setattr(encoder, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
     assert score_by_cosine(words, first, second).tolist() == whole.tolist()
 
 

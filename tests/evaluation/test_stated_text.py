@@ -9,7 +9,7 @@ import pytest
 from embedlab.evaluation.provenance import training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT, stated_text_notes
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from tests.evaluation.test_training_text import recipe
 from tests.stored_json import store_values, stored_values
@@ -52,7 +52,7 @@ def test_word_vectors_are_of_unknown_text_and_published_checkpoints_of_what_thei
 
 def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it_was_trained(foreign: Path, tmp_path: Path) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    made_on = environment(seed=1, device="cpu", precision="bf16", threads=1, data=[])
+    made_on = collect_environment(seed=1, device="cpu", precision="bf16", threads=1, data=[])
     run.write_once(recipe("snli", "nli_softmax", encoder=str(foreign)), made_on)
     shutil.copytree(foreign, run.model)
     spec = ModelSpec(name="mine@1", kind="run", location=str(run.model), seed=1)

@@ -14,7 +14,7 @@ from huggingface_hub.utils import filter_repo_objects
 from embedlab.core.checksums import KEY
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
@@ -23,7 +23,7 @@ from embedlab.evaluation.provenance import overlap_mark, overlap_notes, training
 from embedlab.evaluation.training_text import TRAINING, lineage, store_lineage, training_text
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.tasks.task import TaskResult
@@ -40,7 +40,7 @@ def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolde
     run = RunFolder.of(runs, name, 1)
     states = [vars(state) for data in open_stages(made_by, source, 1) for state in data.states]
     plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
-    run.write_once(made_by, environment(seed=1, device="cpu", precision="float32", threads=1, data=plain))
+    run.write_once(made_by, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=plain))
     run.model.mkdir(parents=True)
     return run
 
@@ -143,7 +143,7 @@ def test_splits_of_one_name_are_counted_together(tmp_path: Path) -> None:
     run = finished(tmp_path, "a", recipe("snli", "nli_softmax"), SAMPLE)
     train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
     other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
-    state = State(name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder")
+    state = DatasetState(name="mnli", split="dev-matched", rows=3, expected_rows=None, origin="folder")
     parts = (Part(frame=train[:3], state=state), Part(frame=other, state=replace(state, split="dev-mismatched")))
     evaluation = Evaluation(
         task="glue", model="m", fingerprint="f", precision="float32", pooling=None, max_tokens=None, truncated=0,
@@ -161,7 +161,7 @@ def test_models_that_are_no_runs_have_learnt_from_nothing_known() -> None:
 def test_the_note_on_partial_data_tells_the_rows_that_a_run_drew_of_it(tmp_path: Path) -> None:
     part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 900, "partial": True}
     run = RunFolder.of(tmp_path, "few", 1)
-    made_on = environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
+    made_on = collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[{**part, "used": 20}, part])
     run.write_once(recipe("snli", "nli_softmax", rows=20), made_on)
     run.model.mkdir(parents=True)
     assert training_notes(member(run)) == (
@@ -177,7 +177,8 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(tmp_path: Path, sa
     run = RunFolder.of(tmp_path, "few", 1)
     more = {} if sample is None else {"sample": sample}
     run.write_once(
-        recipe("snli", "nli_softmax", rows=20, **more), environment(seed=1, device="cpu", precision="float32", threads=1, data=[part])
+        recipe("snli", "nli_softmax", rows=20, **more),
+        collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[part]),
     )
     run.model.mkdir(parents=True)
     assert training_notes(member(run))[0] == f"trained on 20 rows, {drawn}, of the 90 rows of snli train"

@@ -10,7 +10,7 @@ from embedlab.grids.cluster import pack_run, run_in_scratch, run_on_cluster, run
 from embedlab.grids.local import prepare_grid
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from tests.grids.conftest import STAND_IN
 from tests.grids.test_local import assert_each_done_once, expected_value
@@ -67,7 +67,7 @@ def test_a_cell_reports_by_its_files_alone(plan: GridPlan, folder: GridFolder, c
     assert "\x1b[31mred" in log.read_text()
     assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN).returncode == 0
     assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
-    assert status(plan.run(plan.cell(1))).state == "finished"
+    assert run_status(plan.run(plan.cell(1))).state == "finished"
 
 
 def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_run_made_apart_is_brought_back(plan: GridPlan, tmp_path: Path) -> Non
     assert outcome.archive is not None
     run = plan.run(plan.cell(2))
     unpack_run(outcome.archive, run)
-    assert status(run).state == "finished"
+    assert run_status(run).state == "finished"
     assert (run.model / "value").read_text() == expected_value(plan, 2)
 
 

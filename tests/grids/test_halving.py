@@ -53,7 +53,7 @@ def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, 
     assert {lr: entry.state for lr, entry in found.items()} == {"1e-05": "stopped", "2e-05": "stopped", "4e-05": "done", "5e-05": "done"}
     assert found["1e-05"].reason == "dev 10.00 after 50% of the training: place 4 of 4"
     stopped = plan.run(plan.cell(found["1e-05"].number))
-    assert max(event.step for event in events.follow(stopped.events_file)[0] if isinstance(event, events.Dev)) < 8
+    assert max(event.step for event in events.events_after(stopped.events_file)[0] if isinstance(event, events.Dev)) < 8
 
     prepare_grid(plan, folder, rungs)  # the same budget leaves them stopped, none brings them to the end
     with Queue(folder.queue_file) as queue:

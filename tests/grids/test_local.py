@@ -22,7 +22,7 @@ from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue, QueueEntry
 from embedlab.grids.worker import Worker
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from tests.grids.conftest import GRID, SHORT, STAND_IN, plan_of
 
 
@@ -44,7 +44,7 @@ def assert_each_done_once(plan: GridPlan, folder: GridFolder) -> None:
     assert Counter(entry.state for entry in entries(folder)) == {"done": len(plan)}
     for cell in plan.cells:
         run = plan.run(cell)
-        told, _ = events.follow(run.events_file)
+        told, _ = events.events_after(run.events_file)
         assert sum(isinstance(event, events.Finished) for event in told) == 1, cell.id
         assert (run.path / "evaluated").read_text() == "sts\n", cell.id
         assert (run.model / "value").read_text() == expected_value(plan, cell.number)
@@ -165,7 +165,7 @@ def test_an_orphaned_cell_is_waited_for_and_not_done_twice(
     monkeypatch.setenv("STEP_S", "0.01")
     run_local(short_plan, short_folder, 2, program=STAND_IN)
     assert_each_done_once(short_plan, short_folder)
-    told, _ = events.follow(short_plan.run(short_plan.cell(1)).events_file)
+    told, _ = events.events_after(short_plan.run(short_plan.cell(1)).events_file)
     assert sum(isinstance(event, events.Started) for event in told) == 1
 
 
@@ -274,10 +274,10 @@ def test_a_cell_that_is_stopped_while_it_starts_is_not_running(plan: GridPlan, f
     assert lock.acquire()
     process = lock.start(("sh", "-c", "exec sleep 60"), ["train"], os.environ, run).process
     lock.close()
-    assert status(run).state == "starting"
+    assert run_status(run).state == "starting"
     process.terminate()
     process.wait()
-    assert status(run).state == "crashed"
+    assert run_status(run).state == "crashed"
     assert run.holder() is None
 
 

@@ -9,7 +9,7 @@ from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot
 from embedlab.runs.environment import Environment
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, EventLog, Finished
 from tests.grids.conftest import GRID, plan_of
 
@@ -35,7 +35,7 @@ def write_results(plan: GridPlan, cells: list[Cell]) -> None:
             log.append(Finished(step=1))
         values = {**dict.fromkeys(SCORES, value_of(cell)), "sts12-16": value_of(cell) - 0.1}
         scores = tuple(
-            Score(by="average" if name == "sts12-16" else "dataset", slice=name, metric=metric, setting=setting, value=value, items=9)
+            StoredScore(by="average" if name == "sts12-16" else "dataset", slice=name, metric=metric, setting=setting, value=value, items=9)
             for name, value in values.items()
             for metric in ("spearman", "pearson")
             for setting in ("all", "mean", "wmean")
@@ -65,7 +65,7 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
     write_results(plan, cells)
     for cell in cells:
         made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
-        close = Score(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
+        close = StoredScore(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
         replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
     found = pivot(plan, ScoreFilter(task="geometry", metric="alignment", setting="gold > 4"), score="sts12")
     values = [spread.values for spread in found.spreads.values()]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.objectives.anchor_sets import AnchorSets, Limit, anchor_sets, draw
+from embedlab.objectives.anchor_sets import AnchorSets, Limit, anchor_sets, sample_subset
 from embedlab.objectives.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 
 
@@ -55,7 +55,7 @@ def test_anchors_without_a_positive_can_be_left_out() -> None:
 def test_a_draw_holds_at_most_its_limit_and_never_less_than_there_is(limit: int) -> None:
     rng = np.random.default_rng(0)
     mask = rng.random((40, 30)) < rng.random((40, 1))
-    drawn = draw(mask, limit, rng)
+    drawn = sample_subset(mask, limit, rng)
     assert not (drawn & ~mask).any()
     assert (drawn.sum(axis=1) == np.minimum(mask.sum(axis=1), limit)).all()
 
@@ -63,7 +63,7 @@ def test_a_draw_holds_at_most_its_limit_and_never_less_than_there_is(limit: int)
 def test_draws_are_uniform_and_follow_their_seed() -> None:
     mask = np.array([[True, True, False, True, True, True]])
     rng = np.random.default_rng(7)
-    counts = sum(draw(mask, 2, rng)[0].astype(int) for _ in range(5000))
+    counts = sum(sample_subset(mask, 2, rng)[0].astype(int) for _ in range(5000))
     assert counts[2] == 0
     assert np.allclose(counts[mask[0]] / 5000, 2 / 5, atol=0.03)
     rows = [(0, hypothesis, NEUTRAL if hypothesis % 2 else ENTAILMENT) for hypothesis in range(1, 20)]

@@ -18,7 +18,7 @@ from embedlab.encoders.sealed_tensors import write_sealed_tensors
 from embedlab.evaluation.dev_score import dev_score
 from embedlab.models.catalog import resolve
 from embedlab.objectives.objective import build_objectives
-from embedlab.objectives.predictions import HEADS, best_threshold, predict
+from embedlab.objectives.predictions import HEAD_TYPES, best_threshold, predict_rows
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.multitask import evaluate, load_trained
 from embedlab.training.stages import train_run
@@ -81,7 +81,7 @@ def test_heads_come_back_from_the_run(runs: Path) -> None:
     trained = load_trained(spec, SETTINGS)
     assert torch.equal(trained.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
     frame = SAMPLE.open("sts-course", "dev").frame.head(5)
-    assert np.array_equal(predict(trained, "sts-course", frame), predict(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
+    assert np.array_equal(predict_rows(trained, "sts-course", frame), predict_rows(load_trained(spec, SETTINGS), "sts-course", frame))  # type: ignore[arg-type]
 
 
 Tensors = dict[str, torch.Tensor]
@@ -124,7 +124,7 @@ def test_heads_that_no_stage_has_any_more_are_left_out(runs: Path, tmp_path: Pat
 def test_the_mean_is_that_of_the_three_tasks(runs: Path) -> None:
     found = scores("multitask", runs)
     assert list(found) == ["sentiment", "paraphrases", "sts-course", "mean"]
-    assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEADS]))
+    assert found["mean"] == pytest.approx(np.mean([found[name] for name in HEAD_TYPES]))
 
 
 def test_what_has_no_head_is_judged_by_cosines(runs: Path) -> None:

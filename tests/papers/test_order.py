@@ -10,7 +10,7 @@ from embedlab.papers.file import select_tables
 from embedlab.papers.matching_runs import Member
 from embedlab.papers.order import ScoredItems, find_row_order, find_score, numbers_of
 from embedlab.papers.table import Measure, PaperTable
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 
 YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 0.3 is the best, as printed
@@ -18,7 +18,7 @@ NOISE = {"0.1": 3.0, "0.3": 0.5, "0.5": 1.0}  # rows of table 6 that are there; 
 NOTHING = ScoredItems(pairs=None, answers={})
 
 
-def evaluation(task: str, *scores: Score) -> Evaluation:
+def evaluation(task: str, *scores: StoredScore) -> Evaluation:
     return Evaluation(
         task=task,
         model="m",
@@ -35,8 +35,8 @@ def evaluation(task: str, *scores: Score) -> Evaluation:
 
 def score(
     slice_: str, value: float, *, metric: str = "spearman", setting: str = "wmean", split: str | None = None, items: int = 100
-) -> Score:
-    return Score(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
+) -> StoredScore:
+    return StoredScore(by="dataset", slice=slice_, metric=metric, setting=setting, value=value, items=items, split=split)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
-from embedlab.core.recipe import load_recipe, to_table, to_toml
+from embedlab.core.recipe import load_recipe, recipe_to_table, to_toml
 from embedlab.grids.expand import MULTITASK
 from embedlab.grids.plan import GridPlace
 from embedlab.papers.deviations import deviations, rows_text
@@ -221,7 +221,7 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
     recipes = {}
     for _, (row, source) in trainings(table).items():
         own = ["data.rows=50"] if row != "0.9" else ["data.rows=50", "optim.lr=1e-5"]
-        recipes[row] = to_table(expected_recipe(source)), to_table(expected_recipe(source, own, ENCODER))
+        recipes[row] = recipe_to_table(expected_recipe(source)), recipe_to_table(expected_recipe(source, own, ENCODER))
     partial = {"name": "snli", "split": "train", "rows": 9, "expected_rows": 90, "partial": True}
     whole = {"name": "sts12", "split": "test", "rows": 9}
     found = deviations(table, recipes, [], {"0.1": [partial, partial, whole], "0.3": [partial]}, {"0.1": 2, "0.3": 3, "0.5": 1, "0.7": 2})

@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.reports.mteb import MTEB_TASKS, write_mteb
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 
 STATE = {
     "name": "sts16",
@@ -26,7 +26,7 @@ STATE = {
 def evaluation(**state: object) -> Evaluation:
     numbers = {"spearman": 0.78987654, "pearson": 0.8}
     scores = tuple(
-        Score(by="dataset", slice="sts16", metric=metric, setting=setting, value=value - (setting == "mean"), items=1186)
+        StoredScore(by="dataset", slice="sts16", metric=metric, setting=setting, value=value - (setting == "mean"), items=1186)
         for metric, value in numbers.items()
         for setting in ("all", "mean")
     )

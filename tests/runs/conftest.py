@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.recipe import Recipe, from_table
-from embedlab.runs.environment import Environment, environment
+from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.store import RunFolder
 
 
@@ -30,7 +30,7 @@ def faster_recipe() -> Recipe:
 
 @pytest.fixture
 def circumstances() -> Environment:
-    return environment(seed=1, device="cpu", precision="float32", threads=1, data=[{"name": "snli", "rows": 3, "partial": True}])
+    return collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[{"name": "snli", "rows": 3, "partial": True}])
 
 
 @pytest.fixture

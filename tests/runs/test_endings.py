@@ -11,7 +11,7 @@ from embedlab.cli.app import main
 from embedlab.core.errors import ExitCode
 from embedlab.runs import events, launch
 from embedlab.runs.endings import EndingReport, failure_after, length
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 
@@ -54,7 +54,7 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (failed.message, failed.exit_code) == ("ZeroDivisionError: division by zero", 1)
 
 
-@pytest.mark.parametrize("own", [events.Failed(message="diverged"), events.Interrupted(step=3)])
+@pytest.mark.parametrize("own", [events.Failed(message="diverged"), events.RunInterrupted(step=3)])
 def test_the_end_that_a_run_reported_itself_is_not_reported_again(run: RunFolder, own: events.Event) -> None:
     report = EndingReport(run.events_file)
     with events.EventLog(run.events_file) as log:
@@ -92,7 +92,7 @@ def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(run
     assert (code, error.message) == (ExitCode.USAGE, "no recipe named 'no-such-recipe'")
     assert "embedlab recipes" in error.hint
     run.log_file.unlink()  # the state does not depend on what was printed
-    assert (status(run).state, status(run).message) == ("failed", error.message)
+    assert (run_status(run).state, run_status(run).message) == ("failed", error.message)
 
 
 def test_a_process_that_is_killed_is_an_error_with_its_log(tmp_path: Path) -> None:

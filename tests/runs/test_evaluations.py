@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 
 
 def evaluation(value: float) -> Evaluation:
@@ -21,7 +21,7 @@ def evaluation(value: float) -> Evaluation:
         truncated=0,
         data=({"name": "sts12", "rows": 3108},),
         marks=("partial",),
-        scores=(Score(by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108),),
+        scores=(StoredScore(by="dataset", slice="sts12", metric="spearman", setting="all", value=value, items=3108),),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.runs import events
-from embedlab.runs.events import Damaged, EventLog, Finished, Note, Step, follow, tail
+from embedlab.runs.events import Damaged, EventLog, Finished, Note, Step, events_after, tail
 
 STEP = Step(time=1.0, stage=0, epoch=0.5, step=3, steps=6, loss=1.25, lr=2e-5, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
 
@@ -20,15 +20,15 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
         events.Checkpoint(time=2.0, step=3),
         Note(time=2.5, text="naïve ☃"),
         events.Failed(time=3.0, message="diverged", hint="lower the rate"),
-        events.Interrupted(time=3.0, step=4),
+        events.RunInterrupted(time=3.0, step=4),
         events.Cancelled(time=3.0),
         events.Finished(time=4.0, step=6),
     ]
     with EventLog(tmp_path / "run" / "events.jsonl") as log:
         for event in written:
             log.append(event)
-    assert {type(event) for event in written} == set(events.KINDS.values())
-    assert follow(log.path)[0] == written
+    assert {type(event) for event in written} == set(events.EVENT_KINDS.values())
+    assert events_after(log.path)[0] == written
     assert tail(log.path) == written
 
 
@@ -44,17 +44,17 @@ def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     line = events.to_line(STEP).encode()
     path.write_bytes(line + line[:20])
-    first, offset = follow(path)
+    first, offset = events_after(path)
     assert (first, offset) == ([STEP], len(line))
-    assert follow(path, offset) == ([], offset)
+    assert events_after(path, offset) == ([], offset)
     path.write_bytes(line + line)
-    assert follow(path, offset) == ([STEP], 2 * len(line))
+    assert events_after(path, offset) == ([STEP], 2 * len(line))
 
 
 def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_text(events.to_line(STEP))
-    assert follow(path, 10_000)[0] == [STEP]
+    assert events_after(path, 10_000)[0] == [STEP]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
 def test_damaged_and_unknown_lines_are_passed_over(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(damage.encode() + b"\n\xff\xfe\n" + events.to_line(STEP).encode())
-    found = follow(path)[0]
+    found = events_after(path)[0]
     assert [event for event in found if not isinstance(event, Damaged)] == [STEP]
     assert 1 <= len(found[:-1]) <= 2  # the line of bytes that are no text, and what is no table
 
@@ -96,7 +96,7 @@ def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:
     path.write_text('{"event": "st')
     with EventLog(path) as log:
         log.append(STEP)
-    assert follow(path)[0] == [Damaged(time=STEP.time), STEP]
+    assert events_after(path)[0] == [Damaged(time=STEP.time), STEP]
 
 
 def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:

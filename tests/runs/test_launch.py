@@ -12,7 +12,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import Holder, RunFolder, remove_runs, rename_runs
 
 TRAIN = """
@@ -39,7 +39,7 @@ def test_cancelling_ends_the_process_and_the_run_says_so(run: RunFolder, force: 
         process.stdout.readline()
         assert launch.cancel(run, force=force) == process.pid
         assert process.wait(timeout=120) == (-signal.SIGKILL if force else 130)
-    assert status(run).state == "cancelled"
+    assert run_status(run).state == "cancelled"
 
 
 def test_a_run_that_is_not_running_cannot_be_cancelled(run: RunFolder) -> None:
@@ -131,7 +131,7 @@ def loading(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.
 
 
 def test_a_detached_run_is_held_while_its_process_still_loads(run: RunFolder, loading: psutil.Process) -> None:
-    assert status(run).state == "starting"
+    assert run_status(run).state == "starting"
     assert run.holder() == Holder(pid=loading.pid, host=socket.gethostname(), is_starting=True)
     with pytest.raises(UsageError, match="is running"):
         remove_runs([run])
@@ -147,7 +147,7 @@ def test_a_process_that_dies_before_it_begins_leaves_the_run_free(run: RunFolder
     assert launch.cancel(run) == loading.pid
     loading.wait()
     assert run.holder() is None
-    assert status(run).state == "cancelled"
+    assert run_status(run).state == "cancelled"
     with run.lock():
         pass
 

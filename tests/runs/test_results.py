@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.results import ScoreKey, read_results
 from embedlab.runs.signature import Signature
 
@@ -21,11 +21,11 @@ def written(tmp_path: Path, values: Any) -> Path:
     return path
 
 
-def score(slice_: str, value: float, split: str | None = None, metric: str = "spearman") -> Score:
-    return Score(by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split)
+def score(slice_: str, value: float, split: str | None = None, metric: str = "spearman") -> StoredScore:
+    return StoredScore(by="dataset", slice=slice_, metric=metric, setting="all", value=value, items=9, split=split)
 
 
-def evaluation(task: str, *scores: Score, data: tuple[dict[str, Any], ...] = ()) -> Evaluation:
+def evaluation(task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...] = ()) -> Evaluation:
     return Evaluation(
         task=task,
         model="sbert@3",
@@ -99,7 +99,7 @@ def test_files_of_before_have_unknown_parts(tmp_path: Path) -> None:
 def test_test_items_are_counted_where_a_dataset_has_dev_scores_too() -> None:
     test, dev = (
         score("mr", 0.5, split="test"),
-        Score(by="dataset", slice="mr", metric="accuracy", setting="exact", value=0.4, items=5, split="dev"),
+        StoredScore(by="dataset", slice="mr", metric="accuracy", setting="exact", value=0.4, items=5, split="dev"),
     )
     for scores in ((test, dev), (dev, test)):
         assert evaluation("transfer", *scores).signature.n == ("9",)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.runs.signature import PARTS, Signature, Values, data_part, differences, joined_values, merged
+from embedlab.runs.signature import SIGNATURE_PARTS, PartValues, Signature, data_part, joined_values, merged, part_differences
 
 # Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are no text, several alphabets.
 PIECES = [
@@ -51,8 +51,8 @@ ONE = Signature(
 )
 
 
-def agreements(**changed: Values) -> dict[str, str]:
-    return {part.name: part.agreement for part in differences(ONE, replace(ONE, **changed))}
+def agreements(**changed: PartValues) -> dict[str, str]:
+    return {part.name: part.agreement for part in part_differences(ONE, replace(ONE, **changed))}
 
 
 def test_any_values_are_read_back_as_they_were_written() -> None:
@@ -62,7 +62,7 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
         return "".join(draw.choices(PIECES, k=draw.randint(0, 4)))
 
     for _ in range(400):
-        written = Signature(**{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in PARTS})
+        written = Signature(**{name: tuple(value() for _ in range(draw.randint(0, 3))) for name in SIGNATURE_PARTS})
         line = str(written)
         assert line.isascii()
         assert line.isprintable()
@@ -73,7 +73,7 @@ def test_any_values_are_read_back_as_they_were_written() -> None:
 
 def test_every_part_is_there_once_in_alphabetical_order() -> None:
     names = [part.partition(":")[0] for part in str(ONE).split("|")]
-    assert names == sorted(PARTS)
+    assert names == sorted(SIGNATURE_PARTS)
     assert {"task", "data", "aggregation", "n", "metric", "pooling", "prompt", "dims", "max_tokens", "precision"} <= {*names}
     assert {"backend", "training_precision", "seeds", "interval", "version"} <= {*names}
 
@@ -85,7 +85,7 @@ def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
 
 def test_a_part_that_an_older_version_did_not_write_is_unknown_and_not_a_difference() -> None:
     older = Signature.parse("|".join(part for part in str(ONE).split("|") if not part.startswith("backend:")))
-    assert [(part.name, part.agreement) for part in differences(older, ONE)] == [("backend", "unknown")]
+    assert [(part.name, part.agreement) for part in part_differences(older, ONE)] == [("backend", "unknown")]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_any_other_line_is_refused(line: str) -> None:
         ({"data": ("sts13/test@dddd",)}, {"data": "differs"}),
     ],
 )
-def test_parts_differ_miss_or_are_only_in_one(changed: dict[str, Values], agreement: dict[str, str]) -> None:
+def test_parts_differ_miss_or_are_only_in_one(changed: dict[str, PartValues], agreement: dict[str, str]) -> None:
     assert agreements(**changed) == agreement
 
 

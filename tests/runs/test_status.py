@@ -7,12 +7,12 @@ import pytest
 from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 STEP = events.Step(time=5.0, stage=0, epoch=0.5, step=3, steps=9, loss=1.2, lr=1e-5, rows_per_s=9.0, eta_s=6.0, memory_mib=1.0)
-INTERRUPTED = events.Interrupted(time=6.0, step=3)
+INTERRUPTED = events.RunInterrupted(time=6.0, step=3)
 
 
 def say(run: RunFolder, *told: events.Event) -> None:
@@ -43,14 +43,14 @@ def say(run: RunFolder, *told: events.Event) -> None:
 )
 def test_the_state_of_a_run_nobody_holds_is_its_last_ending(run: RunFolder, told: list[events.Event], state: str) -> None:
     say(run, *told)
-    assert status(run).state == state
+    assert run_status(run).state == state
 
 
 def test_a_held_run_is_running_until_it_falls_silent(run: RunFolder) -> None:
     say(run, STARTED, INTERRUPTED, STARTED, STEP)
     with run.lock():
-        assert status(run, now=10.0).state == "running"
-        assert status(run, now=700.0).state == "silent"
+        assert run_status(run, now=10.0).state == "running"
+        assert run_status(run, now=700.0).state == "silent"
         holder = run.holder()
         assert holder is not None
         assert (holder.pid, holder.host) == (os.getpid(), socket.gethostname())
@@ -58,7 +58,7 @@ def test_a_held_run_is_running_until_it_falls_silent(run: RunFolder) -> None:
 
 def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
     say(run, STARTED, events.Dev(time=2.0, step=1, score=70.0), events.Dev(time=3.0, step=2, score=60.0), STEP)
-    facts = status(run)
+    facts = run_status(run)
     assert facts.step == STEP
     assert facts.dev is not None
     assert facts.best_dev is not None
@@ -70,21 +70,21 @@ def test_the_latest_facts_come_with_the_state(run: RunFolder) -> None:
     [
         ([events.Checkpoint(step=4)], 4),
         ([events.Progress(step=5, steps=9, eta_s=1.0)], 5),
-        ([events.Checkpoint(step=4), events.Interrupted(step=5)], 5),
+        ([events.Checkpoint(step=4), events.RunInterrupted(step=5)], 5),
         ([events.Finished(step=9), events.Note(text="x")], 9),
     ],
 )
 def test_the_step_is_where_the_run_got_to(run: RunFolder, later: list[events.Event], step: int) -> None:
     say(run, STARTED, STEP, *later)
-    found = status(run).step
+    found = run_status(run).step
     assert found is not None
     assert (found.step, found.loss) == (step, STEP.loss)
 
 
 def test_why_a_run_failed_is_told(run: RunFolder) -> None:
     say(run, STARTED, events.Failed(message="the loss is not finite"))
-    assert status(run).message == "the loss is not finite"
-    assert status(run).is_unfinished
+    assert run_status(run).message == "the loss is not finite"
+    assert run_status(run).is_unfinished
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_a_process_that_is_gone_before_the_first_event_is_not_running(tmp_path: 
     run = RunFolder.of(tmp_path, "mine", 1)
     run.path.mkdir(parents=True)
     run.log_file.write_text(printed)
-    assert (status(run).state, status(run).message) == (state, message)
-    assert status(run).is_unfinished
+    assert (run_status(run).state, run_status(run).message) == (state, message)
+    assert run_status(run).is_unfinished
     with pytest.raises(MissingError, match="ended before it began"):
         run.recipe()
 
@@ -109,8 +109,8 @@ def test_a_process_that_is_gone_before_the_first_event_is_not_running(tmp_path: 
 def test_a_folder_that_is_no_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:
     empty = RunFolder.of(tmp_path, "empty", 1)
     empty.path.mkdir(parents=True)
-    assert status(empty).state == "unreadable"
-    assert status(RunFolder.of(tmp_path, "gone", 1)).state == "unreadable"
+    assert run_status(empty).state == "unreadable"
+    assert run_status(RunFolder.of(tmp_path, "gone", 1)).state == "unreadable"
     odd = RunFolder.of(tmp_path, "odd", 1)
     odd.events_file.mkdir(parents=True)
-    assert status(odd).state == "unreadable"
+    assert run_status(odd).state == "unreadable"

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.runs.environment import Environment
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder, find_runs, remove_runs, rename_runs, select_runs
 
 HOLD = """
@@ -169,5 +169,5 @@ def test_a_damaged_pid_file_is_refused_by_name(run: RunFolder, text: str) -> Non
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         with pytest.raises(MissingError, match="pid: damaged"):
             run.holder()
-        assert status(run).state == "unreadable"
-        assert status(run).message.startswith(f"{run.pid_file}: damaged")
+        assert run_status(run).state == "unreadable"
+        assert run_status(run).message.startswith(f"{run.pid_file}: damaged")

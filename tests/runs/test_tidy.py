@@ -6,7 +6,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.runs import events
 from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
-from embedlab.runs.tidy import prune, sweep
+from embedlab.runs.tidy import prune_run, sweep
 
 SMALL = {"events.jsonl", "lock", "pid", "recipe.toml", "environment.json"}
 UNDER_WAY = (".scores.parquet.tmp-0a", ".learnt.parquet.tmp-0a")
@@ -35,15 +35,15 @@ def names(run: RunFolder) -> set[str]:
 
 def test_a_finished_run_keeps_what_is_needed(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
-    assert prune(run) == 500
+    assert prune_run(run) == 500
     assert names(run) == {"model/weights", *UNDER_WAY}
-    assert prune(run) == 0
+    assert prune_run(run) == 0
 
 
 @pytest.mark.parametrize("told", [[STARTED], [STARTED, events.Finished(step=9), STARTED], []])
 def test_a_run_that_is_not_finished_keeps_its_checkpoints(run: RunFolder, told: list[events.Event]) -> None:
     filled(run, *told)
-    assert prune(run) == 300
+    assert prune_run(run) == 300
     assert len(names(run)) == 5
 
 
@@ -51,14 +51,14 @@ def test_a_run_without_its_model_keeps_its_checkpoints(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     (run.model / "weights").unlink()
     run.model.rmdir()
-    assert prune(run) == 300
+    assert prune_run(run) == 300
     assert len(names(run)) == 4
 
 
 def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, events.Finished(step=9))
     with RunFolder(run.path).lock(), pytest.raises(EmbedlabError, match="in the hands of another process"):
-        prune(run)
+        prune_run(run)
     assert len(names(run)) == 8
 
 

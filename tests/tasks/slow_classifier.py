@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
 from embedlab.classifiers.folds import Fold
-from embedlab.classifiers.settings import Schedule
+from embedlab.classifiers.settings import FitSchedule
 
 
 def slow_fit(
-    features: Tensor, labels: Tensor, classes: int, fold: Fold, l2: float, schedule: Schedule, seed: int
+    features: Tensor, labels: Tensor, classes: int, fold: Fold, l2: float, schedule: FitSchedule, seed: int
 ) -> tuple[nn.Linear, float]:
     """The layer at its best check and its dev accuracy."""
     layer = _layer(features, classes, seed)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from embedlab.core.progress import ProgressCallback
-from embedlab.data.dataset import Part, State
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks import geometry
@@ -109,7 +109,8 @@ class Lengths:
 def test_every_dataset_has_its_measures_and_each_sentence_is_encoded_once(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sentence1": ["a cat", "the dog here"] * 6, "sentence2": ["a cat sat", "we see"] * 6, "gold": [4.5, 1.0] * 6})
     parts = [
-        Part(frame=frame, state=State(name=name, split="test", rows=12, expected_rows=12, origin="folder")) for name in ("sts12", "sick-r")
+        Part(frame=frame, state=DatasetState(name=name, split="test", rows=12, expected_rows=12, origin="folder"))
+        for name in ("sts12", "sick-r")
     ]
     encoder = Lengths()
     found = evaluate_geometry(encoder, parts)

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from sklearn.metrics import f1_score, matthews_corrcoef
 
-from embedlab.classifiers.glue_metrics import TASKS, accuracy, f1, matthews
+from embedlab.classifiers.glue_metrics import GLUE_TASKS, accuracy, f1, matthews
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -92,7 +92,7 @@ def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Pa
 
 
 def test_the_nine_tasks_have_a_file_of_predictions_each_and_mnli_two() -> None:
-    files = sorted(file for task in TASKS.values() for file in task.files.values())
+    files = sorted(file for task in GLUE_TASKS.values() for file in task.files.values())
     names = ["CoLA", "MNLI-m", "MNLI-mm", "MRPC", "QNLI", "QQP", "RTE", "SST-2", "STS-B", "WNLI"]
     assert files == [f"{name}.tsv" for name in names]
 

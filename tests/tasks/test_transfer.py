@@ -11,7 +11,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import Evaluation, Score
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import transfer
 from embedlab.tasks._labelled import drop_small_tasks
 from embedlab.tasks.transfer import TRANSFER_AVERAGES, TRANSFER_TASKS, evaluate, evaluate_transfer, open_transfer, second_class_f1
@@ -28,7 +28,7 @@ def small(tmp_path: Path) -> Source:
     return Source(folder=tmp_path, offline=True, allow_partial=True)
 
 
-def scores(found: Evaluation) -> dict[tuple[str, str, str | None], Score]:
+def scores(found: Evaluation) -> dict[tuple[str, str, str | None], StoredScore]:
     return {(score.slice, score.metric, score.split): score for score in found.scores}
 
 

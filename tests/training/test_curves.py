@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.recipe import load_recipe
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import loop
 from embedlab.tui.runs.curves import Curve
@@ -26,7 +26,7 @@ def curve(run: RunFolder) -> tuple[list[int], list[float]]:
 
 
 def told(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
-    return [event for event in events.follow(run.events_file)[0] if isinstance(event, kind)]
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("of", [two_stages, mixed_stages])
@@ -39,7 +39,7 @@ def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
         patch.setattr(loop.time, "perf_counter", lambda: 1000 * now())
         slow = train(of(tiny_encoder), "slow", dev_score=length_of_a_vector)
     assert curve(slow) == curve(quick)
-    assert status(slow).step is not None
+    assert run_status(slow).step is not None
     assert told(slow, events.Progress)
     assert not told(quick, events.Progress)
 
@@ -71,7 +71,7 @@ def test_a_checkpoint_of_an_earlier_version_is_taken_up(train: Train, tiny_encod
     with monkeypatch.context() as patch:
         patch.setattr(loop.Snapshot, "write", lambda snapshot, folder: _without_losses(write, snapshot, folder))
         interrupted(train, recipe, 3, monkeypatch)
-    assert status(train(recipe, resume=True)).state == "finished"
+    assert run_status(train(recipe, resume=True)).state == "finished"
 
 
 def _without_losses(write: Callable[[object, Path], None], snapshot: object, folder: Path) -> None:

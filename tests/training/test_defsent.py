@@ -72,7 +72,7 @@ def test_another_signal_before_it_leaves_the_head_as_it_was(train: Train, tiny_e
 
 def test_the_steps_of_multi_are_exactly_as_stated(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=700, optim={"turn": 19}), definitions(turn=1)))
-    told = [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+    told = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
     ends = np.array([0, *(event.step for event in told)])
     kinds = np.repeat([event.stage for event in told], np.diff(ends))
     lengths = [(kind, len(list(steps))) for kind, steps in groupby(kinds.tolist())]
@@ -98,7 +98,7 @@ def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: 
     assert not (tmp_path / "runs").exists()
     tied = definitions() | {"objective": {"name": "definition_to_word", "head": "tied"}}
     run = train(recipe_of(tmp_path / "bare", tied))
-    told = [event.text for event in events.follow(run.events_file)[0] if isinstance(event, events.Note)]
+    told = [event.text for event in events.events_after(run.events_file)[0] if isinstance(event, events.Note)]
     assert any("own word vectors" in text for text in told)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from embedlab.runs import events
-from embedlab.runs.status import is_trained, status
+from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import Curve
 from tests.training import killed_run
@@ -46,7 +46,7 @@ def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        assert (status(run).state == "finished", is_trained(run)) == (is_finished, is_finished), moment
+        assert (run_status(run).state == "finished", is_trained(run)) == (is_finished, is_finished), moment
         train(recipe, run.name, resume=True, dev_score=length_of_a_vector, keeps_checkpoints=False)
         assert left_behind(run) == expected, moment
         again = Curve()

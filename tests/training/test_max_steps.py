@@ -30,7 +30,7 @@ Train = Callable[..., RunFolder]
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
 
 
 @pytest.mark.parametrize("of", [two_stages, mixed_stages, joint_stages, fusion_stages, given_stages])

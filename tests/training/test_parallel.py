@@ -22,7 +22,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import parallel
 from embedlab.training.batching import Collation, cut_for
@@ -184,7 +184,7 @@ def torchrun(tmp_path: Path, *words: str) -> "subprocess.Popen[str]":
 
 
 def told(run: RunFolder) -> list[events.Event]:
-    return events.follow(run.events_file)[0] if run.events_file.exists() else []
+    return events.events_after(run.events_file)[0] if run.events_file.exists() else []
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) 
     members = [child.pid for child in psutil.Process(process.pid).children() if child.pid != leader]
     os.kill(members[-1], signal.SIGTERM)
     assert "a checkpoint is saved" in process.communicate()[1]
-    assert status(stopped).state == "interrupted"
+    assert run_status(stopped).state == "interrupted"
     again = torchrun(tmp_path, "--name", "stopped", "--resume")
     assert again.communicate()[0]
     assert again.returncode == 0

@@ -8,7 +8,7 @@ import pytest
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import groups_of
 
@@ -31,7 +31,7 @@ def shortened(name: str, encoder: Path, *, rows: int, batch_size: int = 8, epoch
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -46,7 +46,7 @@ def test_every_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_step
         epochs = 4 if any(stage.data.shares for stage in stages) else 3  # a share of few rows is a batch or none
         size = {"rows": 160, "batch_size": 16, "epochs": epochs, "lr": 2e-3}
     run = train(shortened(name, tiny_encoder, warmup=0.1, **size), name)
-    assert status(run).state == "finished"
+    assert run_status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(stages)))
     for group in groups_of(stages):
         losses = losses_of(run, group)

@@ -17,7 +17,7 @@ from embedlab.core.checksums import CHECKSUMS
 from embedlab.core.errors import ExitCode, Interrupted, MissingError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
@@ -42,7 +42,7 @@ Train = Callable[..., RunFolder]
 def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
     recipe = two_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    ends = [event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Checkpoint)]
+    ends = [event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Checkpoint)]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
     run = RunFolder.of(tmp_path / "runs", "small", 1)
@@ -57,11 +57,11 @@ def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_pa
         complete += [int(line) for line in (run.path / killed_run.COMPLETE).read_text().split()][len(complete) :]
         assert Checkpoints(run.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
-        assert status(run).state == "crashed"
+        assert run_status(run).state == "crashed"
     with pytest.raises(UsageError, match="begun before"):
         train(recipe)
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
-    assert status(run).state == "finished"
+    assert run_status(run).state == "finished"
     assert not list(run.checkpoints.glob(".*"))
 
 
@@ -78,7 +78,7 @@ def test_a_signal_stops_after_the_step_with_a_checkpoint(
         assert stop.exit_code == ExitCode.INTERRUPTED
         assert "--resume" in stop.hint
         assert signal.getsignal(number) is before
-        assert status(run).state == "interrupted"
+        assert run_status(run).state == "interrupted"
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
 
 
@@ -102,7 +102,7 @@ def test_a_signal_that_comes_once_all_have_agreed_stops_after_the_next_step(
 def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = mixed_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    steps = [event for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step)]
+    steps = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step)]
     end = max(event.step for event in steps if event.stage < 2)
     done = 0
     # Before a turn, after one, within one, at the end of the block and in the next.
@@ -118,7 +118,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(name: str, train: Train, tin
     changes = ["stages.optim.epochs=2", "stages.data.rows=24", "encoder.max_tokens=32", "evaluate.keep=last"]
     recipe = load_recipe(name, changes, encoder=str(tiny_encoder))
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    half = [event for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step)][-1].step // 2
+    half = [event for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step)][-1].step // 2
     done = 0
     for step in (1, half, half + 1):  # within a pair of steps, at an epoch's end and in the next
         stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
@@ -130,7 +130,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(name: str, train: Train, tin
 def test_gradient_surgery_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = joint_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)
-    first = min(event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 1)
+    first = min(event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 1)
     done = 0
     for step in (max(first, 4), first + 3):  # the first joint step and a later one
         stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, dev_score=length_of_a_vector)
@@ -272,4 +272,4 @@ def test_another_recipe_is_not_resumed(train: Train, tiny_encoder: Path) -> None
 
 def test_resuming_what_was_never_begun_begins_it(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, stage(rows=16)), resume=True)
-    assert status(run).state == "finished"
+    assert run_status(run).state == "finished"

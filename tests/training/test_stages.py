@@ -17,7 +17,7 @@ from embedlab.core.recipe import load_recipe
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop
 from embedlab.training.checkpointing import Checkpoints, Snapshot
@@ -29,7 +29,7 @@ Train = Callable[..., RunFolder]
 
 
 def steps_of(run: RunFolder) -> list[events.Step]:
-    return [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Step)]
+    return [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Step)]
 
 
 @pytest.mark.parametrize("objective", ["nli_softmax", "supervised_contrastive"])
@@ -38,7 +38,7 @@ def test_the_loss_falls(objective: str, train: Train, tiny_encoder: Path) -> Non
     losses = [event.loss for event in steps_of(run)]
     assert len(losses) >= 6
     assert fmean(losses[-3:]) < 0.95 * losses[0]
-    assert status(run).state == "finished"
+    assert run_status(run).state == "finished"
 
 
 def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> None:
@@ -103,9 +103,9 @@ def test_checkpoints_and_dev_scores_do_not_change_what_is_learnt(train: Train, t
 def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(train: Train, tiny_encoder: Path) -> None:
     scores = iter([1.0, 7.0, float("nan"), 3.0])
     run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
-    second = [event for event in events.follow(run.events_file)[0] if isinstance(event, events.Dev)][1].step
+    second = [event for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)][1].step
     kept = Checkpoints(run.checkpoints)
-    last_two = [event.step for event in events.follow(run.events_file)[0] if isinstance(event, events.Checkpoint)][-2:]
+    last_two = [event.step for event in events.events_after(run.events_file)[0] if isinstance(event, events.Checkpoint)][-2:]
     assert kept.steps() == [second, *last_two]
     best = Snapshot.read(kept.path(second))
     saved = load_file(run.model / "model.safetensors")
@@ -174,8 +174,8 @@ def test_a_huge_rate_is_caught(train: Train, tiny_encoder: Path, tmp_path: Path)
     with pytest.raises(EmbedlabError, match="diverged"):
         train(recipe_of(tiny_encoder, stage(rows=480, optim=largest)))
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert status(run).state == "failed"
-    assert "diverged" in status(run).message
+    assert run_status(run).state == "failed"
+    assert "diverged" in run_status(run).message
 
 
 def test_a_full_disk_ends_the_run_and_keeps_the_last_checkpoint(

@@ -16,7 +16,7 @@ from embedlab.core.schema import read_toml
 from embedlab.cpu import dropout
 from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.encoder import JOINT
+from embedlab.encoders.encoder import PAIR_SEPARATOR
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
@@ -105,7 +105,7 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
         batch.pop("token_type_ids", None)
     with torch.no_grad():
         expected = encoder.backbone.eval()(**batch).last_hidden_state[:, 0]
-    found = encoder.encode([JOINT.join(pair) for pair in zip(first, second, strict=True)])
+    found = encoder.encode([PAIR_SEPARATOR.join(pair) for pair in zip(first, second, strict=True)])
     torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-5, atol=1e-5)
 
 
@@ -173,7 +173,7 @@ def test_a_linear_stage_on_vectors_that_are_kept_learns_what_it_learns_on_texts(
 def test_a_stopped_run_goes_on_across_the_stages(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = recipe_of(tiny_encoder, labelled("class_contrastive", dropout=[0.0, 0.2]), labelled("classification", frozen=True))
     whole = train(recipe, "whole")
-    end = max(event.step for event in events.follow(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 0)
+    end = max(event.step for event in events.events_after(whole.events_file)[0] if isinstance(event, events.Step) and event.stage == 0)
     done = 0
     for step in (1, end, end + 1):  # in the first stage, at its end, in the linear stage
         assert f"after step {step} of" in interrupted(train, recipe, step - done, monkeypatch, resume=done > 0).message

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from embedlab.analysis.scores import ScoreFile
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
-from embedlab.runs.environment import environment
+from embedlab.runs.environment import collect_environment
 from embedlab.runs.events import Dev, Event, EventLog, Started, Step
 from embedlab.runs.store import RunFolder
 
@@ -89,7 +89,7 @@ def make_run(
 ) -> RunFolder:
     """A run that told of its steps, then of its ENDING."""
     run = RunFolder.of(settings.runs_folder, name, seed)
-    facts = environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
+    facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
     run.write_once(load_recipe("snli-ce", [f"optim.lr={lr}"]), facts)
     start = (time.time() if now is None else now) - 100
     with EventLog(run.events_file) as log:

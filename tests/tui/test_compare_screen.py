@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from embedlab.analysis.comparison import compare
+from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
@@ -38,7 +38,7 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         await pilot.press("2")
         screen = await when_tested(pilot)
         data = screen.data
-        expected = compare(data.table, data.models)
+        expected = compare_models(data.table, data.models)
         assert screen.answer.comparison == expected
         first = expected.slices[0]
         text = screen.query_one(FrameTable).render_line(1).text

@@ -15,7 +15,7 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.grids.grid_file import grid_names
 from embedlab.runs.events import Finished
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import find_runs
 from tests.tui.driving import make_run
 
@@ -149,7 +149,7 @@ def test_a_grid_goes_on_while_nobody_looks_and_is_there_when_one_comes_back(term
     terminal.until(lambda text: "Launch" not in text)
     runs = tmp_path / "runs-sample"
     ending = time.monotonic() + 600
-    while time.monotonic() < ending and [status(run).state for run in find_runs(runs)] != ["finished", "finished"]:
+    while time.monotonic() < ending and [run_status(run).state for run in find_runs(runs)] != ["finished", "finished"]:
         time.sleep(0.5)
     terminal.start()
     terminal.until(lambda text: "2/2" in text and "✓ 2 done" in text)

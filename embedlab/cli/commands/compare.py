@@ -124,7 +124,7 @@ def _compare_tasks(
 def _compared(
     scored: "ScoredPairs", by: By, aggregate: Aggregate, test: "PairTest", margin: float | None, terminal: Terminal
 ) -> "Comparison":
-    from embedlab.analysis.comparison import compare as compare_models
+    from embedlab.analysis.comparison import compare_models
 
     with terminal.progress("comparing") as tick:
         return compare_models(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin, progress=tick)

@@ -14,7 +14,7 @@ from embedlab.reports.notes import partial_notes, sample_note, with_marks
 
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings
-    from embedlab.data.dataset import Dataset, Part, State
+    from embedlab.data.dataset import Dataset, DatasetState, Part
     from embedlab.data.source import Source
 
 app = typer.Typer(name="data", help="See, check, compare and fetch corpora.", no_args_is_help=True)
@@ -121,7 +121,7 @@ def _known(name: str, source: "Source") -> "list[tuple[Dataset, Source]]":
 
 def _checked(name: str, split: str, found: "Dataset | None", source: "Source") -> dict[str, Any]:
     """What a split, or a user's own file where FOUND is None, holds; of a split, compared with the published corpus."""
-    from embedlab.data.manifest import differences
+    from embedlab.data.manifest import corpus_differences
 
     row: dict[str, Any] = {"dataset": name, "split": split}
     opener = replace(source, allow_partial=True)
@@ -134,12 +134,12 @@ def _checked(name: str, split: str, found: "Dataset | None", source: "Source") -
     expected = found.splits[split].expected if found is not None else None
     if state.partial and not source.allow_partial and found is not None and expected is not None:
         odd = "truncated" if state.rows < expected.rows else "odd"
-        return row | {"state": odd, "note": f"{odd}: {', '.join(differences(found.kind, part.frame, expected))}"}
+        return row | {"state": odd, "note": f"{odd}: {', '.join(corpus_differences(found.kind, part.frame, expected))}"}
     skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
     return row | {"state": _state_name(state), "skipped": skipped, "note": "; ".join(_notes(state))}
 
 
-def _state_name(state: "State") -> str:
+def _state_name(state: "DatasetState") -> str:
     """What is known of a split in a word or two; "whole" is what has the published counts and content."""
     from embedlab.data.published import content_of
 
@@ -150,7 +150,7 @@ def _state_name(state: "State") -> str:
     return "whole" if state.revision or content_of(state.sha256) == "published" else "counts right"
 
 
-def _notes(state: "State") -> Iterator[str]:
+def _notes(state: "DatasetState") -> Iterator[str]:
     """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
     from embedlab.data.published import content_of, remarks
 
@@ -175,7 +175,7 @@ def overlaps(
 ) -> None:
     """Count the sentences and pairs of evaluation sets that a training set holds too, whatever their case and punctuation."""
     from embedlab.data.marks import data_marks
-    from embedlab.data.overlaps import overlaps as count
+    from embedlab.data.overlaps import find_overlaps as count
     from embedlab.data.source import Source
     from embedlab.reports.tables import Column, Table
 

@@ -42,12 +42,12 @@ def demo(*, terminal: Terminal) -> None:
             train_runs(recipe, [run], terminal)
     scored, _ = score([*RECIPES, "dice"], terminal)
 
-    from embedlab.analysis.comparison import compare
+    from embedlab.analysis.comparison import compare_models
     from embedlab.reports.comparison_table import comparison_table
 
     evaluations = evaluate_members(scored)
     keep(scored, evaluations, terminal)
     with terminal.progress("comparing") as tick:
-        comparison = compare(scored.table, scored.models, progress=tick)
+        comparison = compare_models(scored.table, scored.models, progress=tick)
     terminal.show(dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, []))
     terminal.note(NEXT)

@@ -23,9 +23,9 @@ def recipes(
     if name is None:
         _list(terminal)
     elif terminal.settings.format == "json":
-        from embedlab.core.recipe import load_recipe, to_table
+        from embedlab.core.recipe import load_recipe, recipe_to_table
 
-        terminal.write_json(json.dumps(to_table(load_recipe(name)), indent=2, ensure_ascii=False))
+        terminal.write_json(json.dumps(recipe_to_table(load_recipe(name)), indent=2, ensure_ascii=False))
     else:
         terminal.write(recipe_path(name).read_text(encoding="utf-8"))
 

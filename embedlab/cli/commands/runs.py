@@ -49,9 +49,9 @@ def ls(*, terminal: Terminal) -> None:
 
 
 def _row(run: "RunFolder") -> "dict[str, Value]":
-    from embedlab.runs.status import status
+    from embedlab.runs.status import run_status
 
-    found = status(run)
+    found = run_status(run)
     step = found.step
     return {
         "run": run.id,
@@ -125,14 +125,14 @@ def log(
 ) -> None:
     """Print a run's events in words, or with --format json as JSON lines; then what a detached process printed."""
     from embedlab.runs import events
-    from embedlab.runs.status import status
+    from embedlab.runs.status import run_status
     from embedlab.runs.store import select_runs
 
     chosen = select_runs(terminal.settings.runs_folder, run)[0]
     offset = 0
     while True:
-        is_running = status(chosen).state in {"starting", "running", "silent"}
-        found, offset = events.follow(chosen.events_file, offset) if chosen.events_file.exists() else ([], 0)
+        is_running = run_status(chosen).state in {"starting", "running", "silent"}
+        found, offset = events.events_after(chosen.events_file, offset) if chosen.events_file.exists() else ([], 0)
         if found and terminal.settings.format == "json":
             terminal.write_json("".join(events.to_line(event) for event in found))
         elif found:
@@ -156,10 +156,10 @@ def words(event: "Event") -> str:
 def resume(run: RunName, *, terminal: Terminal) -> None:
     """Continue the unfinished seeds of a run from their newest checkpoints."""
     from embedlab.cli.commands.train import train_runs
-    from embedlab.runs.status import status
+    from embedlab.runs.status import run_status
     from embedlab.runs.store import select_runs
 
-    chosen = [found for found in select_runs(terminal.settings.runs_folder, run) if status(found).is_unfinished]
+    chosen = [found for found in select_runs(terminal.settings.runs_folder, run) if run_status(found).is_unfinished]
     if not chosen:
         raise UsageError(f"run {run!r} has no unfinished seed", hint="`embedlab runs ls` shows the state of all runs")
     for unfinished in chosen:
@@ -214,7 +214,7 @@ def prune(
     Models, heads, scores and the checkpoints of unfinished runs stay; a running one is left alone.
     """
     from embedlab.runs.store import find_runs, select_runs
-    from embedlab.runs.tidy import prune as prune_run
+    from embedlab.runs.tidy import prune_run
 
     folder = terminal.settings.runs_folder
     chosen = [run for name in names for run in select_runs(folder, name)] if names else find_runs(folder)

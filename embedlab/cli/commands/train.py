@@ -233,10 +233,10 @@ def follow(label: str, note: "Callable[[str], None]", tick: ProgressDisplay) -> 
 
 def _to_resume(folder: Path, name: str) -> "list[RunFolder]":
     """The newest unfinished run of this name, or all finished ones; empty where none has been begun."""
-    from embedlab.runs.status import status
+    from embedlab.runs.status import run_status
     from embedlab.runs.store import find_runs
 
-    found = [(run, status(run)) for run in find_runs(folder) if run.name == name]
+    found = [(run, run_status(run)) for run in find_runs(folder) if run.name == name]
     if unfinished := [(shown.last_s or 0.0, run) for run, shown in found if shown.is_unfinished]:
         return [max(unfinished, key=lambda item: item[0])[1]]
     _refuse_running(folder, name)
@@ -280,9 +280,9 @@ def _still_to_train(runs: "Sequence[RunFolder]", recipe: "Recipe", terminal: Ter
 
 def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
     """Whether RUN is there already; a finished one of another recipe is refused with the keys that differ."""
-    from embedlab.runs.status import is_trained, status
+    from embedlab.runs.status import is_trained, run_status
 
-    if status(run).state != "finished" or not is_trained(run):
+    if run_status(run).state != "finished" or not is_trained(run):
         return False
     run.refuse_other(recipe)
     terminal.note(f"{run.id} is finished already: skipped")
@@ -291,7 +291,7 @@ def is_finished(run: "RunFolder", recipe: "Recipe", terminal: Terminal) -> bool:
 
 def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
     """The resolved recipe, and one example of the first batch of each stage in words."""
-    from embedlab.core.recipe import to_table, to_toml
+    from embedlab.core.recipe import recipe_to_table, to_toml
     from embedlab.data.source import Source
     from embedlab.training.blocks import blocks
     from embedlab.training.stage_data import example, open_stages
@@ -311,7 +311,9 @@ def _show_plan(recipe: "Recipe", seed: int, terminal: Terminal) -> None:
             for data in stages
         ]
         return terminal.write_json(
-            json.dumps({"recipe": to_table(recipe), "steps": taken, "whole_steps": whole, "stages": shown}, indent=2, ensure_ascii=False)
+            json.dumps(
+                {"recipe": recipe_to_table(recipe), "steps": taken, "whole_steps": whole, "stages": shown}, indent=2, ensure_ascii=False
+            )
         )
     lines = [to_toml(recipe), *([f"# shortened to {taken} of {whole} steps"] if taken < whole else [])]
     for data in stages:

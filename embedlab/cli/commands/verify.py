@@ -14,7 +14,7 @@ from embedlab.models.grammar import title_of
 if TYPE_CHECKING:
     from embedlab.evaluation.verification import ResultPair, ScoreIntervals
     from embedlab.reports.tables import Table, TableCell, Value
-    from embedlab.runs.results import Result, ScoreKey
+    from embedlab.runs.results import ScoreKey, StoredResult
     from embedlab.runs.signature import PartDifference
 
 First = Annotated[
@@ -54,7 +54,9 @@ def verify(first: First, second: Second, *, terminal: Terminal) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _matched(mine: "Sequence[Result]", theirs: "Sequence[Result]", first: Path, second: Path) -> "list[tuple[Result, Result]]":
+def _matched(
+    mine: "Sequence[StoredResult]", theirs: "Sequence[StoredResult]", first: Path, second: Path
+) -> "list[tuple[StoredResult, StoredResult]]":
     """The results to compare: the only ones, or those of one model on the same task in both files."""
     if len(mine) == len(theirs) == 1:
         return [(mine[0], theirs[0])]
@@ -68,15 +70,15 @@ def _matched(mine: "Sequence[Result]", theirs: "Sequence[Result]", first: Path, 
     return found
 
 
-def _is_counterpart(one: "Result", other: "Result") -> bool:
+def _is_counterpart(one: "StoredResult", other: "StoredResult") -> bool:
     return one.model == other.model and bool({*one.signature.task} & {*other.signature.task})
 
 
-def _name(result: "Result") -> str:
+def _name(result: "StoredResult") -> str:
     return f"{title_of(result.model)} on {_joined(result.signature.task)}"
 
 
-def _note_others(path: Path, results: "Sequence[Result]", matched: "Sequence[Result]", terminal: Terminal) -> None:
+def _note_others(path: Path, results: "Sequence[StoredResult]", matched: "Sequence[StoredResult]", terminal: Terminal) -> None:
     """Say which results of a file have no counterpart."""
     if others := [_name(one) for one in results if all(one is not own for own in matched)]:
         terminal.note(f"not compared, only in {path}: {'; '.join(others)}")
@@ -86,9 +88,9 @@ def _table(sides: "ResultPair") -> "tuple[Table, bool]":
     """The verdict with what differs below it, and whether the results are of the same thing and agree."""
     from embedlab.evaluation.verification import intervals_of
     from embedlab.reports.tables import Column, Table
-    from embedlab.runs.signature import differences
+    from embedlab.runs.signature import part_differences
 
-    parts = differences(sides.first.signature, sides.second.signature)
+    parts = part_differences(sides.first.signature, sides.second.signature)
     shown, apart = [part for part in parts if part.agreement in {"differs", "other version"}], intervals_of(sides)
     rows = [*map(_part_row, shown), *(_score_row(sides, key, apart) for key in sides.differing)]
     columns = [

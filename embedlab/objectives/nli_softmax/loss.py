@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.objectives.anchor_sets import anchor_sets
-from embedlab.objectives.nli import CLASSES
+from embedlab.objectives.nli import NLI_CLASSES
 from embedlab.objectives.nli_softmax.options import Options
 from embedlab.objectives.objective import Objective
 from embedlab.objectives.pair_head import pair_features, pair_head
@@ -29,7 +29,7 @@ class NliSoftmax(Objective):
     def __init__(self, options: Options, dim: int) -> None:
         super().__init__()
         self.options = options
-        self.head = pair_head(options.head, dim, len(CLASSES))
+        self.head = pair_head(options.head, dim, len(NLI_CLASSES))
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """The pairs to classify: where `augment` asks for it, those of each anchor with its drawn sets."""

@@ -10,7 +10,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.schema import table
 from embedlab.objectives.anchor_sets import Limit, anchor_sets
 from embedlab.objectives.needs import Needs
-from embedlab.objectives.nli import CLASSES, NEEDS, HeadKind
+from embedlab.objectives.nli import NEEDS, NLI_CLASSES, HeadKind
 from embedlab.objectives.rows import index_rows
 
 SUMMARY = "softmax over [u; v; |u−v|] of premise and hypothesis"
@@ -53,4 +53,4 @@ def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) ->
     anchor = int(rng.integers(len(sets.anchors)))
     chosen = (sets.positives[anchor] | sets.negatives[anchor]).nonzero()[0]
     pairs = sorted((int(sets.classes[anchor, sentence]), rows.at(sentence)) for sentence in chosen)
-    return [("anchor", rows.at(sets.anchors[anchor])), *((CLASSES[kind], sentence) for kind, sentence in pairs)]
+    return [("anchor", rows.at(sets.anchors[anchor])), *((NLI_CLASSES[kind], sentence) for kind, sentence in pairs)]

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from embedlab.objectives.objective import Objective
-from embedlab.objectives.sentiment_head.options import CLASSES, Options
+from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES, Options
 from embedlab.objectives.task_layers import task_layers
 
 
@@ -24,7 +24,7 @@ class SentimentHead(Objective):
         self.options = options
         self.layers = task_layers(options.layers, dim, options.dropout)
         self.dropout = nn.Dropout(options.dropout)
-        self.head = nn.Linear(dim, len(CLASSES))
+        self.head = nn.Linear(dim, len(SENTIMENT_CLASSES))
 
     def logits(self, vectors: Tensor) -> Tensor:
         """(sentences, 5)."""

@@ -10,7 +10,7 @@ from embedlab.objectives.needs import Needs
 
 SUMMARY = "a head of its own tells the sentiment of a sentence in five classes"
 
-CLASSES = ("0", "1", "2", "3", "4")  # very negative … very positive
+SENTIMENT_CLASSES = ("0", "1", "2", "3", "4")  # very negative … very positive
 
 
 @table
@@ -23,7 +23,7 @@ class Options:
 
 def needs(_: Options) -> Needs:
     """Sentences with a sentiment."""
-    return Needs(sentences=("sentence",), classes={"label": CLASSES})
+    return Needs(sentences=("sentence",), classes={"label": SENTIMENT_CLASSES})
 
 
 def describe(frame: pl.DataFrame, _: Options, rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.objectives.anchor_sets import anchor_sets
-from embedlab.objectives.nli import CLASSES
+from embedlab.objectives.nli import NLI_CLASSES
 from embedlab.objectives.objective import Objective
 from embedlab.objectives.pair_head import pair_features, pair_head
 from embedlab.objectives.supervised_contrastive.options import Options
@@ -53,7 +53,7 @@ class SupervisedContrastive(Objective):
     def __init__(self, options: Options, dim: int) -> None:
         super().__init__()
         self.options = options
-        self.head = pair_head(options.head, dim, len(CLASSES)) if options.weight < 1 else None
+        self.head = pair_head(options.head, dim, len(NLI_CLASSES)) if options.weight < 1 else None
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
         """The anchors that have a positive, and their drawn sets as masks over the batch's sentences."""

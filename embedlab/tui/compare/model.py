@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.comparison import ComparedSlice, Comparison, compare
+from embedlab.analysis.comparison import ComparedSlice, Comparison, compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
@@ -48,7 +48,7 @@ def answer(data: PairData, question: Question, *, progress: Callable[[int, int],
     # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = question.reference if question.reference in {model.name for model in models} else None
-    comparison = compare(table, models, by=question.by, aggregate=question.aggregate, reference=reference, progress=progress)
+    comparison = compare_models(table, models, by=question.by, aggregate=question.aggregate, reference=reference, progress=progress)
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
     for one in comparison.slices:
         if one.average_of:

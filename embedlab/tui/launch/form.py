@@ -15,7 +15,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.core.paths import write_atomic
 from embedlab.core.plain_values import quote
-from embedlab.core.recipe import Recipe, flatten, load_recipe, to_table
+from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost, remaining_cost
@@ -26,7 +26,7 @@ from embedlab.grids.queue import QueueEntry
 from embedlab.models.catalog import starting_members
 from embedlab.objectives.needs import check_columns
 from embedlab.runs.launch import shared_flags
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
@@ -76,7 +76,7 @@ def choices() -> list[Choice]:
 
 def recipe_fields(name: str) -> list[Field]:
     """The form of a recipe: its name, seeds, every value, and room for keys that it leaves out."""
-    values = flatten(to_table(load_recipe(name)))
+    values = flatten(recipe_to_table(load_recipe(name)))
     own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
     return [
         Field(key=NAME, value=name, hint="letters, digits, . _ + -"),
@@ -102,7 +102,7 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
     arguments += ["--name", run] if run != name else []
     arguments += ["--seeds", str(seeds)]
-    first = next((folder for folder in runs if status(folder).state != "finished"), None)
+    first = next((folder for folder in runs if run_status(folder).state != "finished"), None)
     return Launch(
         title=f"{run} with {seeds} seeds" if seeds > 1 else run,
         arguments=(*arguments, *shared_flags(settings)),

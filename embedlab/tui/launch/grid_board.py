@@ -10,7 +10,7 @@ from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.worker import is_alive
 from embedlab.runs.events import Step
-from embedlab.runs.status import status
+from embedlab.runs.status import run_status
 from embedlab.runs.store import GRIDS
 from embedlab.tui.launch.form import cost_text
 from embedlab.tui.widgets.bars import thin_bar
@@ -101,7 +101,7 @@ def heat_map(progress: GridProgress) -> Heat:
 
 def _dev(plan: GridPlan, number: int) -> float | None:
     try:
-        found = status(plan.run(plan.cell(number))).dev
+        found = run_status(plan.run(plan.cell(number))).dev
     except EmbedlabError:
         return None
     return found.score if found is not None else None

@@ -10,7 +10,7 @@ from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Dataset, Part, State
+from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.source import Source, dataset, dataset_names
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
@@ -114,7 +114,7 @@ def splits_shown() -> Iterator[tuple[Dataset, str]]:
 
 
 def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
-    empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=State(name="", split="test", rows=0, expected_rows=None, origin="file"))
+    empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"))
     table = pair_table(parts or [empty])
     marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
     published = {part.state.name for part in parts if part.state.origin != "file"}

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from embedlab.analysis.overlap import dice
 from embedlab.core.errors import EmbedlabError
-from embedlab.data.words import words
+from embedlab.data.words import distinct_words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.scorer import Answer, PairScorer
 from embedlab.tui.widgets.bars import bar
@@ -60,7 +60,7 @@ class TypedPairScreen(ModalScreen[None]):
 
     def _changed(self) -> None:
         first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
-        shared = words(first) & words(second)
+        shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):.3f}", "$text-muted")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
         self._answers = {}

@@ -10,7 +10,7 @@ import polars as pl
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_toml
-from embedlab.runs.status import Status, status
+from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder, find_runs, unreadable_folders
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.frame_lines import FrameColumn
@@ -117,7 +117,7 @@ class RunFollower:
         if known is not None and known[0] == stamp:
             found = known[1]
         else:
-            found = status(run, now)
+            found = run_status(run, now)
             if found.state in _ENDED:
                 self._ended[run.path] = (stamp, found)
         return BoardRun(run=run, status=found, objective=self._objective(run))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embedlab.runs.events import Dev, Started, Step, follow
+from embedlab.runs.events import Dev, Started, Step, events_after
 from embedlab.runs.store import RunFolder
 
 _LOG_BYTES = 65_536
@@ -32,7 +32,7 @@ class Curve:
             if not head.startswith(self._head):  # another run has taken the name
                 self.__init__()  # type: ignore[misc]
             self._head = head
-            found, self.offset = follow(path, self.offset)
+            found, self.offset = events_after(path, self.offset)
         except OSError:
             return
         for event in found:

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.recipe import differences
+from embedlab.core.recipe import recipe_differences
 from embedlab.runs.environment import Environment
 from embedlab.runs.store import RunFolder
 
@@ -36,7 +36,7 @@ class DifferenceScreen(ModalScreen[None]):
 def difference_text(first: RunFolder, second: RunFolder) -> Content:
     """Every differing key with both values; a file that cannot be read is told in its place."""
     try:
-        changed = [(key, old, new) for key, old, new in differences(first.recipe(), second.recipe()) if key != "summary"]
+        changed = [(key, old, new) for key, old, new in recipe_differences(first.recipe(), second.recipe()) if key != "summary"]
         changed += _circumstances(first.environment(), second.environment())
     except EmbedlabError as error:
         return Content.styled(f"{error.message}\n{error.hint}", "$text-error")

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from embedlab.data.words import words
+from embedlab.data.words import distinct_words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.widgets.bars import bar
@@ -65,7 +65,7 @@ def highlighted(sentence: str, shared: frozenset[str]) -> Content:
 
 def _sentences(row: Mapping[str, Any]) -> Content:
     first, second = row["sentence1"], row["sentence2"]
-    shared = words(first) & words(second)
+    shared = distinct_words(first) & distinct_words(second)
     place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
     head = Content.styled(f"{place} · Dice {row['dice']:.2f}, {len(shared)} shared words", "$text-muted")
     return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
