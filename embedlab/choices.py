@@ -1,10 +1,10 @@
-"""The closed choices that the command line, the code and the files share, each stated once."""
+"""Closed choices that the command line, the code and the files share."""
 
 from typing import Literal
 
-By = Literal["dataset", "source", "dice"]  # what one score is of
-Aggregate = Literal["all", "mean", "wmean"]  # how the sources of a dataset become one score
+By = Literal["dataset", "source", "dice"]  # what one score is computed over
+Aggregate = Literal["all", "mean", "wmean"]  # how the scores of a dataset's sources are aggregated
 Correlation = Literal["spearman", "pearson"]
 SettingName = Literal["literature", "prototyping", "exact"]  # how classifiers on frozen vectors are trained
-Test = Literal["dyadic", "mcnemar", "williams", "steiger"]  # where the p of a difference comes from
+Test = Literal["dyadic", "mcnemar", "williams", "steiger"]  # the test that gives the p of a difference
 Tracker = Literal["tensorboard", "wandb", "trackio", "mlflow"]

@@ -1,1 +1,1 @@
-"""From what a user selects to results on disk, with everything that must be said beside them."""
+"""From a user's selection of tasks to stored results, with the marks and notes that belong to the numbers."""

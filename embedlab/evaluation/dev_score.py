@@ -1,4 +1,4 @@
-"""What training reads off an encoder and its heads now and then, by the name that a recipe gives as `evaluate.dev`."""
+"""The dev score that training computes at intervals, by the name that a recipe gives as `evaluate.dev`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    """The score x 100 on the dev split of the dataset NAME, opened once, or of the task of that name."""
+    """Return a function that scores an encoder x 100 on the dev split of dataset NAME, or on the task NAME; data is opened once."""
     there = [one for one in all_tasks() if one.dev_score is not None]
     named = [one for one in there if name in one.dev_names]
     chosen = (named or [one for one in there if one.outcomes == "pairs"])[0]  # any other name is a dataset of pairs

@@ -1,4 +1,4 @@
-"""One member model's evaluation on a task, with what the model was trained on said beside its numbers."""
+"""Evaluation of one member model on a task, with what is known of its training data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,9 +25,9 @@ def evaluate_task(
     names: Sequence[str] = (),
     setting: SettingName = "literature",
 ) -> TaskResult:
-    """Evaluate one member model on the TASK of that name, or on those of its datasets that NAMES says, with all that is known of it.
+    """Evaluate one member model on TASK, or on those of its datasets that NAMES lists, and add marks and notes.
 
-    SETTING is for the tasks that train classifiers on vectors.
+    SETTING applies to tasks that train classifiers on vectors.
     """
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
@@ -36,10 +36,10 @@ def evaluate_task(
 
 
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:
-    """The same with what the model's training data says of its numbers: marks, notes and shared text."""
+    """Return RESULT with what the model's training data implies for its numbers: marks, notes and shared text."""
     known, evaluation = training_text(spec, settings), result.evaluation
     found = [(part.state.name, known.text.overlap(part.frame)) for part in result.tested] if known.text is not None else []
-    # Both validation splits of MNLI are called mnli.
+    # Both validation splits of MNLI are named mnli.
     totals = {name: total(counts for other, counts in found if other == name) for name, _ in found}
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
@@ -61,7 +61,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
-    """An EVALUATION that was stored earlier with what is known of the training of SPEC now."""
+    """Return a stored EVALUATION with what is known about the training of SPEC now."""
     return replace(
         evaluation,
         marks=tuple(sorted({*evaluation.marks, *training_marks(spec)})),
@@ -71,7 +71,7 @@ def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
 
 
 def model_facts(spec: ModelSpec) -> dict[str, Any]:
-    """What an evaluation says of SPEC that can be told without loading it."""
+    """Return the fields of an evaluation that follow from SPEC without loading it."""
     return {
         "seed": spec.seed,
         "dims": vector_length(spec),
@@ -81,7 +81,7 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _averages(result: TaskResult, shared: Mapping[str, Overlap]) -> dict[str, Overlap]:
-    """What the datasets of each average share, for those where any does."""
+    """Return the text that the datasets of each average share with the training data; averages without shared text are absent."""
     found = {
         score.slice: total(shared[name] for name in members if name in shared)
         for score in result.evaluation.scores

@@ -1,4 +1,4 @@
-"""What a member model has to show for a task in a comparison: kept results where they still hold, the rest evaluated now."""
+"""The outcomes of a member model on a task for a comparison: stored results where they are still valid, new evaluations otherwise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,23 +31,23 @@ from embedlab.tasks.task import task as find_task
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MemberOutcomes:
-    """One member model on one task."""
+    """The outcomes, scores and notes of one member model on one task."""
 
-    outcomes: Mapping[str, Outcomes]  # by dataset, of those that are classified item by item
-    scores: tuple[StoredScore, ...]  # of the others
+    outcomes: Mapping[str, Outcomes]  # by dataset, for datasets that are classified item by item
+    scores: tuple[StoredScore, ...]  # for the other datasets
     overlaps: Mapping[str, Overlap]  # by dataset, where text is shared with the training data
     marks: tuple[str, ...]
     notes: tuple[str, ...]
     missing: tuple[MissingError, ...] = ()
-    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, each once
+    data: tuple[StoredPart, ...] = ()  # the state of every part that was read, without repeats
 
 
 def member_outcomes(
     one: SelectedTask, spec: ModelSpec, settings: Settings, texts: Texts | None, start_progress: StartProgress, setting: SettingName
 ) -> MemberOutcomes:
-    """A member's answers to a task; what is kept of the same vectors and data is not evaluated again, what is new is kept.
+    """Return a member's outcomes on a task: stored ones of the same vectors and data, the rest evaluated and stored.
 
-    TEXTS is what the task reads, None where it does not say so before.
+    TEXTS is what the task reads; None where that depends on the model.
     """
     place = ScorePlace.of(spec, settings)
     task = find_task(one.task)
@@ -61,7 +61,7 @@ def member_outcomes(
     }
     evaluation = stored_evaluation(place, one.stored_name(setting), texts, source)
     if evaluation is not None and not _classified(evaluation) <= {outcomes.dataset for outcomes in stored.values()}:
-        evaluation = None  # outcomes were lost: what is tested item by item is made again
+        evaluation = None  # outcomes were lost: evaluate again what is tested item by item
     wanted = dict.fromkeys(state.name for state in texts.states) if texts is not None else dict.fromkeys(stored)
     known = {dataset: stored[dataset] for dataset in wanted if dataset in stored}
     lacking = tuple(dataset for dataset in wanted if dataset not in stored)
@@ -75,13 +75,13 @@ def member_outcomes(
         )
         return _together(_answers(known, None), rest, wanted)
     result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
-    with suppress(MissingError):  # a disk that takes nothing costs time, not the answer
+    with suppress(MissingError):  # a disk that cannot be written costs time, not the result
         result.save(place.evaluations, one.stored_name(setting))
     return _answers({**known, **{own.name: own for own in result.outcomes}}, result.evaluation, result.missing)
 
 
 def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: int) -> list[Evidence]:
-    """What the answers say, by member number: a row of evidence a dataset and metric, and the averages that papers report."""
+    """Return one row of evidence for each dataset and metric, then the averages that papers report; ANSWERS are by member number."""
     datasets = dict.fromkeys(name for own in answers.values() for name in own.outcomes)
     found: dict[str, Evidence] = {}
     metrics = find_task(one.task).metrics
@@ -100,13 +100,13 @@ def evidence(one: SelectedTask, answers: Mapping[int, MemberOutcomes], members: 
 
 
 def averages_of(one: SelectedTask, datasets: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """The averages of a whole task, by title, and those of their DATASETS that are there."""
+    """Return the averages of a whole task by title, each over those of DATASETS that are available."""
     return find_task(one.task).averages(datasets, one.evaluation_name()) if one.is_whole else {}
 
 
 def _answers(outcomes: Mapping[str, Outcomes], evaluation: Evaluation | None, missing: tuple[MissingError, ...] = ()) -> MemberOutcomes:
     found = [score for score in evaluation.scores if score.by == "dataset"] if evaluation is not None else []
-    # What chose a setting is no result, where there is one beside it; some test splits have no labels.
+    # A score that chose a setting is not a result where a test score exists; some test splits have no labels.
     tested = {score.slice for score in found if score.split != "dev"}
     found = [score for score in found if score.split != "dev" or score.slice not in tested]
     scores = tuple(score for score in found if score.slice not in {own.dataset for own in outcomes.values()})
@@ -133,12 +133,12 @@ def _each_once(data: Iterable[Iterable[StoredPart]]) -> tuple[StoredPart, ...]:
 
 
 def _classified(evaluation: Evaluation) -> set[str]:
-    """The datasets of which an evaluation leaves outcomes."""
+    """Return the datasets for which an evaluation stores outcomes."""
     return {score.slice for score in evaluation.scores if score.by == "dataset" and score.metric == "accuracy"}
 
 
 def _together(known: MemberOutcomes, rest: MemberOutcomes, order: Iterable[str]) -> MemberOutcomes:
-    """The answers of both, their datasets in this ORDER."""
+    """Return the outcomes of both, datasets in this ORDER."""
     outcomes = {**known.outcomes, **rest.outcomes}
     return MemberOutcomes(
         outcomes={dataset: outcomes[dataset] for dataset in order if dataset in outcomes},
@@ -167,7 +167,7 @@ def _score_evidence(task: str, dataset: str, there: Mapping[int, Outcomes], memb
 
 
 def _texts(there: Mapping[int, Outcomes]) -> np.ndarray[Any, np.dtype[np.uint64]] | None:
-    """The numbers of the items' sentences, where some member has stored them: all have the same items."""
+    """Return the ids of the items' sentences from any member that stores them; all members have the same items."""
     return next((own.texts for own in there.values() if own.texts is not None), None)
 
 
@@ -176,7 +176,7 @@ def _class_index(outcomes: Outcomes, column: str, index: Mapping[str, int]) -> n
 
 
 def _value_evidence(task: str, answers: Mapping[int, MemberOutcomes], members: int) -> Iterator[Evidence]:
-    """Numbers without items behind them: shown beside one another, not tested."""
+    """Yield numbers without items: they are shown next to each other, not tested."""
     keys = dict.fromkeys((score.slice, score.metric, score.items) for own in answers.values() for score in own.scores)
     for dataset, metric, items in keys:
         points = np.full(members, np.nan)
@@ -194,7 +194,7 @@ def _value_evidence(task: str, answers: Mapping[int, MemberOutcomes], members: i
 
 
 def shared_text(one: SelectedTask, answers: MemberOutcomes) -> dict[str, Overlap]:
-    """What each row of a member's evidence shares with its training data, by the row's key."""
+    """Return the text that each row of a member's evidence shares with its training data, by the row's key."""
     metrics = find_task(one.task).metrics
     rows: dict[str, Sequence[str]] = {dataset: [dataset] for dataset in answers.outcomes}
     rows |= {f"{dataset} {metric}": [dataset] for dataset in answers.outcomes for metric in (*metrics.get(dataset, ()), "spearman")}

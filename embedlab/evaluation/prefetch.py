@@ -1,4 +1,4 @@
-"""One pass over the sentences of several tasks: each is encoded once, into the cache from which the tasks then read their own."""
+"""Encode the sentences of several tasks in one pass into the cache, from which each task then reads its own."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from embedlab.tasks.task import Texts
 
 
 def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, start_progress: StartProgress) -> None:
-    """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; nothing where no cache is kept."""
+    """Put the vectors of all TEXTS into the cache, for each transformer in SPEC; does nothing without a cache."""
     sentences = [sentence for one in texts for column in one.columns for sentence in column]
     if not sentences or settings.cache_gib == 0:
         return
 
-    # Only here is torch needed: an evaluation that is kept as a whole is shown without.
+    # torch is imported only here: a stored evaluation is shown without it.
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_cached
 
@@ -33,10 +33,10 @@ def encode_once(spec: ModelSpec, texts: Sequence[Texts], settings: Settings, sta
 
 
 def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source: Source) -> Evaluation | None:
-    """The evaluation that is kept under NAME of a member, if this embedlab made it of the same vectors on the same data.
+    """Return the evaluation stored under NAME for a member, if this version of embedlab made it from the same vectors and data.
 
-    TEXTS is what its task reads; of a task that does not say so before, what it read is opened in SOURCE again. Equal vectors may be
-    those of a run and of a copy of its folder: what they have learnt from, and so the marks, goes by the member's name.
+    TEXTS is what its task reads; where that depends on the model, the data that it read is opened in SOURCE again. A run and a
+    copy of its folder have equal vectors; their training text, and so their marks, depend on the member's name.
     """
     try:
         stored = Evaluation.load(place.evaluations / f"{name}.json")
@@ -49,24 +49,24 @@ def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source:
 
 
 def is_same_data(data: Sequence[Mapping[str, object]], texts: Texts | None, source: Source) -> bool:
-    """Whether what DATA tells of is still what would be read."""
+    """Return whether DATA describes what would be read now."""
     if texts is not None:
         now = [_identity(plain_state(state)) for state in texts.states]
         return all(_identity(part) in now for part in data)
     try:
         opened = ((part, source.open(str(part["name"]), str(part.get("split"))).state) for part in data)
         return all(_identity(plain_state(state)) == _identity(part) for part, state in opened)
-    except EmbedlabError:  # not there any more: the task itself says so
+    except EmbedlabError:  # removed since: the task itself reports it
         return False
 
 
 def plain_state(state: DatasetState) -> Any:
-    """A state as an evaluation's file has it."""
+    """Return a state as an evaluation's file stores it."""
     return json.loads(json.dumps(asdict(state), default=str))
 
 
 def _identity(part: Mapping[str, object]) -> dict[str, object]:
-    """A state without what follows from its files' hashes: evaluations of before do not say that."""
+    """Return a state without what follows from its files' hashes: evaluations of earlier versions lack that."""
     return {key: value for key, value in part.items() if key != "empty"}
 
 

@@ -1,4 +1,4 @@
-"""What must be said beside a number: partial or generated data, evaluated or learnt from, and test text seen in training."""
+"""The marks and notes of numbers: partial or generated data in evaluation or training, and test text seen in training."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from embedlab.data.marks import marks_of
 from embedlab.data.shared_text import Overlap
 
-if TYPE_CHECKING:  # whoever shows kept numbers needs neither polars nor what opens training data
+if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.environment import Environment
     from embedlab.runs.store import RunFolder
@@ -16,7 +16,7 @@ PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
 def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
-    """The marks of every number of a model: those of the data of the runs in it or behind it, and of training text that is unknown."""
+    """Return the marks of every number of a model: those of its runs' training data, and of unknown training text."""
     from embedlab.evaluation.stated_text import UNKNOWN_TEXT, is_text_unknown
 
     known = _environments(spec)
@@ -26,15 +26,15 @@ def training_marks(spec: "ModelSpec") -> tuple[str, ...]:
 
 
 def training_precision(spec: "ModelSpec") -> str | None:
-    """The number format, or formats, that the runs in a model and behind it were trained in; None where embedlab trained nothing of it."""
+    """Return the precision, or precisions, that the runs of a model were trained in; None where embedlab trained none of it."""
     return " and ".join(dict.fromkeys(one.precision for one in _environments(spec))) or None
 
 
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
-    """What the marks mean: to how many steps training was shortened, which of its data was incomplete, and by how much.
+    """Return what the marks mean: shortened training, incomplete data and by how much.
 
-    Where a run drew fewer rows than there were, how many, and whether each seed drew its own; and what is known of the text that no
-    run records.
+    Also how many rows a run drew where it did not read all, whether each seed drew its own, and what is known of training text
+    that no run records.
     """
     from embedlab.evaluation.stated_text import stated_text_notes
 
@@ -46,7 +46,7 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
 
 
 def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
-    """What a run read of a PART of which it did not read all."""
+    """Return a note on a PART that a run did not read completely."""
     name, rows = f"{part['name']} {part.get('split')}", part.get("rows")
     there = f"partial {name}: {rows} of {part.get('expected_rows')} rows" if part.get("partial") else f"the {rows} rows of {name}"
     if "used" not in part:
@@ -58,26 +58,26 @@ def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
 
 
 def _environments(spec: "ModelSpec") -> "list[Environment]":
-    """How the runs in a model, and those behind it, were made."""
+    """Return the environments of the runs in a model and of those they started from."""
     return [run.environment() for run in _runs(spec)]
 
 
 def _runs(spec: "ModelSpec") -> "list[RunFolder]":
-    """The runs in a model, and those behind it."""
+    """Return the runs in a model and those they started from."""
     from embedlab.evaluation.training_text import lineage
 
     return list(lineage(spec))
 
 
 def overlap_mark(shared: Overlap | None) -> str:
-    """The sign beside a score: of pairs that the model learnt from, or else of single sentences; empty where nothing is shared."""
+    """Return the sign next to a score whose test pairs, or single sentences, are in the training data; empty without shared text."""
     if not shared:
         return ""
     return PAIRS_SHARED if shared.shared_pairs else SENTENCES_SHARED
 
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
-    """The footnotes of these signs, with the counts of each slice."""
+    """Return the footnotes of these signs, with the counts of each slice."""
     pairs = [f"{name} {one.shared_pairs} of {one.pairs}" for name, one in overlaps.items() if one.shared_pairs]
     sentences = [
         f"{name} {one.shared_sentences} of {one.sentences}"

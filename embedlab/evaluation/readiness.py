@@ -1,6 +1,6 @@
-"""One rule for every task: all data is opened, and every model checked against its tasks, before anything is computed.
+"""Checks before any computation: all data is opened, and every model is checked against its tasks.
 
-A task's file says what it reads in `texts`, and what more it would refuse of one model in `check`; judging opens nothing else.
+A task lists in `texts` what it reads and refuses unsuitable models in `check`; its evaluation opens nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ from embedlab.tasks.task import Selection, Texts, task
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Readiness:
-    """What each of the selected tasks reads, and what cannot be done."""
+    """The texts that each selected task reads, and what cannot be evaluated."""
 
-    texts: Mapping[SelectedTask, Texts]  # of those that read the same whatever the model
-    missing: Mapping[SelectedTask, MissingError]  # whose data is missing or refused, for any model
+    texts: Mapping[SelectedTask, Texts]  # of tasks whose texts do not depend on the model
+    missing: Mapping[SelectedTask, MissingError]  # tasks whose data is missing or refused for every model
     unfit: Mapping[tuple[str, SelectedTask], UsageError]  # by member: a task that does not apply to it
 
     def tasks(self, member: str, selected: Sequence[SelectedTask]) -> list[SelectedTask]:
-        """Those of the SELECTED tasks that can be done with a member."""
+        """Return those of the SELECTED tasks that can be evaluated for a member."""
         return [one for one in selected if one not in self.missing and (member, one) not in self.unfit]
 
 
@@ -51,9 +51,9 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
 
 
 def check_recipe_evaluation(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
-    """Open all data of RECIPE's evaluation, also that of its dev score, before a model is trained; gives what is missing.
+    """Open all data of RECIPE's evaluation and of its dev score before training; return what is missing.
 
-    A dataset of the dev score, or all that is to be evaluated, is not only given but raised, as is a single task that does not apply.
+    A missing dataset of the dev score is raised, and so are missing data of all tasks and a single task that does not apply.
     """
     source, tasks = Source.from_settings(settings), recipe.evaluate.tasks
     if recipe.evaluate.dev != "none":

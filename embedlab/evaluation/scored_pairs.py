@@ -1,4 +1,4 @@
-"""Pairs scored by models: their similarities, stored and shared, with what must be said beside the numbers made of them."""
+"""Pairs scored by models: their similarities, stored and shared, with the marks and notes of the numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +32,7 @@ from embedlab.tasks.sts import BYS, FIFTHS_OF, OTHER_SPLITS, scores_of, suite_sl
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredPairs:
-    """A pair table with one column a member model, and what must be said beside its numbers."""
+    """A pair table with one column for each member model, and the marks and notes of its numbers."""
 
     table: pl.DataFrame
     models: tuple[ModelColumns, ...]
@@ -43,21 +43,21 @@ class ScoredPairs:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What every table of these numbers carries: partial or generated data, evaluated or learnt from."""
+        """Return the marks of every table of these numbers: partial or generated data in evaluation or training."""
         found = {mark for member in self.places for mark in self.member_marks(member)}
         return tuple(sorted(found))
 
     def member_marks(self, member: str) -> tuple[str, ...]:
-        """What every number of one member carries."""
+        """Return the marks of every number of one member."""
         shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
         return tuple(sorted({*data_marks(self.states), *training_marks(self.places[member].spec), *shared}))
 
     def member_notes(self, member: str) -> tuple[str, ...]:
-        """What must be said of a member's training data: what was incomplete, and what could not be counted."""
+        """Return the notes on a member's training data: what was incomplete, and what could not be counted."""
         return (*training_notes(self.places[member].spec), *self.training_text[member].notes)
 
     def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
-        """What each slice, and each average of datasets, shares with the member's training text, for those where any does."""
+        """Return the text that each slice and average shares with the member's training text; without shared text it is absent."""
         text = self.training_text[member].text
         if text is None:
             return {}
@@ -67,7 +67,7 @@ class ScoredPairs:
         return {key: counts for key, counts in found.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:
-        """The same of a model: its members, seeds of one recipe, learnt from the same text."""
+        """Return the overlaps of a model: its members are seeds of one recipe, trained on the same text."""
         found: dict[str, Overlap] = {}
         for member in model.members:
             found |= self.overlaps(member, by)
@@ -86,9 +86,9 @@ def score_models(
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> ScoredPairs:
-    """Score every pair of PARTS by every member of MODELS; what an earlier evaluation kept is not computed again.
+    """Score every pair of PARTS with every member of MODELS; stored scores are not computed again.
 
-    WATCH gives the progress callback of a member's name, NOTE is told what the user should know.
+    START_PROGRESS returns the progress callback for a member's name; NOTE receives what the user should know.
     """
     table = pair_table(parts)
     places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
@@ -104,7 +104,7 @@ def score_models(
 
 
 def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
-    """Every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    """Return every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return replace(
         describe_evaluation(scored, member),
@@ -116,7 +116,7 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
 
 
 def describe_evaluation(scored: ScoredPairs, member: str) -> Evaluation:
-    """The evaluation of one member model before any number is computed: what decides them."""
+    """Return the evaluation of one member model without scores: everything that decides them."""
     facts, place = scored.facts[member], scored.places[member]
     return Evaluation(
         task="sts",
@@ -140,27 +140,27 @@ def describe_evaluation(scored: ScoredPairs, member: str) -> Evaluation:
 def signature_of(
     scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
 ) -> Signature:
-    """The signature of a model's numbers in a table that shows them BY slices of all ROWS."""
+    """Return the signature of a model's numbers in a table that shows them BY slices of all ROWS."""
     signature = merged([describe_evaluation(scored, member).signature for member in model.members])
     return narrow_signature(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
 
 
 def narrow_signature(signature: Signature, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int) -> Signature:
-    """The part of a SIGNATURE that decides the numbers BY slices of all ROWS: other splits than test are behind the fifths alone."""
+    """Return the part of a SIGNATURE that decides the numbers BY slices of all ROWS; only the fifths use other splits than test."""
     others = tuple(f"{FIFTHS_OF}/{split}@" for split in OTHER_SPLITS)
     data = tuple(part for part in signature.data if by == "dice" or not part.startswith(others))
     return replace(signature, by=(by,), aggregation=tuple(aggregation), metric=(metric,), data=data, n=(str(rows),))
 
 
 def model_columns(model: Model) -> ModelColumns:
-    """The columns of a model in a pair table."""
+    """Return the columns of a model in a pair table."""
     seeds = tuple(spec.seed for spec in model.members if spec.seed is not None)
     runs = tuple(_runs_behind(spec) for spec in model.members)
     return ModelColumns(name=model.name, members=tuple(spec.name for spec in model.members), seeds=seeds, runs=runs)
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:
-    """The runs that a member is made of."""
+    """Return the runs that a member is made of."""
     if spec.parts:
         return frozenset().union(*(_runs_behind(part) for part in spec.parts))
     return frozenset({spec.name} if spec.kind == "run" else ())
@@ -173,11 +173,11 @@ def _complete(
     progress: StartProgress | None,
     note: Callable[[str], None],
 ) -> ScoreFile:
-    """The kept scores of a member and, where they lack pairs of TABLE, those now computed and kept."""
+    """Return a member's stored scores; pairs of TABLE that they lack are scored now and stored."""
     try:
         stored = place.read()
     except MissingError as error:
-        note(f"{error.message}: made again")
+        note(f"{error.message}: computed again")
         place.scores_file.unlink(missing_ok=True)
         stored = place.read()
     lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(stored.scores, on="pair_key", how="anti")
@@ -195,14 +195,14 @@ def _complete(
     try:
         return merge_scores(place.scores_file, newer)
     except MissingError as error:
-        note(f"{place.spec.name}: its scores are not kept: {error.message}")
+        note(f"{place.spec.name}: its scores are not stored: {error.message}")
         return stored.merged(newer)
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:
     if place.spec.kind == "dice":
         return DiceScorer()
-    # Only here is torch needed: comparing what was scored before stays as quick as reading it.
+    # torch is imported only here: a comparison of stored scores takes no longer than reading them.
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_scorer
 
@@ -210,7 +210,7 @@ def _load(place: ScorePlace, settings: Settings) -> PairScorer:
 
 
 def _facts(place: ScorePlace, scorer: PairScorer, before: Mapping[str, str]) -> dict[str, str]:
-    """How the scores of a file were made; BEFORE says it of those that it had."""
+    """Return how the scores of a file were made; BEFORE holds the facts of the scores that it already had."""
     facts, versions = scorer.facts, sorted({__version__, *joined_values(before.get("embedlab"))})
     truncated = facts.truncated + int(before.get("truncated", 0))
     described = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}

@@ -1,4 +1,4 @@
-"""Which evaluations a user asks for by the names of tasks and datasets."""
+"""The evaluations that a user selects by the names of tasks and datasets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,39 +12,39 @@ from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 
 ALL = "all"
-LONGEST_NAME = 100  # of a file that is named after datasets; file systems end at 255 bytes
+LONGEST_NAME = 100  # of a file named after datasets; file systems allow 255 bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedTask:
-    """One evaluation: a task, or only those of its datasets that are named."""
+    """One evaluation: a whole task, or some of its datasets."""
 
-    task: str  # a file of this folder
+    task: str  # a file in embedlab/tasks
     names: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of a task, or of a set of probing files."""
+        """Return whether it is a whole task, or a whole set of probing files."""
         return not self.names or any(name == set_of(name) for name in self.names)
 
     @property
     def scores_pairs(self) -> bool:
-        """Whether its outcomes are similarities of pairs."""
+        """Return whether its outcomes are similarities of pairs."""
         return find_task(self.task).scores_pairs
 
     @property
     def has_submission(self) -> bool:
-        """Whether a server scores its test splits."""
+        """Return whether a server scores its test splits."""
         return find_task(self.task).has_submission
 
     def evaluation_name(self, setting: str = "literature") -> str:
-        """The task that its evaluation says it is of: a set of probing files has its own name, another setting is part of it."""
+        """Return the task name of its evaluation: a set of probing files has its own name, and another SETTING is appended."""
         own = set_of(self.names[0]) if self.names else None
         name = suite_title(own) if own else self.task
         return name if setting == "literature" else f"{name}-{setting}"
 
     def stored_name(self, setting: str = "literature") -> str:
-        """Where its evaluation is kept in a member's folder: that of some of a task's datasets in the task's own folder."""
+        """Return the name under which a member's folder stores its evaluation; some of a task's datasets are in the task's own folder."""
         name = self.evaluation_name(setting)
         if self.is_whole:
             return name
@@ -53,7 +53,7 @@ class SelectedTask:
 
 
 def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
-    """What SUITE (a task, or "all") or the datasets called NAMES stand for; without either it is sts.
+    """Return the evaluations of SUITE (a task, or "all") or of the datasets in NAMES; without either it is sts.
 
     "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
     of probing files (`gum-probing`, `probing:DIR`), or a whole task.
@@ -66,13 +66,13 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
     for name in dict.fromkeys(names):
         task = _task_of(name)
         if suite not in {None, ALL, task}:
-            raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="leave --suite out")
+            raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
         found.setdefault((task, set_of(name)), []).append(name)
     return [SelectedTask(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
 
 
 def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
-    """The names to evaluate: a whole task, or set of probing files, that is named beside some of its datasets stands for them all."""
+    """Return the names to evaluate: a whole task, or set of probing files, includes those of its datasets that are also named."""
     if task in own:
         return ()
     return (set_,) if set_ is not None and set_ in own else tuple(own)

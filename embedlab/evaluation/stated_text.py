@@ -1,4 +1,4 @@
-"""What is known of the text that a model was trained on outside of embedlab's runs: by its folder, or by its publication."""
+"""The training text of models that embedlab did not train, as their folder or publication states it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ UNKNOWN_TEXT = "training text unknown"
 class StatedText:
     """The training text of one model that no run of embedlab records."""
 
-    is_run: bool  # embedlab trained it, and this is the text of the encoder that it started from
-    text: tuple[str, ...] | None  # empty: there is none, as of random weights; None: unknown
+    is_run: bool  # trained by embedlab: this is the text of the encoder that it started from
+    text: tuple[str, ...] | None  # empty: no training text, for example random weights; None: unknown
 
 
 def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
-    """One for each model in SPEC that has weights; what counts words alone has no training text."""
+    """Yield one for each model in SPEC that has weights; a model that only counts words has no training text."""
     if spec.parts:
         for part in spec.parts:
             yield from stated_texts(part)
@@ -31,12 +31,12 @@ def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:
-    """Whether SPEC holds a model that embedlab did not train and that states no training text."""
+    """Return whether SPEC contains a model that embedlab did not train and that states no training text."""
     return any(origin.text is None and not origin.is_run for origin in stated_texts(spec))
 
 
 def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
-    """What must be said of such text beside the numbers of SPEC, each thing once."""
+    """Return the notes on such text for the numbers of SPEC, without repeats."""
     return tuple(dict.fromkeys(note for origin in stated_texts(spec) for note in _notes(origin)))
 
 
@@ -49,13 +49,13 @@ def _notes(origin: StatedText) -> Iterator[str]:
 
 
 def _stated(spec: ModelSpec) -> tuple[str, ...] | None:
-    """What the folder of SPEC states, else its catalog entry, else whatever its runs started from."""
+    """Return what the folder of SPEC states, else its catalog entry, else what its runs started from."""
     if spec.kind == "word-vectors":
         return None
     stated = _of_folder(spec)
     if stated is not None or spec.training_text is not None:
         return spec.training_text if stated is None else stated
-    # An exported model holds the runs that its own run started from too: the last of them has the first encoder.
+    # An exported model also holds the runs that its own run started from: the last of them has the first encoder.
     starts = [start for run in runs_in(spec)[-1:] for start in starting_models(run)[:1] if start != spec]
     return _stated(starts[0]) if starts else None
 
@@ -64,5 +64,5 @@ def _of_folder(spec: ModelSpec) -> tuple[str, ...] | None:
     try:
         folder = Path(spec.location)
         return read_statement(folder if folder.is_dir() else hub_folder(spec.location, spec.revision, offline=True)).training_text
-    except MissingError:  # not downloaded, or damaged: refused where it is loaded
+    except MissingError:  # not downloaded or damaged: loading it will raise the error
         return None

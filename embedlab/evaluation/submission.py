@@ -1,4 +1,4 @@
-"""Predictions for GLUE's test splits in the files that its server takes: GLUE keeps the labels to itself."""
+"""Predictions for GLUE's test splits in the file format of its server; the labels are not public."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +15,9 @@ LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
 
 
 def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> dict[Path, str]:
-    """Write into FOLDER what each run says of the test splits of its GLUE task, for MNLI two files; which run each file is of.
+    """Write the predictions of each run for the test splits of its GLUE task (two files for MNLI) into FOLDER; return each file's run.
 
-    A test split that is missing is a MissingError, two runs on one task are a UsageError, and nothing is written then.
+    A missing test split is a MissingError, two runs for one task are a UsageError; in both cases nothing is written.
     """
     texts: dict[Path, str] = {}
     authors: dict[Path, str] = {}
@@ -33,7 +33,7 @@ def write_submission(folder: Path, specs: Sequence[ModelSpec], settings: Setting
 
 
 def check_submission(specs: Sequence[ModelSpec], settings: Settings) -> None:
-    """Refuse what `write_submission` would refuse, without loading a model: test splits that cannot be read, two runs on one task."""
+    """Refuse what `write_submission` would refuse, without loading a model: unreadable test splits, two runs for one task."""
     source, authors = Source.from_settings(settings), dict[str, str]()
     for spec in specs:
         name = task_of(spec)
@@ -58,6 +58,6 @@ def _files(spec: ModelSpec, settings: Settings) -> dict[str, str]:
 
 
 def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:
-    """The text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score within 0 to 5."""
+    """Return the text of a file of predictions: the row of each item from 0, and its label or, without CLASSES, its score from 0 to 5."""
     predictions = [classes[answer] for answer in answers] if classes else [f"{score:.3f}" for score in answers.clip(LOWEST, HIGHEST)]
     return "".join(f"{index}\t{prediction}\n" for index, prediction in [("index", "prediction"), *enumerate(predictions)])

@@ -1,4 +1,4 @@
-"""Models compared on several tasks at once: every slice, with what must be said beside the numbers."""
+"""Models compared on several tasks: every slice, with the marks and notes of the numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Test
 from embedlab.data.shared_text import Overlap
 
-Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that a member has
+Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskComparison:
-    """The rows of tasks and averages, one below the other."""
+    """The rows of all tasks and averages, in order."""
 
     slices: Sequence[ComparedSlice]
     models: Sequence[ModelColumns]
     test: Test
-    margin: float | None  # of equivalence, in units of the scores
+    margin: float | None  # equivalence margin in units of the scores
     shared: Mapping[str, Mapping[str, Overlap]]  # by model, then by row
     counts: Mapping[str, Mapping[str, Overlap]]  # by model, then by dataset
-    facts: Mapping[str, Facts]  # by member, of those that could do a task
+    facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     marks: tuple[str, ...]
     notes: tuple[str, ...]
     signatures: Mapping[str, str]  # by model
-    is_whole: bool  # whether nothing was missing
+    is_whole: bool  # nothing was missing

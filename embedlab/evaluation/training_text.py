@@ -1,4 +1,4 @@
-"""The text that a model learnt from: of its runs, and of the runs that these started from."""
+"""The training text of a model: of its runs, and of the runs that these started from."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,21 +16,21 @@ from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stages
 
-TRAINING = "training"  # the folder in an exported model that keeps what its marks need; the hub's models bring it along
+TRAINING = "training"  # folder of an exported model with what its marks need; uploaded with the model to the hub
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingText:
-    """What is known of a model's training text."""
+    """What is known about a model's training text."""
 
-    text: KnownText | None = None  # None: no run is known to be behind the model
+    text: KnownText | None = None  # None: no run of the model is known
     notes: tuple[str, ...] = ()  # what could not be counted
 
 
 def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
-    """The training text of a model, kept with its runs; of a run that has not kept it, read again from the data and kept.
+    """Return the training text of a model, stored with its runs; a run without it reads it from the data again and stores it.
 
-    A run whose training data is not at hand, or has changed since, is not counted, and a note says so.
+    A run whose training data is not available, or has changed since, is not counted, and a note says so.
     """
     texts, notes = [], []
     for run in lineage(spec):
@@ -42,17 +42,17 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
 
 
 def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
-    """Put into the model folder FOLDER what its marks need of the runs behind SPEC, so that it outlives them."""
-    for number, run in enumerate(lineage(spec), start=1):  # two runs of different folders may have one name
+    """Write what SPEC's marks need of its runs into the model folder FOLDER, so that the marks outlive the runs."""
+    for number, run in enumerate(lineage(spec), start=1):  # runs in different folders may have the same name
         stored = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
-        # Who trained it, and how it was typed, is nobody's business where the folder goes.
+        # The folder may be published: user, host and command are left out.
         stored.write_once(run.recipe(), replace(run.environment(), command=(), host=""))
-        with suppress(EmbedlabError):  # what cannot be counted is told when the model is scored
+        with suppress(EmbedlabError):  # scoring the model reports what cannot be counted
             _known(run, settings).write(stored.training_text_file)
 
 
 def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
-    """The runs in a model, each once, with those that they started from."""
+    """Yield the runs in a model and those that they started from, each once."""
     seen: set[Path] = set()
     waiting = [spec]
     while waiting:
@@ -67,30 +67,30 @@ def lineage(spec: ModelSpec) -> Iterator[RunFolder]:
 
 
 def runs_in(spec: ModelSpec) -> list[RunFolder]:
-    """The run whose model SPEC is, or the runs that an exported model brings along; none where embedlab did not train it."""
+    """Return the run whose model SPEC is, or the runs in an exported model; none where embedlab did not train it."""
     return _stored(spec) or _own(spec)
 
 
 def _stored(spec: ModelSpec) -> list[RunFolder]:
-    """What an exported model keeps of all the runs behind it, in its folder or in what was fetched from the hub."""
+    """Return the runs that an exported model stores, in its folder or in its download from the hub."""
     if spec.kind not in {"folder", "hub"}:
         return []
     found = [RunFolder(path) for path in sorted(Path(spec.location).glob(f"{TRAINING}/*/*/seed-*"))]
-    return [run for run in found if run.environment_file.is_file()]  # others keep things of their own under that name
+    return [run for run in found if run.environment_file.is_file()]  # other tools use a folder of that name too
 
 
 def _own(spec: ModelSpec) -> list[RunFolder]:
-    """The run whose model SPEC is."""
+    """Return the run whose model SPEC is."""
     folder = Path(spec.location).parent
     is_run = spec.kind == "run" or (spec.kind == "folder" and (folder / "environment.json").is_file())
     return [RunFolder(folder)] if is_run else []
 
 
 def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
-    """The model that a run's training started from; of a run with several seeds, that of the same seed."""
+    """Return the model that a run's training started from; of a run with several seeds, the one of the same seed."""
     try:
         members = resolve(run.recipe().encoder.model, run.path.parents[1]).members
-    except EmbedlabError:  # removed since: nothing can be said of it
+    except EmbedlabError:  # removed since: nothing is known about it
         return ()
     return members if len(members) == 1 else tuple(member for member in members if member.seed == run.seed)
 
@@ -101,7 +101,7 @@ def _known(run: RunFolder, settings: Settings) -> KnownText:
     try:
         return KnownText.read(run.training_text_file)
     except MissingError:
-        with suppress(EmbedlabError):  # without its data, the damage is the reason
+        with suppress(EmbedlabError):  # without the data, report the damaged file
             return _count_again(run, settings)
         raise
 
@@ -109,7 +109,7 @@ def _known(run: RunFolder, settings: Settings) -> KnownText:
 def _count_again(run: RunFolder, settings: Settings) -> KnownText:
     """Read the training text of RUN again, and store it with the run."""
     known = _read_again(run, settings)
-    with suppress(MissingError):  # a disk that refuses costs the file, not the count
+    with suppress(MissingError):  # a disk that cannot be written costs the file, not the count
         known.write(run.training_text_file)
     return known
 

@@ -1,4 +1,4 @@
-"""Two results of one task compared: how far their scores are apart, with intervals where what is behind the scores is stored."""
+"""Compare two results of one task: how far their scores differ, with intervals where the outcomes behind the scores are stored."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ Intervals = dict[ScoreKey, tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class ResultPair:
-    """Two results that are compared, the files they are from, and where stored scores may be."""
+    """Two results to compare, the files they come from, and where stored scores may be."""
 
     first: StoredResult
     second: StoredResult
@@ -46,7 +46,7 @@ class ResultPair:
 
     @cached_property
     def shared(self) -> dict[ScoreKey, tuple[float, float]]:
-        """The numbers that both have, by the key of the first."""
+        """Return the numbers that both have, by the key of the first."""
         left = dict(self.second.scores)
         values = {}
         for key in sorted(self.first.scores, key=_is_dev):
@@ -57,26 +57,26 @@ class ResultPair:
 
     @cached_property
     def differing(self) -> dict[ScoreKey, tuple[float, float]]:
-        """Those that are apart by half of the last printed digit or more, or that only one of them defines."""
+        """Return the numbers that differ by half of the last printed digit or more, or that only one of them defines."""
         return {key: values for key, values in self.shared.items() if not _agree(*values)}
 
     @property
     def members(self) -> Iterator[tuple[StoredResult, Path, str]]:
-        """Each member model by its fingerprint, with its result and the file of that."""
+        """Yield each member model as its result, the file of the result, and its fingerprint."""
         for result, file in zip((self.first, self.second), self.files, strict=True):
             yield from ((result, file, fingerprint) for fingerprint in result.signature.model)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreIntervals:
-    """Intervals of second minus first, as tables show scores, and why some or all are absent."""
+    """Intervals of second minus first in the tables' units, and why some or all are absent."""
 
     intervals: Intervals = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
 
 
 def intervals_of(sides: ResultPair) -> ScoreIntervals:
-    """The intervals of the scores that differ."""
+    """Return the intervals of the scores that differ."""
     if not sides.differing:
         return ScoreIntervals()
     if sides.first.signature.model == sides.second.signature.model:
@@ -118,7 +118,7 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
     for task in (task for task in sides.first.signature.task if not scores_pairs(task) and task in sides.second.signature.task):
         outcomes = {members.index(name): _outcomes(task, name, result, sides.settings, file) for result, file, name in sides.members}
         lacking += [
-            f"{result.model}: no answers to {task} are stored under {fingerprint}"
+            f"{result.model}: no outcomes on {task} are stored under {fingerprint}"
             for result, _, fingerprint in sides.members
             if not outcomes[members.index(fingerprint)]
         ]
@@ -135,7 +135,7 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
 def _intervals(
     sides: ResultPair, keys: Sequence[ScoreKey], slices: Sequence[ComparedSlice], *, scale: float
 ) -> Iterator[tuple[ScoreKey, tuple[float, float]]]:
-    """The interval of each of KEYS whose stored scores give the very numbers that the results hold."""
+    """Yield the interval of each of KEYS whose stored scores agree with the numbers in the results."""
     names = {(without_folder(one.key.removesuffix(f" {one.metric}"), sides.first.signature), one.metric): one for one in slices}
     for key in keys:
         one = names.get((key.slice, key.metric))
@@ -158,13 +158,13 @@ def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object])
 
 
 def _columns(sides: ResultPair) -> list[ModelColumns]:
-    """Both sides as models, their members named by fingerprint; a recipe is what has seeds and does not name one."""
+    """Return both results as models, their members named by fingerprint; only a recipe has several seeds without naming one."""
     named = ((FIRST, sides.first), (SECOND, sides.second))
     return [
         ModelColumns(
             name=name,
             members=result.signature.model,
-            # Which seed is whose does not matter.
+            # The mapping from seeds to members does not matter.
             seeds=tuple(range(len(result.signature.model))) if result.signature.seeds and "@" not in result.model else (),
         )
         for name, result in named
@@ -172,7 +172,7 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
 
 
 def _open(sides: ResultPair) -> tuple[list[Part], list[str]]:
-    """The pairs that both results are of, where they are at hand and still the same, and what is not."""
+    """Return the pairs that both results used, where they are available and unchanged, and messages for the others."""
     parts, absent = [], []
     source = Source.from_settings(sides.settings)
     for wanted in (part for part in sides.first.signature.data if part in sides.second.signature.data):
@@ -187,18 +187,18 @@ def _open(sides: ResultPair) -> tuple[list[Part], list[str]]:
             continue
         same = [part for part in found if data_part(plain_state(part.state)) == wanted]
         parts += same[:1]
-        absent += [f"{name} is not here as it was scored"] if places and not same else []
+        absent += [f"{name} is not available in the version that was scored"] if places and not same else []
     return parts, absent
 
 
 def _own_files(sides: ResultPair, name: str) -> list[str]:
-    """Where a user's own file of pairs was when it was scored, by either result."""
+    """Return the paths from which either result read a user's own file of pairs."""
     keys = (key for one in (sides.first, sides.second) for key in one.scores if scores_pairs(key.task))
     return list(dict.fromkeys(key.typed for key in keys if key.slice == name))
 
 
 def _outcomes(task: str, fingerprint: str, result: StoredResult, settings: Settings, file: Path) -> dict[str, Outcomes]:
-    """A member's stored answers by dataset, on the data of the RESULT."""
+    """Return a member's stored outcomes by dataset, on the data of RESULT."""
     for folder in member_folders(fingerprint, settings, file):
         found = {
             one.name: one
@@ -215,7 +215,7 @@ def _answers(outcomes: Mapping[str, Outcomes]) -> MemberOutcomes:
 
 
 def _is_dev(key: ScoreKey) -> bool:
-    """Whether a score chose a setting: where a file does not say its splits, it shows the other one."""
+    """Return whether a score chose a setting: a file without splits shows the other score."""
     return key.split == "dev"
 
 

@@ -255,7 +255,7 @@ def test_changed_data_differs_and_its_scores_have_no_interval(embedlab: Embedlab
     other = save(embedlab("evaluate", f"{model}?pooling=cls", *command[2:]), "other.json")
     assert embedlab("verify", second, other, "--json").rows[-1]["low"] is not None
     write_pairs(file)
-    assert "no interval: mine.tsv is not here as it was scored" in embedlab("verify", second, other).out
+    assert "no interval: mine.tsv is not available in the version that was scored" in embedlab("verify", second, other).out
     file.unlink()
     answer = embedlab("verify", second, other, "--json")
     assert answer.rows[-1]["low"] is None
