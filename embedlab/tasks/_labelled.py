@@ -1,4 +1,4 @@
-"""What transfer and probing share: labelled sentences become features once, and a classifier is scored on each task."""
+"""Shared by the tasks that train classifiers: labelled sentences become features once, and a classifier is scored on each task."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -36,30 +36,30 @@ class ClassificationTask:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The columns that hold sentences: one, or two of pairs."""
+        """Return the columns that hold sentences: one, or two for pairs."""
         frame = next(iter(self.parts.values())).frame
         return ("sentence",) if "sentence" in frame.columns else ("sentence1", "sentence2")
 
     def column(self, name: str) -> list[str]:
-        """A column over all splits, one after the other."""
+        """Return a column over all splits, one split after the other."""
         return [value for part in self.parts.values() for value in part.frame[name].to_list()]
 
     def rows(self, split: str) -> RowIndices:
-        """The numbers of a split's rows among those of all splits."""
+        """Return the numbers of a split's rows among the rows of all splits."""
         ends = dict(zip(self.parts, np.cumsum([len(part.frame) for part in self.parts.values()]), strict=True))
         return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OpenedTasks:
-    """The tasks of a suite whose data is there, and the errors of the others."""
+    """The tasks of a suite whose data is available, and the errors of the others."""
 
     tasks: tuple[ClassificationTask, ...]
     missing: Mapping[str, MissingError]
 
     @property
     def texts(self) -> Texts:
-        """What is to be encoded for them."""
+        """Return the sentences to encode for them."""
         parts = [part for task in self.tasks for part in task.parts.values()]
         columns = [task.column(side) for task in self.tasks for side in task.sides]
         return Texts(
@@ -71,7 +71,7 @@ class OpenedTasks:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassificationResult:
-    """What one task's classifiers reached, item by item."""
+    """The outcome of one task's classifiers, item by item."""
 
     task: ClassificationTask
     classes: tuple[str, ...]
@@ -80,13 +80,13 @@ class ClassificationResult:
 
     @property
     def correct(self) -> NDArray[np.bool_]:
-        """Whether each scored item was classified as its label says."""
+        """Return whether each scored item was classified as labelled."""
         right: NDArray[np.bool_] = self.outcome.predicted == self.gold
         return right
 
     @property
     def scored(self) -> Part:
-        """The part whose items were scored: of a cross-validation, the only one."""
+        """Return the part whose items were scored: the only part in a cross-validation."""
         parts = self.task.parts
         return parts.get("test") or next(iter(parts.values()))
 
@@ -100,19 +100,19 @@ class SuiteResult:
 
     @property
     def tested(self) -> tuple[Part, ...]:
-        """The parts whose items were scored."""
+        """Return the parts whose items were scored."""
         return tuple(result.scored for result in self.results)
 
     @property
     def outcomes(self) -> tuple[Outcomes, ...]:
-        """What is kept of every scored item."""
+        """Return the stored outcomes of every scored item."""
         return tuple(_outcomes(self.evaluation, result) for result in self.results)
 
 
 def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
-    """All splits of DATASETS, by task; a dataset that is missing or refused is told.
+    """Open all splits of DATASETS, by task; a missing or refused dataset is reported as missing.
 
-    When that is all of them the first error is raised, with the names of the others.
+    When all are missing, the first error is raised with the names of the others.
     """
     tasks: list[ClassificationTask] = []
     missing: dict[str, MissingError] = {}
@@ -130,7 +130,7 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
 
 
 def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
-    """The same without the tasks that are too small for a setting, which are told as missing; their error is raised when all are."""
+    """Return OPENED without the tasks that are too small for SETTING, which become missing; raises their error when all are too small."""
     small = {task.name: error for task in opened.tasks if (error := _too_small(task, SETTINGS[setting])) is not None}
     tasks = tuple(task for task in opened.tasks if task.name not in small)
     if not tasks:
@@ -147,9 +147,9 @@ def classify(
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
 ) -> Iterator[ClassificationResult]:
-    """The result of each task, in their order.
+    """Yield the result of each task in order.
 
-    WATCHES is asked for the callbacks of "sentences" and of each task's name; a task is told its finished fits.
+    START_PROGRESS returns the progress callback for "sentences" and for each task's name, which counts finished fits.
     """
     from embedlab.classifiers.fits import Problem
     from embedlab.classifiers.protocols import Protocol
@@ -164,7 +164,7 @@ def classify(
 
 
 def task_features(encoder: Encoder, task: ClassificationTask, start_progress: StartProgress | None = None) -> Vectors:
-    """What a classifier of a task is given: the vector of a sentence, of a pair [|u − v| ; u · v]; a row for each of all splits."""
+    """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row for each row of all splits."""
     columns = [task.column(side) for side in task.sides]
     sentences, index = distinct([sentence for column in columns for sentence in column])
     vectors = encoder.encode(sentences, start_progress("sentences") if start_progress else None)
@@ -175,14 +175,14 @@ def task_features(encoder: Encoder, task: ClassificationTask, start_progress: St
 
 
 def suite_evaluation(suite: str, encoder: Encoder, opened: OpenedTasks, setting: SettingName, scores: Sequence[StoredScore]) -> Evaluation:
-    """The scores of a suite with everything that decides them; a setting other than the literature's is part of the task's name."""
+    """Return the evaluation of a suite with everything that decides its scores; a setting other than "literature" is in its task name."""
     task = suite if setting == "literature" else f"{suite}-{setting}"
     skipped = [f"{name} skipped: {error.message} ({error.hint})" for name, error in opened.missing.items()]
     return evaluation_of(task, encoder, opened.texts.states, scores, skipped)
 
 
 def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[StoredScore, StoredScore]:
-    """The accuracy that counts and the one that chose the L2."""
+    """Return the accuracy to report and the one that chose the L2 penalty."""
     outcome = result.outcome
     chosen_on = result.task.rows("dev") if "dev" in result.task.parts else result.task.rows(next(iter(result.task.parts)))
     return (
@@ -204,7 +204,7 @@ def accuracies(result: ClassificationResult, setting: SettingName) -> tuple[Stor
 def mean_accuracy(
     name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
 ) -> Iterator[StoredScore]:
-    """The plain mean of the accuracies of MEMBERS; where some are not there its name says how many are."""
+    """Yield the plain mean of the accuracies of MEMBERS; where some are missing its name says how many there are."""
     there = [result for result in results if result.task.name in members]
     if there:
         share = "" if len(there) == len(members) else f", {len(there)} of {len(members)}"
@@ -232,28 +232,28 @@ def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> Outcomes:
 
 
 def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | None:
-    """The error for a task of which a fold, or what is held back of a last fit, would be empty."""
+    """Return the error for a task where a fold, or the held-out part of a last fit, would be empty."""
     if "dev" in task.parts:
         return None
     rows = len(next(iter(task.parts.values())).frame)
-    # A last fit has all train rows, or those outside the largest fold; they are also what the folds that choose the L2 are cut from.
+    # A last fit uses all train rows, or those outside the largest fold; the folds that choose the L2 penalty are cut from them too.
     last = rows if "test" in task.parts else rows - -(-rows // setting.folds)
     if last < setting.folds:
         work = f"{setting.folds} folds"
     elif setting.schedule is not None and not int(HELD_BACK * last):
-        work = f"{HELD_BACK:.0%} to be held back"
+        work = f"{HELD_BACK:.0%} to hold out"
     else:
         return None
-    return MissingError(f"{task.name} has {rows} rows: too few for {work}", hint="`embedlab data check` tells how many the corpus has")
+    return MissingError(f"{task.name} has {rows} rows: too few for {work}", hint="`embedlab data check` shows how many the corpus has")
 
 
 def _named(part: Part, name: str) -> Part:
-    """The part under the task's name, which may be another than its dataset's."""
+    """Return the part under the task's name, which may differ from its dataset's name."""
     return replace(part, state=replace(part.state, name=name))
 
 
 def _outcome(task: ClassificationTask, protocol: "Protocol") -> "ClassifierOutcome":
-    """The protocol that a task's splits call for."""
+    """Run the part of the protocol that fits the task's splits."""
     if "dev" in task.parts:
         return protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))
     if "test" in task.parts:

@@ -1,4 +1,4 @@
-"""The task `geometry`: how an encoder's vectors lie in their space, whatever they are good for."""
+"""The task `geometry`: how an encoder's vectors are distributed in their space, independent of any labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,26 +17,26 @@ from embedlab.tasks.sts import open_parts
 from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of, load_member
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
-NEIGHBOURS = 10  # of the k-occurrence (Radovanović 2010)
+NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
 
 _ROWS_AT_ONCE = 1_024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """The measures of one set of pairs and their distinct sentences; nan where a set is too small for one."""
+    """The measures of one set of pairs and their distinct sentences; nan where the set is too small for a measure."""
 
     average_cosine: float  # of the pairs
     alignment: float  # of the close pairs, 0 = equal vectors
     uniformity: float  # of the sentences, lower = more even
-    mean_cosine: float  # of two different sentences at random: 0 in an isotropic space
+    mean_cosine: float  # of two random different sentences: 0 in an isotropic space
     effective_rank: float  # 1 … dim
     first_axis: float  # the largest axis' share of the variance, 0–1
     hubness: float  # skewness of how often a sentence is among the nearest of others, 0 = no hubs
 
 
 def measure_geometry(vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]) -> Geometry:
-    """The geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them; IS_CLOSE tells the positive pairs."""
+    """Return the geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them; IS_CLOSE marks the positive pairs."""
     shares = spectrum(vectors)
     return Geometry(
         average_cosine=float(np.mean(cosines(vectors[first], vectors[second]))) if len(first) else float("nan"),
@@ -62,10 +62,10 @@ def uniformity(vectors: Vectors) -> float:
     if count < 2:
         return float("nan")
     unit = _unit(vectors).astype(np.float32)
-    squares = (unit**2).sum(1)  # 1, of a zero vector 0
+    squares = (unit**2).sum(1)  # 1, or 0 for a zero vector
     total, start = 0.0, 0
     for rows in _chunks(unit):
-        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector with itself does not count.
+        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector's similarity with itself is excluded.
         potentials = rows @ unit.T
         potentials *= 4
         potentials -= 2 * squares
@@ -78,7 +78,7 @@ def uniformity(vectors: Vectors) -> float:
 
 
 def mean_cosine(vectors: Vectors) -> float:
-    """Mean cosine of all pairs of different vectors, computed from their sum: what anisotropy is measured by (Ethayarajh 2019)."""
+    """Mean cosine of all pairs of different vectors, computed from their sum: the measure of anisotropy (Ethayarajh 2019)."""
     count = len(vectors)
     if count < 2:
         return float("nan")
@@ -116,7 +116,7 @@ def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     start = 0
     for rows in _chunks(unit):
         similarity = rows @ unit.T
-        similarity[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf  # nothing is its own neighbour
+        similarity[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf  # a vector is not its own neighbour
         nearest = np.argpartition(-similarity, neighbours - 1, axis=1)[:, :neighbours]
         counts += np.bincount(nearest.ravel(), minlength=len(unit))
         start += len(rows)
@@ -138,14 +138,14 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
 
 
 def texts(source: Source) -> Texts:
-    """What the task reads."""
+    """Return the sentences that the task reads."""
     parts, missing = open_parts(source)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """The geometry of the vectors of every STS dataset that is there."""
+    """Return the geometry of the vectors of every available STS dataset."""
     parts, missing = open_parts(Source.from_settings(settings))
     encoder, _ = load_member(spec, settings)
     return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
@@ -182,7 +182,7 @@ def _chunks(vectors: Vectors) -> Iterator[Vectors]:
 
 
 def _singular_values(vectors: Vectors) -> NDArray[np.float64]:
-    """Of the centred vectors, largest first; from the smaller Gram matrix."""
+    """Return the singular values of the centred vectors, largest first, computed from the smaller Gram matrix."""
     centred = vectors.astype(np.float64)
     centred -= centred.mean(0)
     gram = centred.T @ centred if len(centred) > centred.shape[1] else centred @ centred.T

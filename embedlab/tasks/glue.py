@@ -1,4 +1,4 @@
-"""The task `glue`: what a classifier that was trained on a GLUE task says of its validation split."""
+"""The task `glue`: a classifier trained on a GLUE task, scored on the task's validation split."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,13 +25,13 @@ from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
 
-VALIDATION = "validation"  # said beside every number: test labels are GLUE's own
-GLUE_SCORE = "glue"  # the metric that every task has: GLUE's own score of it
+VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
+GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Classifier:
-    """What a run has learnt of a GLUE task: its encoder and the linear layer of its last stage."""
+    """A run's trained classifier: its encoder and the linear layer of its last stage."""
 
     encoder: Encoder
     dataset: str
@@ -41,11 +41,11 @@ class Classifier:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The labels that it tells apart; none where it gives scores."""
+        """Return the labels that it distinguishes; none for a regression."""
         return () if self.options.classes == "score" else self.options.classes
 
     def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
-        """The index of the class, or the score, that it gives each row."""
+        """Return the predicted class index, or score, of each row."""
         columns = (frame["sentence1"], frame["sentence2"]) if self.options.joint else (frame["sentence"],)
         vectors = self.encoder.encode([PAIR_SEPARATOR.join(texts) for texts in zip(*columns, strict=True)], progress)
         logits = vectors @ self.weight.T + self.bias  # (rows, classes), or (rows, 1)
@@ -53,20 +53,20 @@ class Classifier:
         return found
 
     def gold(self, frame: pl.DataFrame) -> ItemValues:
-        """What it should have answered."""
+        """Return the gold class index, or score, of each row."""
         return np.array([self.classes.index(label) for label in frame["label"]]) if self.classes else frame["gold"].to_numpy()
 
 
 def run_of(spec: ModelSpec) -> RunFolder:
-    """The run that a model is; any other model has no classifier."""
+    """Return the run of a model; any other model has no classifier."""
     if spec.kind != "run":
-        raise UsageError(f"{spec.name!r} is no run: GLUE judges trained classifiers", hint="train one: embedlab train glue-finetune")
+        raise UsageError(f"{spec.name!r} is not a run: GLUE scores trained classifiers", hint="train one: embedlab train glue-finetune")
     return RunFolder(Path(spec.location).parent)
 
 
 def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
-    """The last classifier that a finished run has trained on a GLUE task; a model without one is a UsageError."""
-    from embedlab.objectives.trained_heads import load_objectives  # with torch, which results that are stored do without
+    """Load the last classifier that a finished run trained on a GLUE task; a model without one is a UsageError."""
+    from embedlab.objectives.trained_heads import load_objectives  # imports torch, which stored results do not need
 
     run = run_of(spec)
     index, stage = _classifier_stage(run)
@@ -82,7 +82,7 @@ def load_classifier(spec: ModelSpec, settings: Settings) -> Classifier:
 
 
 def task_of(spec: ModelSpec) -> str:
-    """The GLUE task that a finished run's last classifier was trained on; nothing is loaded."""
+    """Return the GLUE task that a finished run's last classifier was trained on; nothing is loaded."""
     return _classifier_stage(run_of(spec))[1].data.datasets[0]
 
 
@@ -92,13 +92,13 @@ def check(spec: ModelSpec, settings: Settings) -> None:
 
 
 def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse the same of the model that RECIPE would train."""
+    """Refuse the same for the model that RECIPE would train."""
     _, stage = _last_classifier(recipe, f"recipe {recipe.name!r}")
     _validation_parts(stage.data.datasets[0], source)
 
 
 def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
-    """The last stage of a finished run that trained a classifier on a GLUE task, and its number."""
+    """Return the last stage of a finished run that trained a classifier on a GLUE task, and its number."""
     if not run.model.is_dir():
         raise MissingError(f"run {run.id!r} is not finished", hint="`embedlab runs ls` shows all runs")
     return _last_classifier(run.recipe(), f"run {run.id!r}")
@@ -112,7 +112,7 @@ def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
 
 
 def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartProgress | None = None) -> TaskResult:
-    """Its metrics on the validation splits of the GLUE task that it learnt, of which MNLI has two, and GLUE's own score."""
+    """Score a classifier on the validation splits of its GLUE task (two for MNLI), with GLUE's own score."""
     name = classifier.dataset
     parts = _validation_parts(name, source)
     scores: list[StoredScore] = []
@@ -134,7 +134,7 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
 
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """The GLUE task that a run has learnt; any other model has no classifier to judge."""
+    """Evaluate a run on the GLUE task that it was trained on; any other model has no classifier."""
     return evaluate_glue(load_classifier(spec, settings), Source.from_settings(settings), start_progress)
 
 
@@ -151,7 +151,7 @@ def _scores(part: Part, gold: ItemValues, answers: ItemValues) -> list[StoredSco
 
 
 def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
-    """GLUE's score of a task, the mean over its validation splits."""
+    """Return GLUE's score of a task: the mean over its validation splits."""
     splits = {score.split for score in scores}
     return fmean(GLUE_TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
 

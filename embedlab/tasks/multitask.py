@@ -1,7 +1,7 @@
-"""The task `multitask`: sentiment, paraphrases and graded similarity by the heads that a run has learnt (chen).
+"""The task `multitask`: sentiment, paraphrases and graded similarity, predicted by the heads of a trained run (chen).
 
 Sentiment accuracy, paraphrase accuracy, STS Pearson and their mean, on the dev files of the CS224N course: its test files
-have no labels. Where paraphrases or similarity have no head, the cosine of the sentence vectors speaks, as in the paper's
+have no labels. Where a run has no head for paraphrases or similarity, the cosine of the sentence vectors is used, as in the paper's
 baseline; the threshold for paraphrases, which the paper does not state, is chosen on training pairs.
 """
 
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 
 METRICS: Mapping[str, str] = {"sentiment": "accuracy", "paraphrases": "accuracy", "sts-course": "pearson"}
 MULTITASK_DATASETS = tuple(METRICS)
-_LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two that are classified
+_LABELS: Mapping[str, str] = {"sentiment": "label", "paraphrases": "is_duplicate"}  # of the two classification datasets
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
 def texts(source: Source) -> Texts:
-    """What the three tasks read."""
+    """Return the sentences of the three datasets."""
     parts = [source.open(name, "dev") for name in MULTITASK_DATASETS]
     columns = [part.frame[name].to_list() for part in parts for name in _SENTENCES if name in part.frame.columns]
     return Texts(columns=tuple(columns), states=tuple(part.state for part in parts))
 
 
 def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse an ensemble without heads, and training pairs that cannot be read where a threshold is chosen on them."""
+    """Refuse an ensemble without heads, and unreadable training pairs where a threshold is chosen on them."""
     if spec.kind == "ensemble":
         if not any(_heads(part) for part in spec.parts):
             raise no_heads(spec)
@@ -60,13 +60,13 @@ def check(spec: ModelSpec, settings: Settings) -> None:
 
 
 def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse training pairs that cannot be read where a threshold is chosen on them for the model that RECIPE would train."""
+    """Refuse unreadable training pairs where a threshold is chosen on them for the model that RECIPE would train."""
     if "paraphrase_head" not in _heads_of(recipe):
         source.open(*THRESHOLD_DATA)
 
 
 def _heads(spec: ModelSpec) -> set[str]:
-    """The objectives with a head that a model has learnt; a model that is no run has none."""
+    """Return the objectives for which a model has a trained head; a model that is not a run has none."""
     if spec.kind != "run":
         return set()
     return _heads_of(RunFolder(Path(spec.location).parent).recipe())
@@ -77,7 +77,7 @@ def _heads_of(recipe: Recipe) -> set[str]:
 
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """The three tasks, or those that the model can do; an ensemble averages what its members' heads predict."""
+    """Score the three datasets, or those that the model can predict; an ensemble averages its members' predictions."""
     from embedlab.objectives.predictions import predict_all, predict_averages
 
     source = Source.from_settings(settings)
@@ -106,7 +106,7 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
 
 
 def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
-    """What training asks now and then, x 100: one of the three datasets, or "multitask", the mean of those it can do."""
+    """Return a function that computes the dev score x 100: of one dataset, or for "multitask" the mean over those it can predict."""
     from embedlab.objectives.predictions import predict_all
 
     parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == "multitask" else (name,))}
@@ -119,7 +119,7 @@ def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float
 
 
 def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
-    """The encoder of SPEC and, where it is a run, the objectives with the heads that it saved."""
+    """Load the encoder of SPEC and, if it is a run, its objectives with their trained heads."""
     from embedlab.objectives.objective import Trained
     from embedlab.objectives.trained_heads import load_objectives
 
@@ -133,14 +133,14 @@ def load_trained(spec: ModelSpec, settings: Settings) -> "Trained":
 
 
 def dataset_metric(dataset: str, prediction: "Prediction", frame: pl.DataFrame) -> float:
-    """The metric of a dataset, 0–1 or −1–1."""
+    """Return the metric of a dataset, 0–1 or −1–1."""
     if dataset not in _LABELS:
         return pearson(frame["gold"].to_numpy(), prediction.values)
     return float((_classes(dataset, prediction) == frame[_LABELS[dataset]].to_numpy()).mean())
 
 
 def _classes(dataset: str, prediction: "Prediction") -> NDArray[np.int64]:
-    """The class that each row was given."""
+    """Return the predicted class of each row."""
     called = prediction.values.argmax(axis=1) if dataset == "sentiment" else prediction.values > prediction.threshold
     return called.astype(np.int64)
 
@@ -167,7 +167,7 @@ def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> lis
 
 
 def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> Outcomes:
-    """Each row's class and the one it was given, so that two models' mistakes can be compared."""
+    """Return each row's gold and predicted class, so that the mistakes of two models can be compared."""
     dataset, frame = part.state.name, part.frame
     return Outcomes(
         task="multitask",
@@ -188,7 +188,7 @@ def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> O
 
 
 def _notes(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> list[str]:
-    """How each number was made, and what was left out."""
+    """Return how each number was computed, and what was left out."""
     made = [f"{name}: {prediction.by}" for name, prediction in found.items()]
     absent = [f"{name}: no head" for name in MULTITASK_DATASETS if name not in found]
     skipped = [f"{name}: {rows} rows left out, {reason}" for name, part in parts.items() for reason, rows in part.state.skipped.items()]

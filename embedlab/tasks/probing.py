@@ -1,4 +1,4 @@
-"""The task `probing`: what a linear classifier reads off frozen vectors; also any other folder of tasks in SentEval's probing format."""
+"""The task `probing`: linear classifiers on frozen vectors, for SentEval's probing tasks or any folder in their format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ _SENTEVAL_NAMES = tuple(sorted(dataset.name for dataset in DATASETS))
 
 
 def open_probing(source: Source, name: str = SENTEVAL, tasks: tuple[str, ...] = ()) -> OpenedTasks:
-    """The tasks of the probing suite called NAME, or some of them; what is missing is given back, not raised, unless it is all."""
+    """Open the tasks of the probing suite NAME, or some of them; missing ones are returned, or raised when all are missing."""
     found = {dataset.name: dataset for dataset in suite(name, source.folder)}
     for task in tasks:
         if task not in found:
@@ -53,7 +53,7 @@ def evaluate_probing(
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
 ) -> SuiteResult:
-    """Every accuracy of an encoder on the opened tasks of the suite called NAME, and their average under that name."""
+    """Return every accuracy of an encoder on the opened tasks of the suite NAME, and their average under that name."""
     results = tuple(classify(encoder, opened.tasks, setting, seed=FOLD_SEED, device=device, start_progress=start_progress))
     selected = [*(task.name for task in opened.tasks), *opened.missing]
     title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
@@ -63,20 +63,20 @@ def evaluate_probing(
 
 
 def open_selected(source: Source, names: Sequence[str] = ()) -> OpenedTasks:
-    """SentEval's ten tasks, those of them called NAMES, or another suite or some of its tasks: NAMES belong to one suite."""
+    """Open SentEval's ten tasks, those of them in NAMES, or another suite or some of its tasks; all NAMES belong to one suite."""
     name = (set_of(names[0]) if names else None) or SENTEVAL
     return open_probing(source, name, tasks=tuple(task for task in names if task != name))
 
 
 def texts(source: Source, names: Sequence[str] = (), setting: SettingName = "literature") -> Texts:
-    """What the tasks that NAMES stand for read, those of them that are large enough for the SETTING."""
+    """Return the sentences of the tasks in NAMES that are large enough for SETTING."""
     return drop_small_tasks(open_selected(source, names), setting).texts
 
 
 def evaluate(
     spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str] = (), setting: SettingName = "literature"
 ) -> TaskResult:
-    """The tasks that NAMES stand for, as far as they are there."""
+    """Evaluate the available tasks in NAMES."""
     opened = drop_small_tasks(open_selected(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     name = set_of(opened.tasks[0].name) or SENTEVAL

@@ -1,4 +1,4 @@
-"""The task `sts`: how well similarity orders sentence pairs as people do."""
+"""The task `sts`: how well similarities rank sentence pairs by human scores."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
 
 STS_DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r")
-FIFTHS_OF = "sts-benchmark"  # tsukagoshi cuts all its pairs, train, dev and test, into fifths of Dice
+FIFTHS_OF = "sts-benchmark"  # tsukagoshi divides all its pairs (train, dev and test) into fifths by Dice
 OTHER_SPLITS = ("train", "dev")
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 METHODS: tuple[Correlation, ...] = ("spearman", "pearson")
@@ -30,9 +30,9 @@ BYS: tuple[By, ...] = ("dataset", "source", "dice")
 
 
 def open_parts(source: Source, datasets: Sequence[str] = STS_DATASETS, *, fifths: bool = False) -> tuple[list[Part], list[MissingError]]:
-    """The test pairs of DATASETS, and with FIFTHS the other splits of STS-B; what is missing is given back, not raised.
+    """Open the test pairs of DATASETS, and with FIFTHS the other splits of STS-B; missing ones are returned, not raised.
 
-    Raises the first error when nothing at all could be opened.
+    Raises the first error when nothing could be opened.
     """
     wanted: list[tuple[str, str | None]] = [(name, None) for name in datasets]
     if fifths and FIFTHS_OF in datasets:
@@ -49,27 +49,27 @@ def open_parts(source: Source, datasets: Sequence[str] = STS_DATASETS, *, fifths
 
 
 def texts(source: Source, names: Sequence[str] = STS_DATASETS) -> Texts:
-    """What the task reads of the datasets called NAMES, with the other splits of STS-B for the fifths of the whole suite."""
+    """Return the sentences of the datasets in NAMES; the whole suite includes the other splits of STS-B for the fifths."""
     parts, missing = open_parts(source, names, fifths=names == STS_DATASETS)
     columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
     return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
 def suite_slices(table: pl.DataFrame, by: By) -> list[Slice]:
-    """The slices that the task reports; the other splits of STS-B are there for its fifths alone."""
+    """Return the slices that the task reports; the other splits of STS-B are used for its fifths only."""
     others = [f"{FIFTHS_OF}:{split}" for split in OTHER_SPLITS]  # as the pair table names them
     return slices(table if by == "dice" else table.filter(~pl.col("dataset").is_in(others)), by)
 
 
 def sts_dev_score(source: Source, dataset: str) -> Callable[[PairScorer], float]:
-    """What training asks now and then: Spearman x100 on the dev split of DATASET, opened once."""
+    """Return a function that computes the dev score, Spearman x100 on the dev split of DATASET, which is opened once."""
     frame = source.open(dataset, "dev").frame
     first, second, gold = (frame[name].to_list() for name in ("sentence1", "sentence2", "gold"))
     return lambda scorer: 100 * spearman(gold, scorer.score(first, second))
 
 
 def scores_of(table: pl.DataFrame, member: str) -> tuple[StoredScore, ...]:
-    """Every number of one member's column: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
+    """Return every number of one member's column: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     return (*_dataset_scores(table, member), *_slice_scores(table, member))
 
 
@@ -98,7 +98,7 @@ def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: 
 
 
 def _has_dataset(name: str) -> bool:
-    """Whether a name is a dataset of scored pairs with a test split, or a file of the user's own pairs."""
+    """Return whether a name is a dataset of scored pairs with a test split, or a file of the user's own pairs."""
     if name in dataset_names("sts"):
         return "test" in dataset(name).splits
     return is_pair_file(name) and set_of(name) is None

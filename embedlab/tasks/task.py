@@ -1,7 +1,7 @@
-"""The contract of an evaluation task: what it is called, reads and refuses, and what it gives for one model.
+"""The contract of an evaluation task: its name, what it reads and refuses, and its result for one model.
 
-Every file of this folder but this one and those that begin with an underscore is a task and has one `TASK`. What a task gives item by
-item gets slices, intervals, tests and marks, and a place in comparisons, pages and the dashboard, from the contract alone.
+Every file of this folder except this one and those that begin with an underscore is a task and defines one `TASK`. A task with
+outcomes by item gets slices, intervals, tests, marks, and a place in comparisons, pages and the dashboard from the contract alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Texts:
-    """What a task reads."""
+    """The sentences that a task reads."""
 
     columns: tuple[Sequence[str], ...]
     states: tuple[DatasetState, ...]
@@ -42,16 +42,16 @@ class Texts:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """An evaluation; what was missing was left out of it."""
+    """An evaluation, without the data that was missing."""
 
     evaluation: Evaluation
     missing: tuple[MissingError, ...] = ()
-    tested: tuple[Part, ...] = ()  # whose rows were scored: to be compared with what the model was trained on
+    tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
     outcomes: tuple[Outcomes, ...] = ()  # item by item
-    averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the datasets of each average, by the name it begins with
+    averages: Mapping[str, Sequence[str]] = field(default_factory=dict)  # datasets of each average, by the beginning of its name
 
     def save(self, folder: Path, name: str | None = None) -> None:
-        """Write the outcomes, and then the evaluation under its task's or another NAME, to a member's FOLDER of evaluations."""
+        """Write the outcomes, then the evaluation under its task's name or NAME, to a member's FOLDER of evaluations."""
         for outcomes in self.outcomes:
             outcomes.save(folder)
         self.evaluation.save(folder, name)
@@ -59,14 +59,14 @@ class TaskResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What of a task is evaluated: some of its datasets, or all where none is named, and how its classifiers are trained."""
+    """The part of a task to evaluate: some of its datasets (none named: all), and how its classifiers are trained."""
 
     names: tuple[str, ...] = ()
     setting: SettingName = "literature"
 
 
 def _nothing(*_: object) -> None:
-    """A task that refuses nothing more."""
+    """Refuse nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,44 +77,44 @@ class Task:
     summary: str
     evaluate: (
         Callable[[ModelSpec, Settings, StartProgress, Selection], TaskResult] | None
-    )  # one member of a model; None where its outcomes are pairs
-    texts: Callable[[Source, Selection], Texts] | None  # None: what it reads depends on the model
-    outcomes: Literal["pairs", "items", "none"]  # what is stored beside the scores: similarities, answers, or aggregates only
-    has_dataset: Callable[[str], bool] = lambda _: False  # whether a name that a user types is a dataset of it
-    datasets: tuple[str, ...] = ()  # those of its suite, in their order
+    )  # evaluates one member of a model; None for a task whose outcomes are pairs
+    texts: Callable[[Source, Selection], Texts] | None  # None: depends on the model
+    outcomes: Literal["pairs", "items", "none"]  # stored with the scores: similarities, predictions, or nothing
+    has_dataset: Callable[[str], bool] = lambda _: False  # whether a name is one of its datasets
+    datasets: tuple[str, ...] = ()  # those of its suite, in order
     trains_classifiers: bool = False  # in one of several settings
-    has_own_units: bool = False  # its numbers are no shares of 100, and not the better the higher
-    metrics: Mapping[str, tuple[ClassMetric, ...]] = field(default_factory=dict)  # of datasets that have others than accuracy
-    averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole, by title
-    check: Callable[[ModelSpec, Settings], None] = _nothing  # refuse a model that it does not apply to
-    check_recipe: Callable[[Recipe, Source], None] = _nothing  # refuse a model that a recipe would train
-    sets: Callable[[Path | None], Sequence[str]] = lambda _: ()  # other sets of datasets of its kind in a data folder
-    has_submission: bool = False  # whether a server scores its test splits, whose labels are kept back
-    dev_names: tuple[str, ...] = ()  # what `evaluate.dev` of a recipe may name besides datasets of pairs
+    has_own_units: bool = False  # its numbers are not percentages, and higher is not better
+    metrics: Mapping[str, tuple[ClassMetric, ...]] = field(default_factory=dict)  # of datasets with other metrics than accuracy
+    averages: Callable[[Sequence[str], str], Mapping[str, Sequence[str]]] = lambda _datasets, _name: {}  # of the whole task, by title
+    check: Callable[[ModelSpec, Settings], None] = _nothing  # raises for a model that it does not apply to
+    check_recipe: Callable[[Recipe, Source], None] = _nothing  # raises for a model that a recipe would train
+    sets: Callable[[Path | None], Sequence[str]] = lambda _: ()  # other sets of such datasets in a data folder
+    has_submission: bool = False  # a server scores its test splits, whose labels are not public
+    dev_names: tuple[str, ...] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
     dev_score: "Callable[[Source, str], Callable[[Trained], float]] | None" = None
 
     @property
     def scores_pairs(self) -> bool:
-        """Whether its outcomes are similarities of pairs, which are stored once for all that is made of them."""
+        """Return whether its outcomes are similarities of pairs, which are stored once and shared by all uses."""
         return self.outcomes == "pairs"
 
     @property
     def is_divisible(self) -> bool:
-        """Whether some of its datasets can be evaluated alone."""
+        """Return whether some of its datasets can be evaluated alone."""
         return bool(self.datasets)
 
     def setting(self, setting: SettingName) -> SettingName:
-        """The setting that it is evaluated in: the literature's where it trains no classifiers."""
+        """Return SETTING, or "literature" for a task that trains no classifiers."""
         return setting if self.trains_classifiers else "literature"
 
 
 def task(name: str) -> Task:
-    """The task called NAME."""
+    """Return the task called NAME."""
     return _load(plugins.get("tasks", name))
 
 
 def all_tasks() -> list[Task]:
-    """Every task: the shipped ones in the order of their names, then those of plug-ins."""
+    """Return every task: the shipped ones in alphabetical order, then those of plug-ins."""
     return list(plugins.loaded("tasks", _load).values())
 
 
@@ -125,7 +125,7 @@ def _load(plugin: Plugin) -> Task:
 def evaluation_of(
     task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
-    """The SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
+    """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
     facts = encoder.facts
     return Evaluation(
         task=task,
@@ -143,8 +143,8 @@ def evaluation_of(
 
 
 def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, "torch.device"]:
-    """The encoder of a member model, with the cache and on the machine that SETTINGS ask for, and that machine's device."""
-    # Only here is torch needed: what a task reads, and what is stored of it, is shown without.
+    """Load the encoder of a member model with the cache and machine of SETTINGS; return it and the machine's device."""
+    # torch is imported only here: what a task reads and stores is shown without it.
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 

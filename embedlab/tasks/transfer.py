@@ -1,4 +1,4 @@
-"""The task `transfer`: how well a linear classifier on frozen vectors does on SentEval's downstream tasks."""
+"""The task `transfer`: linear classifiers on frozen vectors, on SentEval's downstream tasks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import torch
 
 
-# The same pairs have an unsupervised score in the task sts, so that the learnt one has a name of its own.
+# The task sts scores the same pairs without training, so the supervised scores need names of their own.
 RELATEDNESS: Mapping[str, str] = MappingProxyType({"sick-r-supervised": "sick-r", "sts-benchmark-supervised": "sts-benchmark"})
 TRANSFER_TASKS = ("mr", "cr", "subj", "mpqa", "sst2", "sst5", "trec", "mrpc", "sick-e", *RELATEDNESS)
 TRANSFER_AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -48,7 +48,7 @@ TRANSFER_AVERAGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def open_transfer(source: Source, names: Sequence[str] = TRANSFER_TASKS) -> OpenedTasks:
-    """The transfer tasks called NAMES; what is missing is given back, not raised, unless it is all."""
+    """Open the transfer tasks in NAMES; missing ones are returned, or raised when all are missing."""
     for name in names:
         if name not in TRANSFER_TASKS:
             raise unknown("transfer task", name, TRANSFER_TASKS)
@@ -66,7 +66,7 @@ def evaluate_transfer(
     device: "torch.device | None" = None,
     start_progress: StartProgress | None = None,
 ) -> SuiteResult:
-    """Every accuracy of an encoder on the opened tasks, MRPC's F1, both published averages where they were asked for, and relatedness."""
+    """Return every accuracy on the opened tasks, MRPC's F1, the published averages whose tasks were selected, and relatedness."""
     classified = [task for task in opened.tasks if task.name not in RELATEDNESS]
     results = tuple(classify(encoder, classified, setting, seed=seed, device=device, start_progress=start_progress))
     scores = list(_scores(results, opened, setting))
@@ -83,7 +83,7 @@ def second_class_f1(result: ClassificationResult) -> float:
 
 
 def texts(source: Source, names: Sequence[str] = TRANSFER_TASKS, setting: SettingName = "literature") -> Texts:
-    """What the tasks called NAMES read, those of them that are large enough for the SETTING."""
+    """Return the sentences of the tasks in NAMES that are large enough for SETTING."""
     return drop_small_tasks(open_transfer(source, names), setting).texts
 
 
@@ -94,7 +94,7 @@ def evaluate(
     names: Sequence[str] = TRANSFER_TASKS,
     setting: SettingName = "literature",
 ) -> TaskResult:
-    """The transfer tasks called NAMES, those of them that are there."""
+    """Evaluate the available transfer tasks in NAMES."""
     opened = drop_small_tasks(open_transfer(Source.from_settings(settings), names), setting)
     encoder, device = load_member(spec, settings)
     found = evaluate_transfer(encoder, opened, setting, device=device, start_progress=start_progress)
@@ -147,7 +147,7 @@ def _scores(results: Sequence[ClassificationResult], opened: OpenedTasks, settin
 
 
 def _averages_of(datasets: Sequence[str], _: str) -> dict[str, list[str]]:
-    """The published averages over those of their DATASETS that are there; a title says how many are, where some are not."""
+    """Return the published averages over their available DATASETS; a title gives the number of datasets where some are missing."""
     found = {}
     for name, members in TRANSFER_AVERAGES.items():
         there = [dataset for dataset in members if dataset in datasets]

@@ -1,4 +1,4 @@
-"""The task `word_prediction`: how well a definition's vector finds its word among the whole vocabulary."""
+"""The task `word_prediction`: how highly a definition's vector ranks its word among the whole vocabulary."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from embedlab.encoders.word_head import WordHead, WordHeadKind
 
 
-CUT = 10  # ranks beyond this count as not found; DefSent's MRR@10
+CUT = 10  # lower ranks count as not found; DefSent's MRR@10
 TOPS = (1, 3, 10)
 LOGIT_ROWS = 512  # logits of 30,000 words each: 60 MB
 
@@ -45,7 +45,7 @@ def evaluate_words(
     """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the encoder.
 
     DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run that was trained with
-    head "tied" is judged by its own word vectors. An encoder without a head is a UsageError.
+    head "tied" uses its own word vectors. An encoder without a head is a UsageError.
     """
     import torch
 
@@ -55,7 +55,7 @@ def evaluate_words(
     words = encoder.word_ids(part.frame["word"].to_list())
     rows = part.frame.filter(pl.Series(words >= 0))
     if rows.is_empty():
-        raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="take a larger file of definitions")
+        raise MissingError(f"no word of {dataset!r} ({split}) is one token of {encoder.name!r}", hint="use a larger file of definitions")
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
     vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), progress))
     ranks = word_ranks(head, vectors.to(encoder.machine.device), words[words >= 0])
@@ -63,7 +63,7 @@ def evaluate_words(
 
 
 def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:
-    """The place of each vector's own word among all words by their logits, 1 = first; words that tie with it come before it."""
+    """Return the rank of each vector's own word among all words by their logits, 1 = first; tied words rank before it."""
     import torch
 
     ranks = np.empty(len(words), np.int64)
@@ -82,13 +82,13 @@ def mean_reciprocal_rank(ranks: Ranks) -> float:
 
 
 def check(spec: ModelSpec, settings: Settings) -> None:
-    """Refuse a model that says it has no head, and definitions that cannot be read, before anything is loaded."""
+    """Refuse a model without a head, and definitions that cannot be read, before anything is loaded."""
     _refuse_headless(spec, settings)
     _definitions(Source.from_settings(settings))
 
 
 def check_recipe(recipe: Recipe, source: Source) -> None:
-    """Refuse definitions that cannot be read; whether there is a head shows when a model is there."""
+    """Refuse definitions that cannot be read; whether a head exists is only known once a model exists."""
     _definitions(source)
 
 
@@ -97,9 +97,9 @@ def _definitions(source: Source) -> Part:
 
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
-    """The words of the definitions that no training has seen; a model that says it has no head is a UsageError before it is loaded."""
+    """Evaluate on the definitions of words unseen in training; a model without a head is a UsageError before it is loaded."""
     _refuse_headless(spec, settings)
-    # Only here is torch needed.
+    # torch is imported only here.
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_trainable
 
@@ -111,16 +111,17 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
 
 def _refuse_headless(spec: ModelSpec, settings: Settings) -> None:
     if spec.kind not in ("run", "folder", "hub"):
-        raise UsageError(f"{spec.name!r} is no transformer, so that it has no word head")
+        raise UsageError(f"{spec.name!r} is not a transformer, so it has no word head")
     folder = model_folder(spec, offline=settings.offline)
     if _head_of(folder) == "mlm" and is_bare(folder):
         raise UsageError(
-            f"{spec.name!r} has no masked-language-model head", hint="a run of defsent has one, and so has the encoder it began from"
+            f"{spec.name!r} has no masked-language-model head",
+            hint="a run of defsent has one, and so does the encoder that it started from",
         )
 
 
 def _head_of(folder: Path) -> "WordHeadKind":
-    """The kind of head that the model in FOLDER was trained with; "mlm" for what is no run."""
+    """Return the kind of head that the model in FOLDER was trained with; "mlm" for a model that is not a run."""
     if not (folder.parent / "recipe.toml").is_file():
         return "mlm"
     options = [

@@ -117,7 +117,7 @@ def test_nothing_there_is_an_error(tmp_path: Path) -> None:
     ("rows", "setting", "fault"),
     [
         (8, "literature", "mr has 8 rows: too few for 10 folds"),
-        (22, "literature", "mr has 22 rows: too few for 5% to be held back"),
+        (22, "literature", "mr has 22 rows: too few for 5% to hold out"),
         (24, "literature", None),
         (10, "exact", "mr has 10 rows: too few for 10 folds"),  # nine are left beside each
         (12, "exact", None),
