@@ -16,6 +16,7 @@ from typing import Any, get_args
 import typer
 
 FILE = Path(__file__).with_name("inventory.json")
+PROSE = {"summary", "notes", "deviations", "text", "lacks"}
 
 
 def inventory() -> dict[str, Any]:
@@ -66,7 +67,7 @@ def settings() -> list[str]:
 
 
 def recipes() -> dict[str, str]:
-    """The digest of every shipped recipe with all its defaults."""
+    """The digest of every shipped recipe with all its defaults, without its prose."""
     from embedlab.core.names import recipe_names
     from embedlab.core.recipe import load_recipe, recipe_to_table
 
@@ -89,20 +90,17 @@ def grids() -> dict[str, Any]:
 
 
 def papers() -> dict[str, dict[str, str]]:
-    """The digest of every table of every paper: rows, what makes them, the printed numbers."""
+    """The digest of every table of every paper without its prose: rows, what makes them, the printed numbers."""
     from embedlab.papers.file import load_paper, paper_names
 
-    return {paper: {name: digest(as_recorded(asdict(table))) for name, table in load_paper(paper).items()} for paper in paper_names()}
+    return {paper: {name: digest(without_prose(asdict(table))) for name, table in load_paper(paper).items()} for paper in paper_names()}
 
 
-FORMER_NAMES = {"sources": "makings", "source": "making", "ranked_by": "judge"}  # of fields, by which the digests were made
-
-
-def as_recorded(value: Any) -> Any:
-    """A table under the field names that it had when the inventory was recorded."""
-    if not isinstance(value, dict):
-        return [as_recorded(one) for one in value] if isinstance(value, list | tuple) else value
-    return {FORMER_NAMES.get(key, key) if isinstance(key, str) else key: as_recorded(one) for key, one in value.items()}
+def without_prose(values: Any) -> Any:
+    """VALUES without the texts that may be reworded."""
+    if isinstance(values, dict):
+        return {key: without_prose(value) for key, value in values.items() if key not in PROSE}
+    return [without_prose(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 def tasks() -> list[str]:
