@@ -83,7 +83,7 @@ def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation
 def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
     """The rows of a deviation in words; TRAINED are the labels of those that a training is behind."""
     if not deviation.rows:
-        return "all"
+        return "all trained" if deviation.is_of_training else "all"
     return "all trained" if len(trained) > 1 and set(trained) <= set(deviation.rows) else ", ".join(deviation.rows)
 
 

@@ -22,12 +22,13 @@ class Claim:
 
 @table
 class Deviation:
-    """What is done here otherwise than in the paper."""
+    """A difference between the paper and its reproduction."""
 
     what: str
     paper: str
     here: str
     rows: tuple[str, ...] = ()  # for which it holds; empty: for all
+    is_of_training: bool = False  # with empty rows: holds only for the rows that are trained
 
 
 @dataclass(frozen=True, kw_only=True)

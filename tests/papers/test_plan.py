@@ -241,6 +241,13 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
     assert rows_text(Deviation(what="data.rows", paper="not set", here="50", rows=("0.1",)), ["0.1"]) == "0.1"
 
 
+def test_a_deviation_of_training_does_not_name_untrained_rows() -> None:
+    (table,) = select_tables("tsukagoshi", "table3")
+    rate = next(one for one in deviations(table, {}, [], {}, {}) if one.what == "learning rate")
+    assert rows_text(rate, []) == rows_text(rate, ["BERT-base NLI"]) == "all trained"
+    assert rows_text(replace(rate, is_of_training=False), []) == "all"
+
+
 def test_what_the_paper_file_says_of_rows_is_said_of_those_that_are_there() -> None:
     (whole,) = select_tables("tsukagoshi", "table3")
     for table in (whole, for_encoder(whole, ENCODER)[0]):
