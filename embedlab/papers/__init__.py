@@ -1,1 +1,1 @@
-"""The papers' tables: what makes their rows, and their published numbers."""
+"""The papers' tables: what produces their rows, and their published numbers."""

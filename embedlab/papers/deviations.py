@@ -1,4 +1,4 @@
-"""What of a reproduction differs from the paper: recipe keys, data, seeds, and what the paper's file says beforehand."""
+"""Differences between a reproduction and the paper: recipe keys, data, seeds, and those that the paper's file declares."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,17 +20,17 @@ def deviations(
     data: Mapping[str, States],
     seeds: Mapping[str, int],
 ) -> list[Deviation]:
-    """Every deviation of a table with the rows that it holds for.
+    """Return every deviation of a table with the rows that it holds for.
 
-    By row: RECIPES are those of the paper and of the run, resolved; DATA the states of what was learnt from; SEEDS how many
-    models are behind it.
+    By row: RECIPES are those of the paper and of the run, resolved; DATA the states of the training data; SEEDS the number of
+    models.
     """
     evaluated = (state for evaluation in evaluations for state in evaluation.data)
     return [*_of_recipes(recipes), *_of_data(data), *_evaluated_on(evaluated), *_beforehand(table), *_of_seeds(table, seeds)]
 
 
 def _of_recipes(recipes: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Iterator[Deviation]:
-    """A line for each key that a run sets otherwise than the paper."""
+    """Yield one deviation for each key that a run sets differently from the paper."""
     rows_of: dict[tuple[str, str, str], list[str]] = {}
     for row, (printed, ours) in recipes.items():
         before, after = flatten(printed), flatten(ours)
@@ -53,7 +53,7 @@ def _of_data(data: Mapping[str, States]) -> Iterator[Deviation]:
 
 
 def _evaluated_on(states: States) -> Iterator[Deviation]:
-    """A line for each dataset that is not whole."""
+    """Yield one deviation for each dataset that is not complete."""
     yield from dict.fromkeys(found for state in states if (found := _of_state(state)) is not None)
 
 
@@ -67,7 +67,7 @@ def _of_state(state: Mapping[str, Any]) -> Deviation | None:
 
 
 def _beforehand(table: PaperTable) -> Iterator[Deviation]:
-    """What the paper's file says, without rows that the table has not: those about an encoder that is replaced."""
+    """Yield the deviations that the paper's file declares, limited to the rows of TABLE (rows on a replaced encoder are absent)."""
     for deviation in table.deviations:
         rows = tuple(row for row in deviation.rows if row in table.sources)
         if rows or not deviation.rows:
@@ -81,7 +81,7 @@ def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation
 
 
 def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
-    """The rows of a deviation in words; TRAINED are the labels of those that a training is behind."""
+    """Return the rows of a deviation as text; TRAINED are the labels of the trained rows."""
     if not deviation.rows:
         return "all trained" if deviation.is_of_training else "all"
     return "all trained" if len(trained) > 1 and set(trained) <= set(deviation.rows) else ", ".join(deviation.rows)

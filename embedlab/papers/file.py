@@ -1,4 +1,4 @@
-"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the names that exist."""
+"""The paper file: reads `recipes/papers/<paper>.toml` and checks it against the printed tables and the existing names."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
@@ -17,25 +17,25 @@ from embedlab.papers.table import ENCODER, Claim, Deviation, Measure, PaperTable
 
 @table
 class _Column:
-    """Which of our numbers stands for a column; what is absent is the table's."""
+    """Which of our numbers corresponds to a column; absent keys are the table's."""
 
     slice: str | None = None
     task: str | None = None
     metric: str | None = None
     setting: str | None = None
     split: str | None = None
-    set: dict[str, Any] = field(default_factory=dict)  # where a column is another training, as GLUE's are
+    set: dict[str, Any] = field(default_factory=dict)  # where each column is a training of its own, as in GLUE
 
 
 @table
 class _Row:
-    """What makes a row: a recipe, the encoder as it is, a combination of rows, or nothing, and then why."""
+    """How a row is produced: by a recipe, an untuned encoder, a combination of rows, or not at all, with the reason."""
 
     recipe: str | None = None
     set: dict[str, Any] = field(default_factory=dict)  # other values for keys of the recipe
-    pooling: Pooling | None = None  # of the encoder as it is
+    pooling: Pooling | None = None  # of the untuned encoder
     combine: Combination | None = None
-    of: tuple[str, ...] = ()  # the combined rows; a row twice combines its seeds two by two
+    of: tuple[str, ...] = ()  # the combined rows; a row named twice combines pairs of its seeds
     lacks: str | None = None
     columns: dict[str, _Column] = field(default_factory=dict)  # where this row differs from the table's columns
 
@@ -45,22 +45,22 @@ class _Table:
     """The table of a file that describes a table of a paper."""
 
     summary: str
-    shown_by: str | None = None  # of a table that holds no scores: the command that shows the same thing here
+    shown_by: str | None = None  # for a table without scores: the command that shows the same thing here
     key: tuple[str, ...] = ("model",)  # the printed columns that name a row
     task: str = "sts"
     metric: str = "spearman"
     setting: str = "all"
-    scale: Positive = 100.0  # printed number over ours
-    averaged: Count = 1  # seeds behind a printed number
-    seeds: Seeds = 3  # ours
-    by: Literal["source", "dice"] | None = None  # of a figure: its columns are the slices
+    scale: Positive = 100.0  # printed number divided by ours
+    averaged: Count = 1  # seeds per printed number
+    seeds: Seeds = 3  # seeds per number of ours
+    by: Literal["source", "dice"] | None = None  # for a figure: its columns are the slices
     columns: dict[str, str | _Column] = field(default_factory=dict)  # printed column → slice, or more
-    judge: tuple[str, ...] = ()  # the columns whose mean puts the rows in order
-    each: bool = False  # order the rows by each of these columns apart instead
-    set: dict[str, Any] = field(default_factory=dict)  # for every row
-    rows: dict[str, _Row] | str = field(default_factory=dict)  # or the table whose rows these are
+    judge: tuple[str, ...] = ()  # the columns whose mean orders the rows
+    each: bool = False  # order the rows by each of these columns separately instead
+    set: dict[str, Any] = field(default_factory=dict)  # recipe keys for every row
+    rows: dict[str, _Row] | str = field(default_factory=dict)  # or the name of the table with the same rows
     claims: tuple[Claim, ...] = ()
-    deviations: tuple[Deviation, ...] = ()  # known beforehand
+    deviations: tuple[Deviation, ...] = ()  # known in advance
     notes: tuple[str, ...] = ()  # misprints and the like
 
 
@@ -71,12 +71,12 @@ class _File:
 
 
 def paper_names() -> list[str]:
-    """The papers whose tables can be reproduced."""
+    """Return the papers whose tables can be reproduced."""
     return sorted(path.stem for path in (recipes_folder() / "papers").glob("*.toml"))
 
 
 def load_paper(paper: str) -> dict[str, PaperTable]:
-    """Every table and figure of a paper by its name, in the order of their numbers; what is wrong in the file is refused by its key."""
+    """Load every table and figure of a paper by name, in the order of their numbers; errors name the file's key."""
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS, listing="`embedlab reproduce` lists all")
     path = recipes_folder() / "papers" / f"{paper}.toml"
@@ -86,12 +86,12 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
 
 
 def summary_of(paper: str) -> str:
-    """What a paper is about."""
+    """Return what a paper is about."""
     return str(read_toml(recipes_folder() / "papers" / f"{paper}.toml")["summary"])
 
 
 def select_tables(paper: str, name: str | None) -> list[PaperTable]:
-    """The tables that NAME stands for: "table7" or the whole name; None for all. A wrong name suggests the nearest."""
+    """Return the tables that NAME selects: "table7" or the whole name; None selects all. A wrong name suggests the nearest."""
     tables = load_paper(paper)
     short = {full: full.split("_")[0] for full in tables}
     chosen = [found for full, found in tables.items() if name in {None, full, short[full]}]
@@ -134,7 +134,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
 
 
 def _rows(values: _Table, tables: Mapping[str, _Table], where: str) -> tuple[Mapping[str, _Row], Mapping[str, Any]]:
-    """The rows of a table and what is set for all of them, its own or those of the table that it names."""
+    """Return the rows of a table and the keys set for all of them: its own, or those of the table that it names."""
     if not isinstance(values.rows, str):
         return values.rows, values.set
     other = tables.get(values.rows)
@@ -183,7 +183,7 @@ def _point(label: str, row: _Row, table_set: Mapping[str, Any], column: str, val
 
 
 def _check_names(found: PaperTable, where: str) -> None:
-    """Refuse rows, columns and tasks that do not exist, naming the nearest that does."""
+    """Refuse rows, columns and tasks that do not exist, and suggest the nearest name."""
     rows = list(found.sources)
     spoken = [row for source in found.sources.values() for row in source.of]
     spoken += [row for deviation in found.deviations for row in deviation.rows]

@@ -1,4 +1,4 @@
-"""What each classified item adds to the scores of a paper's rows, for all members over the same items."""
+"""The contribution of each classified item to the scores of a paper's rows, for all members on the same items."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast, get_args
@@ -15,9 +15,9 @@ StoredOutcomes = Mapping[tuple[str, str], Sequence[Outcomes]]  # by member and t
 
 
 def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -> dict[tuple[str, Measure], SliceRows]:
-    """The rows behind the metric of each member that WANTED names for a measure, one member in each.
+    """Return the item contributions to each member's metric for the measures in WANTED, one row a member.
 
-    Members whose items are not stored, or are others than the first member's, are absent; so is a measure that is not one of items.
+    Members without stored items, or with other items than the first member, are absent, and so are measures without items.
     """
     found: dict[tuple[str, Measure], SliceRows] = {}
     for measure, members in wanted.items():
@@ -44,17 +44,17 @@ def item_rows(wanted: Mapping[Measure, Sequence[str]], stored: StoredOutcomes) -
 
 
 def _items(stored: Sequence[Outcomes], measure: Measure) -> Outcomes | None:
-    """The items behind a measure."""
+    """Return the items behind a measure."""
     return next((one for one in stored if one.dataset == measure.slice and measure.split in {None, one.split}), None)
 
 
 def _questions(outcomes: Outcomes) -> pl.DataFrame:
-    """What was to be predicted."""
+    """Return the items without the predictions."""
     return outcomes.items.select("item", "gold")
 
 
 def _indices(outcomes: Sequence[Outcomes]) -> tuple[Labels, list[Labels]]:
-    """Class indices of the gold labels, (items,), and of each member's predictions."""
+    """Return the class indices of the gold labels, (items,), and of each member's predictions."""
     index = {label: number for number, label in enumerate(outcomes[0].classes)}
     gold, *predicted = (
         np.array([index[label] for label in column], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Which models stand for the rows of a paper's table: runs that fit a recipe, encoders as they are, combinations of rows."""
+"""The models that reproduce the rows of a paper's table: runs that match a recipe, untuned encoders, combinations of rows."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,24 +19,24 @@ CellKey = tuple[str, str]  # row and column of a table
 
 _Fit = tuple[bool, bool, int, str]  # of another recipe, of another name, differences, the run's name
 
-NOT_DECISIVE = ("summary", "evaluate.")  # keys that do not tell one row's training from another's
+NOT_DECISIVE = ("summary", "evaluate.")  # keys that do not distinguish trainings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """One model behind a number: what a user types for it, and its seed where it has one."""
+    """One model that contributes to a number: the name that a user types, and its seed if it has one."""
 
     name: str
     seed: int | None
-    runs: frozenset[str] = frozenset()  # those behind it: of a combination those of its parts
+    runs: frozenset[str] = frozenset()  # its runs; of a combination those of its parts
 
 
 def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encoder: str | None) -> dict[str, str]:
-    """For each training of a table the finished run that fits it, where there is one.
+    """Return, for each training of a table, the name of the finished run that matches it best, if any.
 
-    Best is a run whose recipe is the row's to the last value. Otherwise it must come from the row's recipe and agree in every
-    key that the row sets or that tells the table's own rows apart; of several those win that agree with the other rows' runs in
-    everything else, then the one named like the recipe, then the one with the fewest differences.
+    A run with exactly the row's recipe is best. Otherwise it must come from the row's recipe and agree in every key that the row
+    sets or that distinguishes the table's rows; among several, the ones that agree with the other rows' runs in everything else
+    win, then the one named like the recipe, then the one with the fewest differences.
     """
     there = _finished_recipes(runs)
     wanted = {key: (source, expected_recipe(source, overrides, encoder)) for key, (_, source) in trainings(table).items()}
@@ -53,7 +53,7 @@ def find_runs_of(table: PaperTable, runs: Path, overrides: Sequence[str], encode
 
 
 def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> dict[str, list[str]]:
-    """The keys in which the runs behind the rows differ from each other though the paper's rows do not, with their values."""
+    """Return the keys in which the rows' runs differ although the paper's rows do not, with their values."""
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     common = _common([expected_recipe(source) for _, source in trainings(table).values()], values)
     found = {key: list(dict.fromkeys(json.dumps(own.get(key)) for own in values)) for key in common if key != ENCODER}
@@ -61,10 +61,10 @@ def settings_apart(table: PaperTable, runs: Path, run_of: Mapping[str, str]) -> 
 
 
 def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
-    """Whether RECIPE is the EXPECTED one, whatever its numbers are set to.
+    """Return whether RECIPE is the EXPECTED one, whatever values it sets.
 
-    A summary belongs to one recipe, of which a run keeps it; a recipe of the user's own may train the same thing under another.
-    What starts from another run of the folder has been trained on more than its own stages say.
+    Each recipe has a summary of its own, which its runs store; a user's recipe may describe the same training differently.
+    A run that starts from another run of the folder was trained on more than its own stages show.
     """
     if recipe.encoder.model != expected.encoder.model and _starts_from_run(recipe, runs):
         return False
@@ -79,13 +79,13 @@ def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
 
 
 def _signal(recipe: Recipe) -> str:
-    """What a recipe learns from and how, apart from how much of it and at which rate."""
+    """Return what a recipe trains on and how, without amounts and rates."""
     stages = [[stage.data.datasets, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages]
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
 
 
 def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) -> list[_Fit]:
-    """The runs that may stand for a recipe, the best first."""
+    """Return the runs that match a recipe, best first."""
     values = _values(expected)
     fits: list[_Fit] = []
     for name, recipe in there.items():
@@ -97,7 +97,7 @@ def _fitting(expected: Recipe, decisive: set[str], there: Mapping[str, Recipe]) 
 
 
 def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[str, Any]], common: Sequence[str]) -> dict[str, str]:
-    """One run for each training: as many as can be from runs alike in the COMMON keys, then of the rest."""
+    """Return one run for each training: as many as possible from runs with equal COMMON keys, then from the others."""
     settings: dict[str, dict[str, _Fit]] = {}
     for key, fits in fitting.items():
         for fit in fits:
@@ -111,7 +111,7 @@ def _alike(fitting: Mapping[str, Sequence[_Fit]], values: Mapping[str, Mapping[s
 
 
 def _common(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The keys in which all of the RECIPES agree, be it that none has them: then those of RUNS alone, such as a sample's rows."""
+    """Return the keys in which all RECIPES agree, including keys that only RUNS have, such as the rows of a sample."""
     values = [_values(recipe) for recipe in recipes]
     keys = dict.fromkeys(key for own in (*values, *runs) for key in own)
     return [key for key in keys if len({json.dumps(own.get(key)) for own in values}) == 1]
@@ -126,7 +126,7 @@ def _finished_recipes(runs: Path) -> dict[str, Recipe]:
 
 
 def _recipe_of(runs: Path, name: str) -> Recipe:
-    """The recipe of a finished run, which its seeds share."""
+    """Return the recipe of a finished run, which all its seeds share."""
     return RunFolder.of(runs, name, next(iter(finished_seeds(runs, name)))).recipe()
 
 
@@ -144,12 +144,12 @@ class RowModels:
 
     table: PaperTable
     runs: Path
-    run_of: Mapping[str, str]  # the run's name by `training`
-    encoder: str  # what untuned rows take
+    run_of: Mapping[str, str]  # the run's name by `training_key`
+    encoder: str  # the encoder of untuned rows
     seeds: Collection[int] | None = None  # None: all that are finished
 
     def members(self, source: RowSource) -> tuple[Member, ...]:
-        """The models behind a making, one a seed; none where something is not there yet."""
+        """Return the models of a row, one a seed; empty where one is not available yet."""
         if source.recipe is not None:
             run = self.run_of.get(training_key(source))
             there = finished_seeds(self.runs, run) if run is not None else {}
@@ -164,7 +164,7 @@ class RowModels:
         return tuple(_combined(source.combine, row) for row in rows)
 
     def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
-        """The models behind every number by row and column, and behind every row under the column ""."""
+        """Return the models of every number by row and column, and of every row under the column ""."""
         rows = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
         return {**rows, **{(point.row, point.column): self.members(point.source) for point in self.table.points}}
 
@@ -175,11 +175,11 @@ def _combined(combine: str, parts: Sequence[Member]) -> Member:
 
 
 def _couples(members: Sequence[Member]) -> list[tuple[Member, ...]]:
-    """The members two by two; no seed counts twice, so that the couples vary as much as trainings do."""
+    """Return the members in pairs; no seed occurs twice, so that the pairs vary as much as single trainings do."""
     return list(zip(members[::2], members[1::2], strict=False))
 
 
 def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
-    """The members of all PARTS that have one seed, for every seed that all of them have."""
+    """Return the members of all PARTS that share a seed, for every seed that all PARTS have."""
     by_seed = [{member.seed: member for member in part} for part in parts]
     return [tuple(part[seed] for part in by_seed) for seed in by_seed[0] if all(seed in part for part in by_seed)]

@@ -1,4 +1,4 @@
-"""Our numbers beside a paper's, and whether ours put its rows in the order in which they are printed."""
+"""Our numbers next to a paper's, and whether ours reproduce the printed order of the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,58 +18,58 @@ from embedlab.papers.matching_runs import CellKey, Member
 from embedlab.papers.table import Measure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
-HOLDS = 0.95  # from which probability an order is said to hold, and under 1 − HOLDS to be reversed
+HOLDS = 0.95  # an order holds from this probability, and is reversed up to 1 − HOLDS
 
-CellMembers = Mapping[CellKey, Sequence[Member]]  # the models behind each number
+CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoredItems:
-    """What models were judged on item by item."""
+    """The items that models were scored on."""
 
-    pairs: pl.DataFrame | None  # the pair table with a column a member, for STS
-    answers: StoredOutcomes  # of classifiers
+    pairs: pl.DataFrame | None  # for STS: the pair table with a column a member
+    answers: StoredOutcomes  # for classifiers
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedNumber:
-    """One number of a table: what the paper prints and what each of our models scored, both in the paper's units."""
+    """One number of a table: the printed value and the score of each of our models, both in the paper's units."""
 
     printed: float | None
-    values: tuple[float, ...]  # one a member; empty: not there
+    values: tuple[float, ...]  # one a member; empty: not available
 
     @property
     def mean(self) -> float | None:
-        """Ours, averaged over the members."""
+        """Return our number, averaged over the members."""
         return fmean(self.values) if self.values else None
 
     @property
     def sd(self) -> float | None:
-        """Standard deviation over the members; None for one."""
+        """Return the standard deviation over the members; None for one."""
         return stdev(self.values) if len(self.values) > 1 else None
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the printed number."""
+        """Return our number minus the printed one."""
         return self.mean - self.printed if self.mean is not None and self.printed is not None else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairOrder:
-    """Two rows in the order in which the paper puts them, and how ours stand."""
+    """Two rows in the paper's order, and the order of our scores."""
 
     columns: tuple[str, ...]  # whose mean is compared
     better: str
     worse: str
-    printed: float | None  # the printed difference; None where a figure prints none
+    printed: float | None  # the printed difference; None for a figure without numbers
     ours: Order
-    claim: str  # what the text says of them; empty: they are neighbours in the printed order
+    claim: str  # the paper's statement about them; empty: neighbours in the printed order
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """All rows of a group at once."""
+    """The order of all rows of a group."""
 
     columns: tuple[str, ...]
     group: str
@@ -79,7 +79,7 @@ class Ranking:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOrder:
-    """Whether a table's order holds here."""
+    """Whether the printed order of a table holds for our scores."""
 
     pairs: tuple[PairOrder, ...]
     rankings: tuple[Ranking, ...]
@@ -87,7 +87,7 @@ class RowOrder:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Ranked:
-    """A row that can be put in order: its printed mean over the ranked columns, and ours."""
+    """A row to rank: its printed mean over the ranked columns, and ours."""
 
     row: str
     printed: float | None
@@ -95,7 +95,7 @@ class _Ranked:
 
 
 def numbers_of(table: PaperTable, members: CellMembers, evaluations: EvaluationsByTask) -> dict[CellKey, ComparedNumber]:
-    """Every number of a table by row and column; MEMBERS are the models behind it."""
+    """Return every number of a table by row and column; MEMBERS are its models."""
     found = {}
     for point in table.points:
         cell = (point.row, point.column)
@@ -112,7 +112,7 @@ def find_row_order(
     items: ScoredItems,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> RowOrder:
-    """Put the rows of TABLE in order by its judged columns; ITEMS are the pairs and answers that the scores vary over."""
+    """Rank the rows of TABLE by its `ranked_by` columns; ITEMS are the pairs and predictions that the scores vary over."""
     found: list[PairOrder] = []
     rankings: list[Ranking] = []
     wanted: dict[Measure, list[str]] = {}
@@ -130,7 +130,7 @@ def find_row_order(
 
 
 def find_score(evaluation: Evaluation, measure: Measure) -> StoredScore | None:
-    """The number that MEASURE names; of a classifier's two accuracies the one that counts, not the one that chose its L2."""
+    """Return the score that MEASURE names; of a classifier's two accuracies the test accuracy, not the one that chose its L2 penalty."""
     fitting = [
         score
         for score in evaluation.scores
@@ -142,7 +142,7 @@ def find_score(evaluation: Evaluation, measure: Measure) -> StoredScore | None:
 
 
 def _scores(measure: Measure, members: Sequence[Member], evaluations: EvaluationsByTask) -> list[StoredScore]:
-    """One score a member; those that were not evaluated, or not on this, are left out."""
+    """Return one score a member; members that were not evaluated on this are left out."""
     there = [evaluations[member.name, measure.task] for member in members if (member.name, measure.task) in evaluations]
     return [score for evaluation in there if (score := find_score(evaluation, measure)) is not None and score.value == score.value]
 
@@ -154,7 +154,7 @@ def _rank(
     evaluations: EvaluationsByTask,
     behind_scores: "_Behind",
 ) -> list[_Ranked]:
-    """The rows that have all of COLUMNS, best printed first; those that the paper does not print come last."""
+    """Return the rows that have all COLUMNS, best printed first; rows that the paper does not print come last."""
     rows = []
     for row in table.sources:
         points = [point for point in table.points if point.row == row and point.column in columns]
@@ -176,7 +176,7 @@ def _rank(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Behind:
-    """The pairs and items behind the scores."""
+    """The pairs and items that the scores were computed from."""
 
     pairs: pl.DataFrame | None
     answers: Mapping[tuple[str, Measure], SliceRows]
@@ -184,7 +184,7 @@ class _Behind:
     def estimate(
         self, points: Sequence[Point], scores: Sequence[Sequence[StoredScore]], members: Sequence[Sequence[Member]], scale: float
     ) -> Estimate:
-        """The mean of a row's ranked columns with what it varies by, times SCALE."""
+        """Return the mean of a row's ranked columns with its sources of variation, times SCALE."""
         values = np.mean([[score.value for score in column] for column in scores], axis=0)
         rows: list[SliceRows] = []
         other = 0.0
@@ -203,7 +203,7 @@ class _Behind:
         )
 
     def _rows(self, point: Point, members: Sequence[str]) -> SliceRows | None:
-        """The rows behind one column, a row of contributions for each member; None where they are not stored."""
+        """Return the contributions to one column, one row a member; None where the items are not stored."""
         measure = point.measure
         if self.pairs is not None and scores_pairs(measure.task) and measure.metric == "spearman":
             pairs = self.pairs.filter(pl.col("dataset") == measure.slice).drop_nulls(["gold", *members])
@@ -215,7 +215,7 @@ class _Behind:
 
 
 def _variance_of_counts(point: Point, scores: Sequence[StoredScore]) -> float:
-    """The variance of the mean of accuracies whose items are not stored, from their number: members err on the same items."""
+    """Return the variance of a mean of accuracies without stored items, from their number; members err on the same items."""
     if point.measure.metric != "accuracy" or scores[0].by != "dataset":
         return 0.0
     share = fmean(score.value for score in scores)
@@ -223,7 +223,7 @@ def _variance_of_counts(point: Point, scores: Sequence[StoredScore]) -> float:
 
 
 def _pairs(table: PaperTable, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering) -> list[PairOrder]:
-    """Neighbours in the printed order within a group, then the other pairs that the text is about."""
+    """Return neighbours in the printed order within a group, then the other pairs that the text is about."""
     by_row = {one.row: place for place, one in enumerate(ranked)}
     claims = {(claim.better, claim.worse): claim.text for claim in table.claims if {claim.better, claim.worse} <= by_row.keys()}
     spoken: dict[tuple[str, str], str] = {}

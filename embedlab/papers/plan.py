@@ -1,4 +1,4 @@
-"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables and grids have made already."""
+"""From a table of a paper to a grid: what has to be trained for it, and which cells other tables and grids already have."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,19 @@ from embedlab.papers.table import ENCODER, PaperTable, RowSource
 
 @dataclass(frozen=True, kw_only=True)
 class TablePlan:
-    """What has to be trained for a table, and which training stands for which making."""
+    """What has to be trained for a table, and which training produces which row."""
 
     plan: GridPlan | None  # None: nothing to train
-    variants: Mapping[str, Variant]  # by the making's `training`
+    variants: Mapping[str, Variant]  # by the source's `training_key`
 
 
 def training_key(source: RowSource) -> str:
-    """What tells trainings apart before any recipe is resolved: the recipe's name and what is set."""
+    """Return the key that distinguishes trainings before any recipe is resolved: the recipe's name and the keys set."""
     return json.dumps([source.recipe, dict(source.set)], sort_keys=True)
 
 
 def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
-    """Every training that a table asks for, each with the label of its first row (and column, where the column is another training)."""
+    """Return every training of a table by key, each with the label of its first row (and its column where that is its own training)."""
     found: dict[str, tuple[str, RowSource]] = {}
     for row, source in table.sources.items():
         cells = [(row, source)] if table.by is not None else []
@@ -44,13 +44,13 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
 
 
 def for_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable, tuple[str, ...]]:
-    """The table when every row starts from ENCODER, and the rows left out: those that are about another encoder of the paper."""
+    """Return the table with every row starting from ENCODER, and the rows left out: those about another encoder of the paper."""
     if encoder is None:
         return table, ()
     out = {row for row, source in table.sources.items() if source.encoder is not None}
     out |= {row for row, source in table.sources.items() if out & set(source.of)}
     if out and len(out) == len(table.sources):
-        raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="leave --encoder out")
+        raise UsageError(f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder")
     trained = {row: _started(source) for row, source in table.sources.items() if row not in out}
     points = tuple(replace(point, source=_started(point.source)) for point in table.points if point.row not in out)
     claims = tuple(claim for claim in table.claims if not out & {claim.better, claim.worse})
@@ -62,7 +62,7 @@ def _started(source: RowSource) -> RowSource:
 
 
 def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], threads: int, overrides: Sequence[str]) -> TablePlan:
-    """The cells of a table as one grid; a cell that another table or grid has made under another name goes by that name."""
+    """Return the cells of a table as one grid; a cell that another table or grid already has keeps that name."""
     made = runs_by_identity(place.runs_folder)
     axis = table.key[-1] if table.by is None else "row"
     variants: dict[str, Variant] = {}
@@ -71,7 +71,8 @@ def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], thr
         variant = _variant(table, source, place, threads, overrides)
         identity, labels = identity_of(variant.run), {axis: label}
         variants[key] = replace(variant, labels=labels, run=made.get(identity, run_name(table.paper, labels, identity)))
-    distinct = {variant.run: variant for variant in reversed(variants.values())}  # rows may be one training, with one encoder for all
+    # With one encoder for all, several rows may be the same training.
+    distinct = {variant.run: variant for variant in reversed(variants.values())}
     if not distinct:
         return TablePlan(plan=None, variants={})
     plan = GridPlan(
@@ -87,7 +88,7 @@ def plan_cells(table: PaperTable, place: GridPlace, *, seeds: Sequence[int], thr
 
 
 def _variant(table: PaperTable, source: RowSource, place: GridPlace, threads: int, overrides: Sequence[str]) -> Variant:
-    """One training, checked and tied to its data as a cell of a grid is."""
+    """Return one training as a variant of a grid, checked and tied to its data."""
     assert source.recipe is not None
     grid = Grid(
         name=table.paper,
@@ -106,37 +107,37 @@ def _variant(table: PaperTable, source: RowSource, place: GridPlace, threads: in
 
 
 def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
-    """A key that tells the rows of the table apart cannot be one for all."""
+    """Refuse an override of a key that distinguishes the table's rows."""
     for key in (override.partition("=")[0] for override in overrides):
         if key in source.set and key != ENCODER:
-            raise UsageError(f"{key!r} is what the rows of {table.name!r} differ in", hint="set another key, or write a grid of your own")
+            raise UsageError(f"{key!r} distinguishes the rows of {table.name!r}", hint="set another key, or write a grid of your own")
 
 
 def set_options(source: RowSource) -> list[str]:
-    """What a row sets, as `--set` takes it; the choice of a task comes first, since it brings settings of its own."""
+    """Return what a row sets, as `--set` options; the choice of a task comes first, because a task brings settings of its own."""
     keys = sorted(source.set, key=lambda key: key != TASK)
     return [f"{key}={source.set[key] if key == TASK else json.dumps(source.set[key])}" for key in keys]
 
 
 def keys_set(source: RowSource) -> set[str]:
-    """The recipe's keys, in full, by which a row is more than its recipe; a task's own settings are not among them."""
+    """Return the full recipe keys that a row sets beyond its recipe, without a task's own settings."""
     assert source.recipe is not None
     plain = load_recipe(source.recipe, [text for text in set_options(source) if text.startswith(f"{TASK}=")])
     return {key for key, _, _ in recipe_differences(plain, expected_recipe(source))}
 
 
 def identity_of(run: str) -> str:
-    """The hash that ends the name of a grid's run."""
+    """Return the hash at the end of the name of a grid's run."""
     return run.rpartition(".")[2]
 
 
 def runs_by_identity(runs: Path) -> dict[str, str]:
-    """The names of the grid runs that are there, finished ones first, by the identity of their cells."""
+    """Return the names of the existing grid runs by the identity of their cells; finished runs win."""
     begun = sorted(path.parent.name for path in runs.glob("*.*/seed-*"))
     return {identity_of(name): name for name in (*begun, *finished_runs(runs)) if "." in name}
 
 
 def expected_recipe(source: RowSource, overrides: Sequence[str] = (), encoder: str | None = None) -> Recipe:
-    """The recipe that a row follows in the paper, or with OVERRIDES and from another ENCODER."""
+    """Return the recipe of a row as in the paper, or with OVERRIDES and from another ENCODER."""
     assert source.recipe is not None
     return load_recipe(source.recipe, [*set_options(source), *overrides], encoder=encoder)

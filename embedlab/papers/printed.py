@@ -1,4 +1,4 @@
-"""The papers' printed numbers: a table by paper and name, a model's printed row by the model's name."""
+"""The papers' printed numbers: tables by paper and name, and printed rows by model name."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ PAPERS = {
     "sedghamiz": "sedghamiz_supcl_seq",
     "chen": "chen_generalizable",
 }
-# How the papers print the STS datasets, and our names for them.
+# The papers' names of the STS datasets, and ours.
 STS_COLUMNS = {
     "STS12": "sts12",
     "STS13": "sts13",
@@ -35,9 +35,9 @@ STS_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRow:
-    """One printed row of STS scores: Spearman x100, with how it was made."""
+    """One printed row of STS scores: Spearman x100, with its settings."""
 
-    model: str  # the name a user types
+    model: str  # the name that a user types
     paper: str
     table: str
     encoder: str
@@ -47,14 +47,14 @@ class PublishedRow:
 
 
 def published_table(paper: str, table: str) -> pl.DataFrame:
-    """A printed table as it stands in the paper; columns are the paper's own."""
+    """Return a printed table exactly as in the paper; the columns are the paper's own."""
     return read_csv(_table_file(paper, table))
 
 
 def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """A printed table of scores by row and column, None where the paper prints none.
+    """Return a printed table of scores by row and column, None where the paper prints none.
 
-    A row is called by what its KEY columns print, joined by blanks: "BERT-base SBERT", "1e-5".
+    A row's name is the printed text of its KEY columns, joined by blanks: "BERT-base SBERT", "1e-5".
     """
     frame = read_csv(_table_file(paper, table), infer_schema=False)
     for column in key:
@@ -62,7 +62,7 @@ def published_scores(paper: str, table: str, key: Sequence[str]) -> dict[str, di
             raise unknown(f"column of {paper} {table}", column, frame.columns)
     try:
         return _scores(frame, key)
-    except ValueError as error:  # of float: a column of words that the key does not name
+    except ValueError as error:  # raised by float: a column of words that the key does not name
         raise UsageError(
             f"{paper} {table}: {error}", hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}"
         ) from error
@@ -78,14 +78,14 @@ def _scores(frame: pl.DataFrame, key: Sequence[str]) -> dict[str, dict[str, floa
 
 
 def published_tables(paper: str) -> list[str]:
-    """Names of the printed tables of a paper, in the order of their numbers."""
+    """Return the names of the printed tables of a paper, in the order of their numbers."""
     if paper not in PAPERS:
         raise unknown("paper", paper, PAPERS)
     return sorted((path.stem for path in (REFERENCE_FOLDER / PAPERS[paper]).glob("*.csv")), key=by_number)
 
 
 def by_number(table: str) -> list[tuple[str, int]]:
-    """A sort key of table names that puts table2 before table10."""
+    """Return a sort key of table names that puts table2 before table10."""
     return [(letters, int(digits or 0)) for letters, digits in re.findall(r"(\D+)(\d*)", table)]
 
 
@@ -97,7 +97,7 @@ def _table_file(paper: str, table: str) -> Path:
 
 
 def published_row(model: str) -> PublishedRow | None:
-    """The printed STS row of a model name, or None where no paper prints one."""
+    """Return the printed STS row of a model name, or None where no paper prints one."""
     entry = _entries().get(model)
     if entry is None:
         return None

@@ -1,4 +1,4 @@
-"""A table of a paper as the program sees it: what makes each row, which of our numbers stands for a printed one, what is claimed."""
+"""A table of a paper: how each row is produced, which of our numbers corresponds to a printed one, and the paper's claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,24 +27,24 @@ class Deviation:
     what: str
     paper: str
     here: str
-    rows: tuple[str, ...] = ()  # for which it holds; empty: for all
+    rows: tuple[str, ...] = ()  # where it holds; empty: in all rows
     is_of_training: bool = False  # with empty rows: holds only for the rows that are trained
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """One of the numbers that an evaluation holds."""
+    """The selection of one score in an evaluation."""
 
     task: str
     slice: str
     metric: str
     setting: str
-    split: str | None  # None: the one that counts, where there are several
+    split: str | None  # None: the reported one, where there are several
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowSource:
-    """What makes the model of a cell of a table; exactly one of the first four is given."""
+    """How the model of a table cell is produced; exactly one of the first four fields is given."""
 
     recipe: str | None
     pooling: Pooling | None
@@ -52,17 +52,17 @@ class RowSource:
     lacks: str | None
     of: tuple[str, ...]
     set: Mapping[str, Any]
-    encoder: str | None  # of a row that is about another encoder than the paper's first
+    encoder: str | None  # for a row about another encoder than the paper's first
 
     @property
     def is_control(self) -> bool:
-        """Whether it combines two seeds of one method: a row beside those that the paper prints."""
+        """Return whether it combines two seeds of one method: a row that the paper does not print."""
         return self.combine is not None and len(set(self.of)) == 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One number of a table: what makes the model, and what is measured of it."""
+    """One number of a table: the source of its model, and the measure."""
 
     row: str
     column: str
@@ -84,19 +84,19 @@ class PaperTable:
     seeds: int
     by: Literal["source", "dice"] | None
     columns: tuple[str, ...]
-    ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean puts the rows in order
+    ranked_by: tuple[tuple[str, ...], ...]  # each: the columns whose mean orders the rows
     sources: Mapping[str, RowSource]  # by row
     points: tuple[Point, ...]
     claims: tuple[Claim, ...]
     deviations: tuple[Deviation, ...]
     notes: tuple[str, ...]
-    printed: Mapping[str, Mapping[str, float | None]]  # row → column → the printed number; empty for a figure
+    printed: Mapping[str, Mapping[str, float | None]]  # row → column → printed number; empty for a figure
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The evaluations that its numbers are from."""
+        """Return the tasks that its numbers come from."""
         return ("sts",) if self.by is not None else tuple(dict.fromkeys(point.measure.task for point in self.points))
 
     def group(self, row: str) -> str:
-        """What a row is ranked within: its encoder or GLUE task, where several columns name a row."""
+        """Return the group within which a row is ranked: its encoder or GLUE task, where several columns name a row."""
         return row.split(" ")[0] if len(self.key) > 1 else ""

@@ -1,1 +1,1 @@
-"""Tables and pages that people read."""
+"""Tables and pages for people."""

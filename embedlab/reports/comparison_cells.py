@@ -1,4 +1,4 @@
-"""The cells of a comparison, whatever is compared: scores with letters and marks, differences with intervals, p."""
+"""The cells of every comparison: scores with letters and marks, differences with intervals, p."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 Shared = Mapping[str, Mapping[str, "Overlap"]]  # by model, then by slice
 
-SMALLEST_P = 0.0001  # smaller ones are told as such
+SMALLEST_P = 0.0001  # smaller values are shown as "< 0.0001"
 
 
 def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[Column]":
-    """A column a model, then of each other one its difference from the reference, and p where it is asked for."""
+    """Return a column for each model, then the difference of each other model from the reference, and p if requested."""
     from embedlab.reports.tables import Column
 
     columns = [Column(key=name, title=title_of(name), align="left") for name in models]
@@ -30,7 +30,7 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
 
 
 def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
-    """Every number of a slice: for people the columns above, for machines also limits, letters, p, test, and shared text."""
+    """Return every number of a slice: the columns above, and for machines also limits, letters, p, test and shared text."""
     from embedlab.evaluation.provenance import overlap_mark
 
     row: dict[str, Value | TableCell] = {
@@ -51,22 +51,22 @@ def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict
 
 
 def overlap_footnotes(shared: Shared) -> list[str]:
-    """What the marks mean, with the counts of each model."""
+    """Return what the marks mean, with the counts of each model."""
     from embedlab.evaluation.provenance import overlap_notes
 
     return [f"{title_of(model)}: {note}" for model, counts in shared.items() for note in overlap_notes(counts)]
 
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
-    """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    from embedlab.analysis.evidence import STS_AVERAGES
+    """Return the footnotes of the datasets, sources or fifths of scored pairs; averages repeat their datasets and are left out."""
+    from embedlab.analysis.evidence import AVERAGES
 
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in STS_AVERAGES} for name, own in found.items()})
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
-    """What machines read of a mark: the counts, where anything is shared."""
+    """Return the fields of a mark for machines: the counts, where any text is shared."""
     return {f"{name}.shared_pairs": shared.shared_pairs, f"{name}.shared_sentences": shared.shared_sentences} if shared else {}
 
 

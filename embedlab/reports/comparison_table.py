@@ -1,4 +1,4 @@
-"""The table of models compared on pairs: scores, differences from the first model, and what papers print."""
+"""The table of models compared on pairs: scores, differences from the first model, and published numbers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from embedlab.reports.tables import Column, Table
 
 
 def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[PublishedRow]) -> Table:
-    """One row a slice; a column a model, then one a difference, then one a published row."""
+    """Return one row a slice; one column a model, then one a difference, then one a published row."""
     shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
     undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
@@ -37,7 +37,7 @@ def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[
 
 
 def _signatures(comparison: Comparison, scored: ScoredPairs) -> dict[str, str]:
-    """The signature of each model's numbers and of its differences from the reference."""
+    """Return the signature of each model's numbers and of its differences from the reference."""
     rows = sum(one.pairs for one in comparison.slices if not one.average_of)
     margin = (f"{100 * comparison.margin:g}",) if comparison.margin is not None else ()
     found = {
@@ -48,7 +48,7 @@ def _signatures(comparison: Comparison, scored: ScoredPairs) -> dict[str, str]:
 
 
 def _printed(row: PublishedRow, one: ComparedSlice) -> float | None:
-    """What a paper prints for a dataset, or for the average over all the datasets that it prints."""
+    """Return the published number of a dataset, or of the average over all datasets that the paper prints."""
     return row.average if one.average_of and set(one.average_of) == set(row.scores) else row.scores.get(one.key)
 
 

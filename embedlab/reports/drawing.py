@@ -1,4 +1,4 @@
-"""Plots as SVG text that stands in a page: in the page's colours, light or dark, and in its font."""
+"""Plots as SVG text for a page, in the page's light or dark colours and its font."""
 
 import hashlib
 import io
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH_IN = 5.6  # the SVG scales with the page; at this width its letters can be read on a phone
+WIDTH_IN = 5.6  # the SVG scales with the page; at this width its text is readable on a phone
 FONT = 10
 MARKERS = "os^Dv"
 SERIES_COLOURS = 6
 SPARSE = 100  # points a panel: fewer are drawn larger
-DENSE = 2_000  # points a panel; of more, so many are drawn at random
-OVERLAYS = 6  # layers that a panel's points are drawn in: where more of them overlap it is darker
+DENSE = 2_000  # points a panel; of more points, a random sample of this size is drawn
+OVERLAYS = 6  # layers of a panel's points: darker where more points overlap
 
-# Colours that nothing else has stand for those of the page, which knows whether it is light or dark.
+# Placeholder colours that nothing else has, replaced by the page's own, which depend on light or dark mode.
 INK, FAINT, LINE, PAPER = "#010101", "#020202", "#030303", "#040404"
 SERIES = [f"#05{number:02x}05" for number in range(1, SERIES_COLOURS + 1)]
 VARIABLES = {INK: "--ink", FAINT: "--faint", LINE: "--line", PAPER: "--paper"} | {
     colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)
 }
 STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",  # letters stay letters: small, sharp, to be searched and read aloud
+    "svg.fonttype": "none",  # text stays text: small, sharp, searchable, and readable by screen readers
     "svg.hashsalt": "embedlab",  # equal plots give equal text
-    "path.simplify": False,  # lines without length are our points
+    "path.simplify": False,  # our points are lines of length zero
     "text.parse_math": False,  # a name may hold a dollar sign
     "font.size": FONT,
     "text.color": INK,
@@ -54,11 +54,11 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 
-Titles = dict[str, str]  # id of a drawn group → what a reader sees who points at it
+Titles = dict[str, str]  # id of a drawn group → its tooltip
 
 
 def draw_svg(plot: Plot) -> str:
-    """The plot as an SVG element, without its title, for a page that sets the variables of `page.css`."""
+    """Return the plot as an SVG element, without its title, for a page that sets the variables of `page.css`."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -77,7 +77,7 @@ def draw_svg(plot: Plot) -> str:
 
 
 def _visible(part: Any) -> Any:
-    """A plot or a part of it whose names hold no character that SVG cannot, or a page would obey."""
+    """Return a plot or a part of it with names that contain no character that SVG cannot hold or a page would interpret."""
     match part:
         case str():
             return visible(part)
@@ -95,12 +95,12 @@ def _figure(height_in: float) -> "Figure":
 
 
 def _draw_dots(plot: Dots, titles: Titles) -> "Figure":
-    """A row a label from top to bottom, the series of a row below each other."""
+    """Draw one row a label from top to bottom, the series of a row below each other."""
     row_in = max(0.3, 0.14 * len(plot.series) + 0.12)
     figure = _figure(0.75 + 0.2 * _legend_rows(plot.series) + row_in * len(plot.labels))
     axes = figure.subplots()
     rows = range(len(plot.labels))
-    reach = min(0.32, 0.1 * (len(plot.series) - 1))  # of a row's half: its series stand closer to each other than to the next row's
+    reach = min(0.32, 0.1 * (len(plot.series) - 1))  # half of a row's height: its series are closer to each other than to the next row's
     offsets = np.linspace(-reach, reach, len(plot.series)).tolist()
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color=LINE, alpha=0.25, linewidth=0)
@@ -124,7 +124,7 @@ def _draw_dots(plot: Dots, titles: Titles) -> "Figure":
 
 
 def _draw_lines(plot: Lines, titles: Titles) -> "Figure":
-    """The labels from left to right."""
+    """Draw the labels from left to right."""
     figure = _figure(3.2 + 0.2 * _legend_rows(plot.series))
     axes = figure.subplots()
     places = range(len(plot.labels))
@@ -146,7 +146,7 @@ def _draw_lines(plot: Lines, titles: Titles) -> "Figure":
 
 
 def _draw_scatter(plot: Scatter) -> "Figure":
-    """The panels side by side, with one scale for all."""
+    """Draw the panels next to each other, with the same scale."""
     columns = min(len(plot.panels), 2)
     rows = math.ceil(len(plot.panels) / columns)
     figure = _figure((WIDTH_IN / columns + 0.3) * rows)
@@ -167,7 +167,7 @@ def _draw_scatter(plot: Scatter) -> "Figure":
 
 
 def _add_points(axes: "Axes", points: ScatterPoints, colour: str) -> None:
-    """Points as the round ends of lines without length: a tenth of the text that a mark each takes."""
+    """Draw points as the round ends of zero-length lines: a tenth of the text of one marker each."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -185,13 +185,13 @@ def _add_points(axes: "Axes", points: ScatterPoints, colour: str) -> None:
 
 
 def _look(number: int) -> dict[str, Any]:
-    """How a series looks: by colour and by shape, for readers who see no colours and for paper."""
+    """Return the style of a series: colour and shape, for readers who see no colours and for print."""
     colour = SERIES[number % SERIES_COLOURS]
     return {"color": colour, "marker": MARKERS[(number + number // SERIES_COLOURS) % len(MARKERS)], "markersize": 5, "markeredgewidth": 0}
 
 
 def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
-    """The ends of the intervals; those of a series without intervals are its values."""
+    """Return the ends of the intervals; for a series without intervals its values."""
     return series.low or series.values, series.high or series.values
 
 
@@ -204,7 +204,7 @@ def _legend_rows(series: Sequence[Series]) -> int:
 
 
 def _legend_columns(series: Sequence[Series]) -> int:
-    """As many as fit beside each other."""
+    """Return how many legend entries fit in a line."""
     return max(1, min(4, int(70 / (6 + max(len(one.name) for one in series)))))
 
 
@@ -218,12 +218,12 @@ def _add_legend(figure: "Figure", series: Sequence[Series]) -> None:
 
 
 def _as_part_of_a_page(svg: str, title: str, titles: Mapping[str, str]) -> str:
-    """What Matplotlib wrote, as an element of a page that has other such elements and colours of its own."""
+    """Return Matplotlib's output as an element of a page that has other such elements and its own colours."""
     root = ElementTree.fromstring(svg)
     prefix = f"plot-{hashlib.sha256(svg.encode()).hexdigest()[:8]}"
     for parent in list(root.iter()):
         for child in list(parent):
-            if _local(child.tag) in {"metadata", "style"}:  # a style here would hold for the whole page
+            if _local(child.tag) in {"metadata", "style"}:  # a style element would apply to the whole page
                 parent.remove(child)
     for element in root.iter():
         element.tag = _local(element.tag)
@@ -243,12 +243,12 @@ def _put_title(element: ElementTree.Element, text: str) -> None:
 
 
 def _local(name: str) -> str:
-    """A name without its namespace: a page of HTML has none."""
+    """Return a name without its namespace: HTML has none."""
     return name.rpartition("}")[2]
 
 
 def _own(value: str, prefix: str) -> str:
-    """An attribute's value with this plot's ids, the page's colours and font, and no more digits than can be seen."""
+    """Return an attribute's value with this plot's ids, the page's colours and font, and no more digits than are visible."""
     value = re.sub(r"^#(?=[a-zA-Z])|(?<=url\()#", f"#{prefix}-", value)
     value = re.sub(r"#[0-9a-f]{6}\b", lambda found: f"var({VARIABLES[found[0]]})" if found[0] in VARIABLES else found[0], value)
     value = re.sub(r"font-family: [^;]*;? ?", "", re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value))

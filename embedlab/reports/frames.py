@@ -18,14 +18,14 @@ COMPARED: Mapping[str, pl.DataType] = {
     "slice": _TEXT,
     "metric": _TEXT,
     "model": _TEXT,
-    "score": _NUMBER,  # as tables show it: x 100 where it is a share
+    "score": _NUMBER,  # as in tables: x 100 where it is a share
     "low": _NUMBER,  # 95% interval
     "high": _NUMBER,
     "sd": _NUMBER,  # over the seeds
     "seeds": _COUNT,
     "items": _COUNT,
     "letters": _TEXT,
-    "difference": _NUMBER,  # from the first model; null of that model itself
+    "difference": _NUMBER,  # from the first model; null for that model itself
     "difference_low": _NUMBER,
     "difference_high": _NUMBER,
     "p": _NUMBER,
@@ -51,13 +51,13 @@ EVALUATED: Mapping[str, pl.DataType] = {
 
 
 def compared_frame(slices: Iterable[ComparedSlice], marks: Sequence[str]) -> pl.DataFrame:
-    """The scores and differences of compared models, with the columns COMPARED; what is undefined is null."""
+    """Return the scores and differences of compared models, with the columns COMPARED; undefined values are null."""
     rows = [_compared(one, model, score, one.differences.get(model), marks) for one in slices for model, score in one.scores.items()]
     return _frame(rows, COMPARED)
 
 
 def evaluated_frame(evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
-    """Every number of the EVALUATIONS of each model's members, with the columns EVALUATED; what is undefined is null."""
+    """Return every number of the EVALUATIONS of each model's members, with the columns EVALUATED; undefined values are null."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     values: dict[tuple[str, ...], list[float]] = {}
     for model, own in evaluations.items():

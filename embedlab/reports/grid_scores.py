@@ -14,7 +14,7 @@ from embedlab.reports.tables import Column, Table, TableCell, Value
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
-    """The scores along two axes, with what must be said beside them."""
+    """Return the scores along two axes, with their notes."""
     rows: list[dict[str, Value | TableCell]] = []
     for row in found.rows:
         values: dict[str, Value | TableCell] = {axis: label or None for axis, label in zip(found.row_axes, row, strict=True)}
@@ -25,8 +25,8 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     columns = [Column(key=axis, title=axis) for axis in found.row_axes]
     columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
     seeds = len(plan.seeds)
-    ties = "= not told apart from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so nothing is said of ties"
-    best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: these numbers are not the better the higher"
+    ties = "= not distinguishable from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so ties are not tested"
+    best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
     notes = [best, *_seeds_notes(plan, found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
@@ -36,7 +36,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
-    """The text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
+    """Return the text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
     deviation = f" ± {spread.sd:.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
@@ -45,19 +45,19 @@ def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
 
 
 def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
-    """How many seeds are behind the deviations, and whether these hold the choice of rows."""
+    """Yield how many seeds the deviations are over, and whether these include the choice of rows."""
     counts = sorted({len(spread.values) for spread in found.spreads.values()})
     if counts[-1] > 1:
         yield f"mean ± standard deviation of {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
         data = [stage["data"] for variant in plan.variants for stage in variant.recipe["stage"]]
         if any("rows" in one and one.get("sample") is None and not one.get("shares") for one in data):
-            yield "every seed was trained on the same sample of rows: the deviations do not hold the choice of rows"
+            yield "every seed was trained on the same sample of rows: the deviations do not include the choice of rows"
 
 
 def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
-    """What the evaluations behind the numbers say of them: of data, of shared text, and of how each model was used."""
-    cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of those that say it
-    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were judged on
+    """Yield the notes of the evaluations: on data, on shared text, and on how each model was used."""
+    cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of the cells with this note
+    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were evaluated on
     for state in (state for _, evaluation in found.made for state in evaluation.data):
         versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
     for labels, evaluation in found.made:
@@ -74,20 +74,20 @@ def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
 
 
 def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells the data of one evaluation from that of another."""
+    """Return what distinguishes the data of one evaluation from that of another."""
     return state["name"], state.get("split"), state.get("rows"), state.get("revision"), *sorted(state.get("sha256", {}).values())
 
 
 def _data_notes(state: Mapping[str, Any], *, is_one: bool) -> Iterator[str]:
-    """What must be said of a part of the test data: how much of it is missing, and which it is where cells were judged on others."""
+    """Yield the notes on a part of the test data: how much of it is missing, and its version where cells used different ones."""
     yield from remarks(state)
     if not is_one:
         digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-        yield f"judged on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
+        yield f"evaluated on {state['name']} {state.get('split')} with {state.get('rows')} rows ({digest})"
 
 
 def _where(plan: GridPlan, own: list[Mapping[str, str]], every: list[Mapping[str, str]]) -> str:
-    """Which cells these are, by the labels of one axis where it tells them from all others; empty where they are all of them."""
+    """Return which cells these are: the labels of one axis if they identify them, else all labels; empty for all cells."""
     others = [labels for labels in every if labels not in own]
     if not others:
         return ""

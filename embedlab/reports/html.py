@@ -1,4 +1,4 @@
-"""A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of any width and for paper."""
+"""A page of tables and plots in one file: no script, nothing remote, light and dark, for screens of any width and for print."""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +13,11 @@ from embedlab.reports.drawing import draw_svg
 from embedlab.reports.plots import Plot
 from embedlab.reports.tables import Table
 
-# Nothing may be loaded, whatever a name or a note in the tables says.
+# Nothing may be loaded, whatever a name or a note in the tables contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-GENERATOR = '<meta name="generator" content="embedlab">'  # by which a page of ours is known again
+GENERATOR = '<meta name="generator" content="embedlab">'  # identifies a page written by embedlab
 KNOWN_WITHIN = 1_000  # bytes from the start of the file
-CONTENTS_FROM = 4  # sections that need a list of contents
+CONTENTS_FROM = 4  # sections from which a page has a list of contents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Section:
 
 
 def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> str:
-    """The whole page as HTML; FACTS (the command, versions, the state of the data, the date) stand below its title."""
+    """Return the whole page as HTML; FACTS (the command, versions, the state of the data, the date) are below its title."""
     style = files("embedlab.reports").joinpath("page.css").read_text(encoding="utf-8")
     parts = [
         "<!doctype html>",
@@ -60,23 +60,23 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
 
 
 def write_page(path: Path, title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -> None:
-    """Write the page to PATH in one step, in the place of an older page there; `check_page_path` says what is refused."""
+    """Write the page to PATH in one step, replacing an older page there; `check_page_path` refuses other files."""
     check_page_path(path)
     write_atomic(path, page(title, sections, facts=facts), hint="choose another place with --html")
 
 
 def check_page_path(path: Path) -> None:
-    """Refuse a PATH where a page cannot go, or would replace something else, before long work begins."""
+    """Refuse a PATH where a page cannot be written, or would replace something else, before long work begins."""
     if path.is_dir():
         raise UsageError(f"--html is {str(path)!r}, a folder", hint=f"for example --html {path / 'page.html'}")
     if not path.parent.is_dir():
         raise UsageError(f"--html is {str(path)!r}, but there is no folder {str(path.parent)!r}", hint=f"mkdir -p {path.parent}")
     if path.exists() and GENERATOR.encode() not in path.read_bytes()[:KNOWN_WITHIN]:
-        raise UsageError(f"--html is {str(path)!r}, which is no page of embedlab", hint="choose another name, or remove that file")
+        raise UsageError(f"--html is {str(path)!r}, which is not a page of embedlab", hint="choose another name, or remove that file")
 
 
 def _escaped(text: str) -> str:
-    """TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
+    """Return TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
     return html.escape(visible(text))
 
 
@@ -106,7 +106,7 @@ def _section(section: Section, number: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """The table as people read it, in a frame that scrolls sideways where the screen is narrow; its notes below."""
+    """Yield the table in a frame that scrolls sideways on a narrow screen; its notes below."""
     if table.columns:
         sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
         header, *body = table.texts()

@@ -1,4 +1,4 @@
-"""A table as LaTeX, to be pasted into a paper that loads booktabs."""
+"""A table as LaTeX, for a paper that loads booktabs."""
 
 from embedlab.reports.tables import Table
 
@@ -6,7 +6,7 @@ _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         **{character: f"\\{character}" for character in "&%$#_{}"},
-        "<": "$<$",  # the old font encoding, LaTeX's default, has other signs in these places
+        "<": "$<$",  # the old font encoding, LaTeX's default, has other characters at these code points
         ">": "$>$",
         "|": r"\textbar{}",
         "~": r"\textasciitilde{}",
@@ -23,7 +23,7 @@ _SPECIAL = str.maketrans(
 
 
 def to_latex(table: Table) -> str:
-    """The table as people read it: title and notes as comments, numbers to the right."""
+    """Return the table as people read it: title and notes as comments, numbers aligned right."""
     lines = [f"% {' '.join(text.split())}" for text in (table.title, *table.notes) if text]
     header, *body = ([_escaped(text) for text in row] for row in table.texts())
     sides = "".join("r" if table.align(column) == "right" else "l" for column in table.columns)
@@ -33,6 +33,6 @@ def to_latex(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text as LaTeX prints it; a row that begins with a bracket or a star would be read as an option of the line before."""
+    """Return the text as LaTeX; a leading bracket or star is protected, because LaTeX reads it as an option of the line before."""
     escaped = " ".join(text.split()).translate(_SPECIAL)
     return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped

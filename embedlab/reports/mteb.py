@@ -1,6 +1,6 @@
-"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, as its result cache lies on disk.
+"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, the layout of its result cache.
 
-Their mteb_version is null, since mteb measured nothing here; what did is said under `evaluated_with`. SICK-R is not written: mteb's has
+Their mteb_version is null, because mteb measured nothing here; `evaluated_with` names embedlab. SICK-R is not written: mteb's has
 all 9,927 pairs, the papers' the 4,927 of the test split.
 """
 
@@ -23,10 +23,10 @@ MTEB_TASKS: Mapping[str, str] = MappingProxyType(
 
 
 def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
-    """One file a dataset of an sts EVALUATION, and the model_meta.json beside them; their paths.
+    """Write one file a dataset of an sts EVALUATION, and the model_meta.json next to them; return their paths.
 
-    Generated or partial data, SentEval's tokenised text, and datasets that mteb has not, are refused: a file of mteb's name would claim
-    what it does not hold. So is a correlation that is undefined. What is refused leaves no file.
+    Generated or partial data, SentEval's tokenised text, and datasets that mteb lacks are refused: a file with mteb's name would
+    claim what it does not hold. An undefined correlation is refused too. A refusal leaves no file.
     """
     found = {str(state["name"]): state for state in evaluation.data if state.get("split") == "test"}
     if not found.keys() & MTEB_TASKS.keys():
@@ -43,12 +43,12 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
 def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_other_data(name, state)
     hub = dataset(name).splits["test"].hub
-    assert hub is not None  # of all MTEB_TASKS
+    assert hub is not None  # every dataset in MTEB_TASKS has one
     found = {score.metric: score.value for score in evaluation.scores if (score.by, score.slice, score.setting) == ("dataset", name, "all")}
     if undefined := [metric for metric, value in found.items() if isnan(value)]:
         # mteb cannot average a null, and JSON has no nan.
         raise UsageError(
-            f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no place for it", hint="leave --mteb out"
+            f"the {undefined[0]} of {evaluation.model!r} on {name} is undefined: mteb has no place for it", hint="remove --mteb"
         )
     scores = {f"{prefix}{metric}": round(found[metric], 6) for prefix in ("", "cosine_") for metric in ("pearson", "spearman")}
     main = {"main_score": scores["cosine_spearman"], "hf_subset": "default", "languages": ["eng-Latn"]}
@@ -64,13 +64,13 @@ def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict
 
 
 def _refuse_other_data(name: str, state: Mapping[str, Any]) -> None:
-    """Refuse what mteb's revision of a dataset does not hold: it has the official text."""
+    """Refuse data that differs from mteb's revision of a dataset, which has the official text."""
     if state.get("partial") or state.get("sample"):
-        raise UsageError(f"{name} is no whole corpus: mteb's {MTEB_TASKS[name]} is", hint="leave --mteb out, or give --data DIR")
+        raise UsageError(f"{name} is not a complete corpus: mteb's {MTEB_TASKS[name]} is", hint="remove --mteb, or give --data DIR")
     if other := next((file for file in state.get("sha256", {}) if not file.startswith(f"{OFFICIAL_FOLDER}/")), None):
         raise UsageError(
             f"{name} was read from {other!r}, which is not the text of mteb's {MTEB_TASKS[name]}",
-            hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or leave --mteb out",
+            hint=f"put the official files into the folder {OFFICIAL_FOLDER} of the data folder, or remove --mteb",
         )
 
 

@@ -1,4 +1,4 @@
-"""What tables say below their numbers: of the data, of what the models learnt from, and of how each model was used."""
+"""The notes below a table: on the data, on the models' training data, and on how each model was used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -21,29 +21,29 @@ USED = ("pooling", "max_tokens", "precision")
 
 
 def with_marks(title: str, marks: Sequence[str]) -> str:
-    """A title with the marks of all the numbers below it."""
+    """Return a title with the marks of all the numbers below it."""
     return " ".join([title, *(f"[{mark}]" for mark in marks)])
 
 
 def sample_note(marks: Sequence[str]) -> list[str]:
-    """What the mark of generated data means, where it is among MARKS."""
+    """Return what the mark of generated data means, if it is among MARKS."""
     return [SAMPLE_NOTE] if "sample" in marks else []
 
 
 def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
-    """Which data was incomplete, by how much, and which is not the published one."""
+    """Return which data was incomplete, by how much, and which is not the published data."""
     return [remark for state in states for remark in remarks(asdict(state))]
 
 
 def data_notes(scored: "ScoredPairs") -> list[str]:
-    """What must be said of the pairs, and of what the models learnt from."""
+    """Return the notes on the pairs, and on the models' training data."""
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
     trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
     return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *trained]
 
 
 def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggregate]") -> list[str]:
-    """Why a correlation is absent, for each slice and model where one is."""
+    """Return why a correlation is absent, for each slice and model without one."""
     from embedlab.analysis.correlations import why_undefined
     from embedlab.tasks.sts import suite_slices
 
@@ -61,36 +61,36 @@ def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggre
 
 
 def _of_all(model: "ModelColumns", scored: "ScoredPairs") -> list[str]:
-    """The notes of a model's members, equal ones once."""
+    """Return the notes of a model's members, without repeats."""
     return list(dict.fromkeys(note for member in model.members for note in scored.member_notes(member)))
 
 
 def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") -> list[str]:
-    """How each of MODELS was used, by the FACTS of its members."""
+    """Return how each of MODELS was used, by the FACTS of its members."""
     return [note for model in models for note in usage_note(model.name, [facts[member] for member in model.members])]
 
 
 def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
-    """How the MEMBERS of a model were used, once where all were used alike, and how many are behind its means."""
+    """Return how the MEMBERS of a model were used, once where all were used alike, and how many its means are over."""
     seeds = f", mean of {len(members)} seeds" if len(members) > 1 else ""
     return list(dict.fromkeys(f"{name}: {usage(facts)}{seeds}" for facts in members))
 
 
 def usage(facts: "Facts") -> str:
-    """How one member was used, in words."""
+    """Return how one member was used, in words."""
     used = [f"{key.replace('_', ' ')} {facts[key]}" for key in USED if key in facts]
     trained = [f"trained in {facts['training_precision']}"] if "training_precision" in facts else []
     return ", ".join([*used, *trained, *([f"{facts['truncated']} sentences cut"] if facts.get("truncated", "0") != "0" else [])])
 
 
 def facts_of(noted: "Evaluation | EncoderFacts", *more: str) -> "Facts":
-    """How a member was used, as its evaluation or its encoder tells, and what MORE is to be told."""
+    """Return how a member was used, from its evaluation or its encoder, including the facts MORE."""
     keys = (*USED, "training_precision", *more)
     return {key: str(value) for key in keys if (value := getattr(noted, key, None)) is not None}
 
 
 def training_facts(spec: "ModelSpec") -> "Facts":
-    """The number format that a member was trained in, where embedlab trained it."""
+    """Return the precision that a member was trained in, if embedlab trained it."""
     from embedlab.evaluation.provenance import training_precision
 
     precision = training_precision(spec)
@@ -98,14 +98,14 @@ def training_facts(spec: "ModelSpec") -> "Facts":
 
 
 def model_marks(models: "Sequence[Model]") -> list[str]:
-    """The marks of every number of MODELS: those of the data that they learnt from."""
+    """Return the marks of every number of MODELS: those of their training data."""
     from embedlab.evaluation.provenance import training_marks
 
     return sorted({mark for model in models for spec in model.members for mark in training_marks(spec)})
 
 
 def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
-    """What must be said of the numbers of a model whose MEMBERS are loaded: what was incomplete in training, and how it was used."""
+    """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training data, and how it was used."""
     from embedlab.evaluation.provenance import training_notes
 
     trained = dict.fromkeys(f"{model.name}: {note}" for spec in model.members for note in training_notes(spec))

@@ -20,7 +20,7 @@ PairEvaluations = dict[str, Evaluation]  # by member
 
 
 def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
-    """One row a model and aggregation, one column a dataset and average."""
+    """Return one row a model and aggregation, one column a dataset and average."""
     keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
     columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
@@ -49,14 +49,14 @@ def _dataset_row(
         values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
         shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
         row[key] = _cell(values, shared)
-        if len(model.members) > 1:  # for machines, beside each mean
+        if len(model.members) > 1:  # for machines, next to each mean
             row[f"{key}.sd"] = _sd(values)
         row |= shared_fields(key, shared)
     return row
 
 
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
-    """One row a source or Dice fifth, one column a model."""
+    """Return one row a source or Dice fifth, one column a model."""
     rows: list[dict[str, Value | TableCell]] = []
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
@@ -82,7 +82,7 @@ def _slices(evaluations: PairEvaluations, by: str) -> list[str]:
 def _values(
     evaluations: PairEvaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
 ) -> list[float]:
-    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
+    """Return the score x 100 of each member; BY distinguishes a dataset from its only source, which has the same name."""
     return [
         100 * score.value
         for member in model.members
@@ -92,14 +92,14 @@ def _values(
 
 
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:
-    """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
+    """Return mean ± standard deviation over the members, with the mark of shared text; absent if undefined for a member."""
     mean, sd = fmean(values), _sd(values)
     spread = f" ± {sd:.2f}" if sd == sd else ""
     return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
 
 
 def _sd(values: Sequence[float]) -> float:
-    """Standard deviation (n − 1); nan for a single value, or where one is nan."""
+    """Return the standard deviation (n − 1); nan for a single value, or where one is nan."""
     return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
 
 
@@ -108,6 +108,6 @@ def _title(scored: ScoredPairs, metric: Correlation) -> str:
 
 
 def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:
-    """What must be said beside the numbers, and where one is absent."""
+    """Return the notes on the numbers, and the reasons for absent ones."""
     undefined = undefined_notes(scored, by, aggregates)
     return (*data_notes(scored), *undefined, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

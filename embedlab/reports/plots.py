@@ -1,4 +1,4 @@
-"""The plots of a page as data: what they show, not how they are drawn."""
+"""The plots of a page as data, independent of how they are drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One model's numbers: a value a label of the plot, nan where there is none."""
+    """One model's numbers: a value for each label of the plot, nan where there is none."""
 
     name: str
     values: Sequence[float]
@@ -16,18 +16,18 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Dots:
-    """Values with their intervals, to be read along a row a label: scores, differences, published beside ours."""
+    """Values with their intervals, one row a label: scores, differences, published next to ours."""
 
     title: str
     labels: Sequence[str]
     series: Sequence[Series]
     axis: str  # what the values are
-    zero: bool = False  # whether a line stands at zero, as differences need
+    zero: bool = False  # draw a line at zero, as differences need
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Values with their intervals over labels that have an order: Dice fifths, the values of a recipe's key."""
+    """Values with their intervals over ordered labels: Dice fifths, the values of a recipe's key."""
 
     title: str
     labels: Sequence[str]
@@ -38,7 +38,7 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class ScatterPoints:
-    """One panel of a scatter: a point a pair of numbers."""
+    """One panel of a scatter plot: a point for each pair of numbers."""
 
     name: str
     x: Sequence[float]
@@ -47,13 +47,13 @@ class ScatterPoints:
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter:
-    """Panels side by side with the same axes: gold against cosine, published against ours."""
+    """Panels next to each other with the same axes: gold against cosine, published against ours."""
 
     title: str
     panels: Sequence[ScatterPoints]
     x_axis: str
     y_axis: str
-    diagonal: bool = False  # whether a line shows where both numbers are equal
+    diagonal: bool = False  # draw a line where both numbers are equal
 
 
 Plot = Dots | Lines | Scatter

@@ -1,4 +1,4 @@
-"""The tables of `embedlab reproduce`: papers, what they print, ours beside theirs, deviations, and whether the order holds."""
+"""The tables of `embedlab reproduce`: papers, published numbers, ours next to them, deviations, and whether the order holds."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ TableRows = list[dict[str, Value | TableCell]]
 
 
 def papers_table() -> Table:
-    """The papers that can be reproduced."""
+    """Return the papers that can be reproduced."""
     rows: TableRows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
     columns = [Column(key=key, title=key) for key in ("paper", "tables", "summary")]
     return Table(title="Papers", columns=columns, rows=rows, notes=("`embedlab reproduce PAPER` lists its tables and figures",))
 
 
 def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
-    """The tables and figures of a paper."""
+    """Return the tables and figures of a paper."""
     rows: TableRows = [
         {
             "table": table.name,
@@ -44,7 +44,7 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
 
 
 def printed_table(table: PaperTable) -> Table:
-    """What the paper prints; for a figure, which has no numbers, only what is known of it."""
+    """Return the published numbers; for a figure without numbers only its notes."""
     notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.sources and not table.printed:
@@ -58,7 +58,7 @@ def printed_table(table: PaperTable) -> Table:
 
 
 def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
-    """A column's numbers with the zeros at their ends that print has and a CSV file has not: with as many digits as most of them."""
+    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing zeros that the paper prints."""
     decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
     usual = Counter(decimals.values()).most_common(1)[0][0] if decimals else 0
     return [
@@ -67,14 +67,14 @@ def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
 
 
 def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
-    """What is otherwise here, and for which rows; it stands above the numbers. TRAINED are the rows that a run is behind."""
+    """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
     rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
     columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here", "rows")]
     return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
 
 
 def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:
-    """Three lines a row: published, ours (mean ± sd over seeds), and the difference."""
+    """Return three lines a row: published, ours (mean ± sd over seeds), and the difference."""
     rows: TableRows = []
     for row in table.sources:
         of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
@@ -92,9 +92,9 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
 
 
 def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = ()) -> Table:
-    """Neighbours in the printed order and claimed pairs: the difference printed and ours, and how probable the order is.
+    """Return neighbours in the printed order and claimed pairs: the printed difference, ours, and the probability of the order.
 
-    What must be SAID of the runs comes first below it.
+    The notes SAID about the runs come first below it.
     """
     rows: TableRows = [_order_row(pair, table.scale) for pair in row_order.pairs]
     keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
@@ -109,14 +109,14 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
 
 
 def _measured(table: PaperTable) -> str:
-    """What the numbers are, where one word says it for all."""
+    """Return what the numbers are, where one phrase fits all."""
     measures = {(point.measure.metric, point.measure.setting) for point in table.points}
     unit = f" x {table.scale:g}" if table.scale != 1 else ""
     return f"{' '.join(filter(None, measures.pop()))}{unit}" if len(measures) == 1 else f"several measures{unit}"
 
 
 def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Value | TableCell]:
-    """The text for people; for machines the mean, the deviation and the number of seeds."""
+    """Return the text for people; for machines the mean, the deviation and the number of seeds."""
     cells: dict[str, Value | TableCell] = {}
     digits = _digits(scale)
     for column, number in numbers.items():
@@ -133,7 +133,7 @@ def _signed(value: float | None, scale: float) -> TableCell:
 
 
 def _digits(scale: float) -> int:
-    """Two after the point for percentages, three for shares."""
+    """Return two digits after the point for percentages, three for shares."""
     return 2 if scale > 1 else 3
 
 

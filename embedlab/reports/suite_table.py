@@ -24,7 +24,7 @@ SuiteEvaluations = dict[str, list["Evaluation"]]  # by model, one a member
 
 
 def suite_table(selected: "SelectedTask", evaluations: SuiteEvaluations) -> "Table":
-    """One row a number, one column a model: mean ± standard deviation over its members."""
+    """Return one row a number, one column a model: mean ± standard deviation over its members."""
     from embedlab.reports.tables import Column, Table
     from embedlab.runs.signature import merged
 

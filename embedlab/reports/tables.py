@@ -1,4 +1,4 @@
-"""A table that is printed, or written as JSON, CSV or Markdown: the same rows with the same keys everywhere."""
+"""A table to print or to write as JSON, CSV or Markdown: the same rows with the same keys in every format."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 ABSENT = "–"
-PROSE_WIDTH, WORD_WIDTH = 24, 20  # cells that a column of sentences, and one long word such as a path, are worth
+PROSE_WIDTH, WORD_WIDTH = 24, 20  # cells reserved for a column of sentences, and for one long word such as a path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,33 +34,33 @@ class Column:
 
     key: str
     title: str
-    digits: int | None = None  # after the point, for people; None: as the number prints itself
+    digits: int | None = None  # after the point, for people; None: Python's own format
     align: Literal["left", "right"] | None = None  # None: right when it holds nothing but numbers
-    is_prose: bool = False  # whole sentences, which wrap, and stand below the other values where the terminal is narrow
+    is_prose: bool = False  # whole sentences, which wrap, and go below the other values in a narrow terminal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """Rows under columns, with a title above and notes below.
 
-    A row may lack a column, and may carry keys without a column: those are for JSON and CSV only. Without columns there is only
-    what is said: the title and the notes.
+    A row may lack a column, and may have keys without a column: those are for JSON and CSV only. A table without columns is only
+    its title and notes.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Value | TableCell]]
     title: str = ""
     notes: Sequence[str] = ()
-    signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers: always in JSON and on pages
-    is_signed: bool = False  # whether people see them too, below the notes
+    signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers; always in JSON and on pages
+    is_signed: bool = False  # people see them too, below the notes
 
     @property
     def signature_lines(self) -> list[str]:
-        """The signatures as people read them."""
+        """Return the signatures as people read them."""
         return [f"signature of {one_line(model)}: {line}" for model, line in self.signatures.items()]
 
     def data(self) -> dict[str, Any]:
-        """The table as plain values at full precision; nan and infinity are None."""
+        """Return the table as plain values at full precision; nan and infinity are None."""
         keys = self._keys()
         return {
             "title": self.title,
@@ -70,11 +70,11 @@ class Table:
         }
 
     def to_json(self) -> str:
-        """One JSON object: title, rows with stable keys, notes, and signatures where there are any."""
+        """Return one JSON object: title, rows with stable keys, notes, and signatures where there are any."""
         return json.dumps(self.data(), ensure_ascii=False, allow_nan=False, indent=2)
 
     def to_csv(self) -> str:
-        """A header of keys and the raw values; what is absent is an empty field, and text that would be a formula gets an apostrophe."""
+        """Return a header of keys and the raw values; absent values are empty, and a text that would be a formula gets an apostrophe."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(_field, self._keys()))
@@ -82,14 +82,14 @@ class Table:
         return text.getvalue()
 
     def texts(self) -> list[list[str]]:
-        """The titles, then each row, as people read them: no character is obeyed, and a line ends only where a cell has more than one."""
+        """Return the titles, then each row, as people read them: control characters are escaped; only a cell's own line breaks remain."""
         return [
             [one_line(column.title) for column in self.columns],
             *([_text(row.get(column.key), column) for column in self.columns] for row in self.rows),
         ]
 
     def align(self, column: Column) -> Literal["left", "right"]:
-        """The side on which a column's texts stand."""
+        """Return the alignment of a column's texts."""
         if column.align:
             return column.align
         values = [_raw(row.get(column.key)) for row in self.rows]
@@ -97,18 +97,18 @@ class Table:
         return "right" if found and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found) else "left"
 
     def to_markdown(self) -> str:
-        """A Markdown table of what people read, its numbers aligned to the right."""
+        """Return a Markdown table of what people read, with numbers aligned to the right."""
         header, *body = ([_escape(text) for text in texts] for texts in self.texts())
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
         lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body]]
         title = [f"**{_escape(one_line(self.title))}**", ""] if self.title else []
         notes = [f"- {_escape(one_line(note))}" for note in self.notes]
-        # As code: nothing in a signature is then to be escaped, so that it can be copied from the text.
+        # As code: nothing in a signature needs escaping then, so that it can be copied from the text.
         notes += [f"- signature of {_escape(one_line(model))}: `{line}`" for model, line in self.signatures.items() if self.is_signed]
         return "\n".join([*title, *([*lines, *([""] if notes else [])] if self.columns else []), *notes]) + "\n"
 
     def to_plain(self) -> str:
-        """The same table for a pipe, which has neither width nor styles: what Rich would print there, in a fraction of its time."""
+        """Return the same table for a pipe, without width and styles: what Rich would print there, in a fraction of its time."""
         if not self.columns:
             return "".join(f"{line}\n" for line in (one_line(self.title), *self._notes()) if line)
         header, *body = ([text.split("\n") for text in texts] for texts in self.texts())
@@ -127,7 +127,7 @@ class Table:
         return "".join(f"{line.rstrip()}\n" for line in lines)
 
     def to_rich(self, width: int) -> "RenderableType":
-        """The table for a terminal of WIDTH cells, its notes as dim lines below; a block a row where the columns need more."""
+        """Return the table for a terminal of WIDTH cells, notes as dim lines below; a block a row where the columns need more."""
         from rich.console import Group
         from rich.text import Text
 
@@ -150,7 +150,7 @@ class Table:
         return table
 
     def _least_width(self) -> int:
-        """The cells that the columns need to be read: numbers whole, texts by their words."""
+        """Return the cells that the columns need at least: numbers whole, texts by their longest words."""
         widths = []
         for column, texts in zip(self.columns, zip(*self.texts(), strict=True), strict=True):
             is_whole = column.is_prose or self.align(column) == "right"
@@ -159,7 +159,7 @@ class Table:
         return 2 + sum(widths) + 3 * (len(widths) - 1)
 
     def _blocks(self, width: int) -> "Iterator[RenderableType]":
-        """Each row as its titled values, none of them broken, with its sentences below, and an empty line."""
+        """Yield each row as its titled values, none of them broken, with its sentences below, and an empty line."""
         from rich.padding import Padding
         from rich.text import Text
 
@@ -171,7 +171,7 @@ class Table:
             yield Text()
 
     def _notes(self) -> list[str]:
-        """The notes as people read them, and the signatures where they are selected."""
+        """Return the notes as people read them, and the signatures if selected."""
         return [*(one_line(note) for note in self.notes), *(self.signature_lines if self.is_signed else [])]
 
     def _keys(self) -> list[str]:
@@ -179,7 +179,7 @@ class Table:
 
 
 def _packed(facts: Sequence[str], width: int) -> list[str]:
-    """The facts on as few lines of WIDTH cells as they need, in their order; a longer one has its own."""
+    """Return the facts on as few lines of WIDTH cells as possible, in order; a longer fact has its own line."""
     lines: list[str] = []
     for fact in facts:
         if lines and cell_len(longer := f"{lines[-1]} · {fact}") <= width:
@@ -190,7 +190,7 @@ def _packed(facts: Sequence[str], width: int) -> list[str]:
 
 
 def _lines(cells: Sequence[Sequence[str]], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:
-    """The lines of a row, as many as its highest cell has."""
+    """Return the lines of a row, as many as its highest cell has."""
     padded = [list(cell) + [""] * (max(map(len, cells)) - len(cell)) for cell in cells]
     lines = []
     for texts in zip(*padded, strict=True):

@@ -11,7 +11,7 @@ from embedlab.reports.tables import Column, Table, TableCell
 
 
 def task_comparison_table(found: TaskComparison) -> Table:
-    """One row a slice of a task; a column a model, then one a difference."""
+    """Return one row a slice of a task; one column a model, then one a difference."""
     names = [model.name for model in found.models]
     rows = [
         {
@@ -44,6 +44,6 @@ def _slice_notes(slices: Sequence[ComparedSlice]) -> list[str]:
 
 
 def _test_notes(slices: Sequence[ComparedSlice]) -> list[str]:
-    """Which tests the p of the table are of."""
+    """Return which tests the p of the table are of."""
     tests = {difference.test for one in slices for difference in one.differences.values() if difference.p == difference.p}
     return ["p of accuracies: McNemar, of single models"] if "mcnemar" in tests else []

@@ -47,7 +47,7 @@ def test_a_page_that_would_replace_something_else_is_refused_before_any_work(emb
     write_world()
     answer = embedlab("compare", "dice", "nobody/nothing", "--task", "mine.tsv", "--html", "mine.tsv")
     assert answer.code == 2
-    assert "'mine.tsv', which is no page of embedlab" in answer.err
+    assert "'mine.tsv', which is not a page of embedlab" in answer.err
     assert Path("mine.tsv").read_text().startswith("sentence1")
 
 

@@ -286,10 +286,10 @@ def test_the_table_names_cells_that_were_judged_on_other_data(
         store_values(path, stored_values(path) | {"data": [part, short, *one_cells_own]})
     notes = "\n".join(json.loads(answer(capsys, "table", "mine", "--sample", "--json"))["notes"])
     assert "encoder.pooling cls: sts12 is partial: 5 of 9 rows" in notes
-    assert "encoder.pooling cls: judged on sts12 test with 5 rows" in notes
-    assert "encoder.pooling mean: judged on sts12 test with 9 rows" in notes
+    assert "encoder.pooling cls: evaluated on sts12 test with 5 rows" in notes
+    assert "encoder.pooling mean: evaluated on sts12 test with 9 rows" in notes
     assert "sts13" not in notes
-    assert "sick-r" not in notes  # that the others are not judged on it at all is no difference
+    assert "sick-r" not in notes  # the others are not evaluated on it, which is not a difference
 
 
 def test_an_unknown_task_is_refused_by_the_table(plan: GridPlan, capsys: pytest.CaptureFixture[str]) -> None:

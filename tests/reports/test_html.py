@@ -98,7 +98,7 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     write_page(path, "two", [], facts={})
     assert "<h1>two</h1>" in path.read_text(encoding="utf-8")
     path.write_text("my own notes")
-    with pytest.raises(UsageError, match="is no page of embedlab"):
+    with pytest.raises(UsageError, match="is not a page of embedlab"):
         write_page(path, "three", [], facts={})
     assert path.read_text() == "my own notes"
 

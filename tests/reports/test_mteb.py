@@ -49,7 +49,7 @@ def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["partial", "sample"])
 def test_what_is_no_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="sts16 is no whole corpus"):
+    with pytest.raises(UsageError, match="sts16 is not a complete corpus"):
         write_mteb(tmp_path, evaluation(**{fault: True}))
     assert not list(tmp_path.rglob("STS16.json"))
 
