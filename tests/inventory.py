@@ -71,7 +71,7 @@ def recipes() -> dict[str, str]:
     from embedlab.core.names import recipe_names
     from embedlab.core.recipe import load_recipe, recipe_to_table
 
-    return {name: digest(recipe_to_table(load_recipe(name))) for name in recipe_names()}
+    return {name: digest(without_prose(recipe_to_table(load_recipe(name)))) for name in recipe_names()}
 
 
 def grids() -> dict[str, Any]:

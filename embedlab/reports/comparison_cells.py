@@ -59,7 +59,7 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
     """Return the footnotes of the datasets, sources or fifths of scored pairs; averages repeat their datasets and are left out."""
-    from embedlab.analysis.evidence import AVERAGES
+    from embedlab.analysis.evidence import STS_AVERAGES
 
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
     return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in STS_AVERAGES} for name, own in found.items()})
