@@ -38,6 +38,13 @@ def models(incomplete: str) -> list[str]:
     return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders])
 
 
+def grids(incomplete: str) -> list[str]:
+    """Grids of the package by name."""
+    from embedlab.grids.grid_file import grid_names
+
+    return _starting(incomplete, grid_names())
+
+
 def datasets(incomplete: str) -> list[str]:
     """Datasets by name."""
     from embedlab.data.source import dataset_names

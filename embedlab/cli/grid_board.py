@@ -5,17 +5,17 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from embedlab.cli.terminal import Terminal, Visible
-from embedlab.core.durations import duration
 from embedlab.core.printable import one_line
+from embedlab.reports.grid_tables import states_line
+from embedlab.workflows.grid.run import ShowGrid
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from embedlab.grids.progress import CellProgress, GridProgress
-    from embedlab.grids.queue import CellState
 
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24
@@ -23,19 +23,12 @@ FAILURES = 5  # the newest that are shown
 REFRESHES_PER_S = 4
 
 
-class Show(Protocol):
-    """Shows the grid as it is now."""
-
-    def __call__(self, progress: "GridProgress", /) -> None:
-        """Replace what was shown before."""
-
-
 @contextmanager
-def board(name: str, terminal: Terminal) -> Iterator[Show]:
+def board(name: str, terminal: Terminal) -> Iterator[ShowGrid]:
     """Yield what shows a grid: a live board on a terminal, a plain line now and then elsewhere, nothing with `--quiet`."""
     if terminal.settings.quiet or not sys.stderr.isatty():
         with terminal.progress(name) as tick:
-            yield lambda progress: tick(_ended(progress), len(progress.entries), summary(progress))
+            yield lambda progress: tick(progress.ended, len(progress.entries), states_line(progress))
         return
 
     from rich.console import Console
@@ -61,20 +54,12 @@ def render(progress: "GridProgress") -> "RenderableType":
         Text(f"cell {entry.number} failed: {one_line(entry.reason)}", style="red", overflow="ellipsis", no_wrap=True)
         for entry in progress.failed[-FAILURES:]
     ]
-    head = Text(f"{progress.plan.name}: {summary(progress)}", style="bold")
-    return Group(head, ProgressBar(total=max(1, len(progress.entries)), completed=_ended(progress), width=60), table, *failures)
-
-
-def summary(progress: "GridProgress") -> str:
-    """The states in one line: "12 done, 3 running, 3 waiting, about 4m10s left"."""
-    states: tuple[CellState, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
-    parts = [f"{progress.counts[state]} {state}" for state in states if progress.counts.get(state)]
-    left = f", about {duration(progress.cost.seconds)} left" if progress.cost.cells and progress.cost.seconds is not None else ""
-    return ", ".join(parts) + left
+    head = Text(f"{progress.plan.name}: {states_line(progress)}", style="bold")
+    return Group(head, ProgressBar(total=max(1, len(progress.entries)), completed=progress.ended, width=60), table, *failures)
 
 
 def sparkline(values: Sequence[float], width: int = CURVE_WIDTH) -> str:
-    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; what is no number is left out."""
+    """A curve in one line: the means of WIDTH parts, from the lowest to the highest bar; values that are not numbers are left out."""
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return ""
@@ -99,7 +84,3 @@ def _row(progress: "CellProgress", axes: Sequence[str]) -> list[str]:
         f"{progress.dev[-1]:.2f}" if progress.dev else "",
         sparkline(progress.dev),
     ]
-
-
-def _ended(progress: "GridProgress") -> int:
-    return sum(entry.state in {"done", "failed", "stopped", "cancelled"} for entry in progress.entries)

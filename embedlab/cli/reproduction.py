@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from embedlab.analysis.comparison import Comparison, compare_models
 from embedlab.analysis.scores import ModelColumns
-from embedlab.cli.commands.grid import run_plan
+from embedlab.cli.grid_board import board
 from embedlab.cli.reproduce_models import Evaluated, absent_rows, evaluate_models, training_data_of
 from embedlab.cli.reproduction_options import ReproductionOptions
 from embedlab.cli.terminal import Terminal
 from embedlab.core.recipe import recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.evaluation.scored_pairs import ScoredPairs
-from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.grids.plan import GridPlace, GridPlan
 from embedlab.models.catalog import finished_seeds
 from embedlab.papers.deviations import deviations
 from embedlab.papers.matching_runs import CellKey, Member, RowModels, find_runs_of, settings_apart
@@ -26,6 +27,8 @@ from embedlab.reports.tables import Table
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.grid.plan import Hands, PlannedGrid
+from embedlab.workflows.grid.run import run_grid
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.starting import starting_encoder
 
@@ -107,12 +110,16 @@ def _signatures(members: Mapping[CellKey, Sequence[Member]], evaluations: Mappin
     return {row: str(merged(own)) for row, own in found.items() if own}
 
 
-def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[GridPlan]:
+def planned(tables: Sequence[PaperTable], selected: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
     """What would be trained for TABLES."""
     encoder = starting_encoder(selected.encoder, settings)
     build_sample_encoder(encoder, settings)
     plans = (_cells(for_encoder(table, encoder)[0], selected, encoder, settings).plan for table in tables)
-    return [plan for plan in plans if plan is not None]
+    return [_planned(plan, selected) for plan in plans if plan is not None]
+
+
+def _planned(plan: GridPlan, selected: ReproductionOptions) -> PlannedGrid:
+    return PlannedGrid(plan=plan, hands=Hands(workers=selected.workers))
 
 
 def _train(table: PaperTable, selected: ReproductionOptions, encoder: str | None, terminal: Terminal) -> _Trained:
@@ -121,8 +128,7 @@ def _train(table: PaperTable, selected: ReproductionOptions, encoder: str | None
     cells = _cells(table, selected, encoder, settings)
     reasons: dict[str, dict[str, list[int]]] = {}  # by run and reason, the seeds
     if cells.plan is not None:
-        folder = GridFolder.of(settings.runs_folder, cells.plan.name)
-        for entry in run_plan(cells.plan, folder, (), selected.workers, None, terminal):
+        for entry in run_grid(_planned(cells.plan, selected), terminal, partial(board, terminal=terminal)).entries:
             if entry.state == "failed":
                 reasons.setdefault(entry.run, {}).setdefault(str(entry.reason), []).append(entry.seed)
     failures = {

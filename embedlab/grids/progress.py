@@ -51,6 +51,11 @@ class GridProgress:
         return Counter(entry.state for entry in self.entries)
 
     @property
+    def ended(self) -> int:
+        """The number of cells that will not run again."""
+        return sum(entry.state in {"done", "failed", "stopped", "cancelled"} for entry in self.entries)
+
+    @property
     def failed(self) -> list[QueueEntry]:
         """The cells that failed for good."""
         return [entry for entry in self.entries if entry.state == "failed"]

@@ -126,7 +126,7 @@ def test_a_runs_folder_that_cannot_be_written_ends_with_3(plan: GridPlan, tmp_pa
 
 
 def test_cells_that_fail_are_told_with_their_reasons_and_end_the_grid_with_1(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
     monkeypatch.setenv("FAULTS", json.dumps({plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}))
     ended = CliRunner().invoke(app, ["grid", "run", "mine.toml", "--sample", "--workers", "2", "--json"])
     assert ended.exit_code == ExitCode.FAILED
@@ -147,7 +147,7 @@ def test_a_finished_grid_is_not_running(plan: GridPlan, capsys: pytest.CaptureFi
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("embedlab.grids.local.run_local", partial(run_local, program=STAND_IN))
+    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", partial(run_local, program=STAND_IN))
     prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
     Path("mine.toml").unlink()
     notes = json.loads(answer(capsys, "run", "mine", "--sample", "--json"))["notes"]
@@ -166,7 +166,7 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    monkeypatch.setattr("embedlab.grids.cluster.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
+    monkeypatch.setattr("embedlab.workflows.grid.run.run_on_cluster", lambda *_, **__: pytest.fail("nothing is to do"))
     words = ("run", "mine.toml", "--sample", "--cluster", "127.0.0.1:1")
     assert "3 of 3 cells are done" in answer(capsys, *words, "--json")
     assert answer(capsys, *words).splitlines() == ["mine", "3 of 3 cells are done; `embedlab grid table --sample mine` shows their scores"]
@@ -176,7 +176,7 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(plan: GridPlan, mo
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     prepare_grid(plan, folder)
     Path("mine.toml").write_text(Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]"))
-    monkeypatch.setattr("embedlab.grids.local.run_cell", lambda *_: None)
+    monkeypatch.setattr("embedlab.workflows.grid.run.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--sample", "--cell", "2"]) == ExitCode.OK
     assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
 

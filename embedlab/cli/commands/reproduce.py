@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from embedlab.cli import completion
-from embedlab.cli.commands.grid import DryRun
+from embedlab.cli.grid_options import DryRun, show_cells
 from embedlab.cli.options import common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page
 from embedlab.cli.reproduction_options import ReproductionOptions
@@ -87,13 +87,12 @@ def reproduce(
 
 def _show_trainings(chosen: "Sequence[PaperTable]", selected: ReproductionOptions, terminal: Terminal) -> None:
     """Show what would be trained."""
-    from embedlab.cli.commands.grid import show_cells
     from embedlab.cli.reproduction import planned
     from embedlab.papers.plan import trainings
 
     if not any(trainings(one) for one in chosen):
         raise UsageError(f"nothing is trained for {chosen[0].name!r}", hint=f"embedlab reproduce {chosen[0].paper} {chosen[0].name}")
-    show_cells(planned(chosen, selected, terminal.settings), selected.workers, None, terminal)
+    show_cells(planned(chosen, selected, terminal.settings), terminal)
 
 
 def _reproduce(chosen: "Sequence[PaperTable]", selected: ReproductionOptions, html: Path | None, terminal: Terminal) -> None:

@@ -1,0 +1,50 @@
+"""`embedlab grid table`: the scores of a grid along its axes."""
+
+from typing import Annotated
+
+import typer
+
+from embedlab.cli import completion
+from embedlab.cli.grid_options import GridName
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+
+EXAMPLES = examples(
+    "embedlab grid table snli-supcl-lambda --aggregate wmean",
+    "embedlab grid table mine --rows optim.lr --columns encoder.pooling --score dev --latex",
+)
+
+
+@common("data", "runs", "output")
+def table(
+    grid: GridName,
+    rows: Annotated[list[str] | None, typer.Option("--rows", metavar="AXIS", help="Group rows by this axis. [default: all axes]")] = None,
+    columns: Annotated[str | None, typer.Option("--columns", metavar="AXIS", help="Group columns by this axis. [default: scores]")] = None,
+    score: Annotated[str | None, typer.Option("--score", metavar="NAME", help="Only this score: dev, a dataset, an average.")] = None,
+    where: Annotated[list[str] | None, typer.Option("--where", metavar="AXIS=VALUE", help="Only cells with this value.")] = None,
+    task: Annotated[str, typer.Option("--task", metavar="NAME", help="Whose scores.", autocompletion=completion.tasks)] = "sts",
+    metric: Annotated[str, typer.Option("--metric", help="Which measure of the task.")] = "spearman",
+    setting: Annotated[str, typer.Option("--aggregate", help="How the measure was taken.")] = "all",
+    by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Write LaTeX for booktabs.")] = False,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Show the results of GRID: mean ± standard deviation over seeds.
+
+    * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
+    """
+    from embedlab.grids.table import ScoreFilter
+    from embedlab.reports.latex import to_latex
+    from embedlab.workflows.grid.table import ScoresOptions, grid_scores
+
+    options = ScoresOptions(
+        grid=grid,
+        measure=ScoreFilter(task=task, metric=metric, setting=setting, by=tuple(by or ("dataset", "average"))),
+        rows=tuple(rows) if rows is not None else None,
+        columns=columns,
+        score=score,
+        where=tuple(where or ()),
+    )
+    shown = grid_scores(options, terminal.settings).table
+    terminal.write(to_latex(shown)) if latex else terminal.show(shown)

@@ -1,0 +1,1 @@
+"""A grid planned, run, followed, tabulated and cancelled."""

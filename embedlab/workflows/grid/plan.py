@@ -1,0 +1,165 @@
+"""What a grid will run, from what a user typed: its cells, what is left to do and what that costs. Nothing is written."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from embedlab.core.durations import duration
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.grids.estimate import Cost, remaining_cost
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import Grid, grid_names, load_grid, sets_key, with_fixed
+from embedlab.grids.halving import check_rungs, rungs_for
+from embedlab.grids.local import visible_gpus
+from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.grids.progress import entry_of_run
+from embedlab.grids.queue import QueueEntry
+from embedlab.workflows.starting import starting_encoder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hands:
+    """Who works on the cells: processes of this machine, or a cluster."""
+
+    workers: int | None = None  # cells at once; absent = by the GPUs and processors of this machine
+    cluster: str | None = None  # the address of a Ray cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOptions:
+    """What a user selects of a grid."""
+
+    grid: str  # a name, or a TOML file
+    overrides: tuple[str, ...] = ()  # KEY=VALUE for every cell
+    seeds: int | None = None  # each of the seeds 1 to N, instead of those of the file
+    encoder: str | None = None  # where every cell starts from
+    budget: float | None = None  # about the share of the full time that the grid may take
+    hands: Hands = Hands()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedGrid:
+    """A grid ready to run."""
+
+    plan: GridPlan
+    rungs: tuple[float, ...] = ()  # shares of a training after which the worse half stops
+    hands: Hands = Hands()
+
+    @property
+    def folder(self) -> GridFolder:
+        """The folder of the grid's own state."""
+        return GridFolder.of(self.plan.place.runs_folder, self.plan.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What is left of a grid, where it runs, and what it costs."""
+
+    cost: Cost
+    gpus: tuple[str, ...]  # of this machine
+    at_once: int  # cells
+    free_bytes: int  # on the disk of the runs
+    where: str
+    text: str  # all in one line
+
+
+def plan_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
+    """Return the cells that OPTIONS select; a key, value, seed or place that cannot be is a UsageError.
+
+    A grid that was started from the user's own file continues by its name as it was planned. The sample world's encoder decides the
+    names of its runs; where it is not built yet, the cells are named by the recipe's own encoder.
+    """
+    if options.budget is not None and options.hands.cluster is not None:
+        raise UsageError("--budget and --cluster exclude each other", hint="halve on one machine, or run every cell on the cluster")
+    rungs = rungs_for(options.budget) if options.budget is not None else ()
+    plan = _started_plan(options, settings) or _new_plan(options, settings)
+    check_rungs(plan, rungs)
+    return PlannedGrid(plan=plan, rungs=rungs, hands=options.hands)
+
+
+def entries_of_runs(plan: GridPlan) -> list[QueueEntry]:
+    """Return the state of every cell according to its run, in the order of the plan."""
+    return [entry_of_run(plan, cell) for cell in plan.cells]
+
+
+def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
+    """Return what the cells cost that are still to do according to ENTRIES."""
+    plan, hands = planned.plan, planned.hands
+    gpus = tuple(visible_gpus(plan.place.device)) if hands.cluster is None else ()
+    at_once = hands.workers or len(gpus) or _free_processors() // plan.threads or 1
+    where = f"on the Ray cluster {hands.cluster}" if hands.cluster else f"{at_once} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    cost = remaining_cost(plan, entries, at_once)
+    free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
+    text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
+    return Estimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+
+
+def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:
+    """The plan of a grid of the user's own that was started; None for a grid of the package, and for a file."""
+    name, started = options.grid, GridFolder.of(settings.runs_folder, options.grid).plan_file
+    if name in grid_names() or name.endswith(".toml") or not started.is_file():
+        return None
+    if options.overrides or options.seeds is not None or options.encoder is not None:
+        raise UsageError(f"grid {name!r} goes on as it was planned", hint="for --set, --seeds or --encoder give its TOML file")
+    plan = GridPlan.load(started)
+    _refuse_other_place(plan, settings)
+    return plan
+
+
+def start_of(options: GridOptions, settings: Settings) -> str | None:
+    """Return where all cells start from; None where the grid or its recipes say so. The sample world has an encoder of its own."""
+    is_open = options.encoder is not None or not sets_key(_selected_grid(options), "encoder.model")
+    return starting_encoder(options.encoder, settings) if is_open else None
+
+
+def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
+    grid, start = _selected_grid(options), start_of(options, settings)
+    if start is not None and (options.encoder is not None or Path(start).is_dir()):
+        grid = with_fixed(grid, [f"encoder.model={start}"])
+    if settings.threads is not None:
+        grid = replace(grid, threads=settings.threads)
+    return expand_grid(grid, GridPlace.of(settings), seeds=range(1, options.seeds + 1) if options.seeds is not None else None)
+
+
+def _selected_grid(options: GridOptions) -> Grid:
+    return with_fixed(load_grid(options.grid), options.overrides)
+
+
+def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
+    """Refuse a selection that differs from how the cells of a started grid are made, instead of ignoring it."""
+    default, selected = GridPlace(runs="", cache=""), GridPlace.of(settings)
+    keys = ("data", "offline", "allow_partial", "device", "precision")
+    others = [key for key in keys if getattr(selected, key) not in {getattr(default, key), getattr(plan.place, key)}]
+    others += ["threads"] if settings.threads not in {None, plan.threads} else []
+    if others:
+        raise UsageError(
+            f"grid {plan.name!r} goes on as it was planned, not with other {' or '.join(others)}",
+            hint="remove that option, or plan the grid again by its TOML file or the command that began it",
+        )
+
+
+def _free_processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _existing(folder: Path) -> Path:
+    """FOLDER, or the first folder above it that exists."""
+    return next(path for path in (folder, *folder.parents) if path.is_dir())
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' if count > 1 else ''} each"
+
+
+def _time(cost: Cost) -> str:
+    return f"about {duration(cost.seconds)} (from {cost.measured})" if cost.seconds is not None else cost.measured
+
+
+def _disk(cost: Cost, free: int) -> str:
+    if cost.disk_bytes is None:
+        return "disk not known"
+    short = "; THIS DISK IS TOO SMALL" if cost.disk_bytes > free else ""
+    return f"up to {cost.disk_bytes / 2**30:.1f} GiB of {free / 2**30:.1f} GiB free{short}"

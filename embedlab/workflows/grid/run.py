@@ -1,0 +1,108 @@
+"""A planned grid run, one of its cells run alone, or all its processes stopped."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.grids.cluster import run_on_cluster
+from embedlab.grids.grid_file import grid_names
+from embedlab.grids.local import alone, run_cell, run_local, started, store_plan
+from embedlab.grids.plan import Cell, GridFolder, GridPlan
+from embedlab.grids.progress import GridFollower, GridProgress
+from embedlab.grids.queue import Queue, QueueEntry
+from embedlab.grids.worker import is_alive
+from embedlab.training.signals import stop_requests
+from embedlab.workflows.grid.plan import Estimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
+from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.workflows.session import Session
+
+ShowGrid = Callable[[GridProgress], None]
+"""Replaces what was shown of a grid before."""
+
+Board = Callable[[str], AbstractContextManager[ShowGrid]]
+"""Shows the grid of this name while its cells run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridResult:
+    """How the cells of a grid ended."""
+
+    plan: GridPlan
+    entries: tuple[QueueEntry, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a cell failed."""
+        return any(entry.state == "failed" for entry in self.entries)
+
+
+def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
+    """Return the plan of a grid; the sample world's encoder is built before, since it decides the names of the runs."""
+    if options.grid in grid_names() or options.grid.endswith(".toml"):
+        build_sample_encoder(start_of(options, settings), settings)
+    return plan_grid(options, settings)
+
+
+def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None) -> GridResult:
+    """Run the cells that are not done, and return all as they ended; BOARD shows them meanwhile."""
+    with started(planned.plan, planned.folder, planned.rungs), closing(GridFollower(planned.folder)) as follower:
+        expected = estimate(planned, follower.look().entries)
+        session.note(expected.text)
+        if expected.cost.cells:
+            with (board or _plain_board(session))(planned.plan.name) as show:
+                _run_cells(planned, expected, lambda: show(follower.look()))
+        return GridResult(plan=planned.plan, entries=follower.look().entries)
+
+
+def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
+    """Run the cell of this NUMBER alone, as one task of a job array does."""
+    plan, folder = planned.plan, planned.folder
+    cell = plan.cell(number)
+    session.note(f"cell {number} of {len(plan)}: {cell.id}, log {plan.run(cell).log_file}")
+    with alone(folder):
+        store_plan(plan, folder)
+    run_cell(plan, folder, number)
+    session.note(f"cell {number} is done")
+    return cell
+
+
+def cancel_grid(name: str, settings: Settings) -> GridPlan:
+    """Request every process that works on a started grid to save its cell and stop."""
+    folder = GridFolder.find(settings.runs_folder, name)
+    plan = GridPlan.load(folder.plan_file)
+    if not is_alive(folder):
+        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
+    with Queue(folder.queue_file) as queue:
+        queue.request_cancel()
+    return plan
+
+
+def look_at_grid(name: str, settings: Settings) -> GridProgress:
+    """Return a started grid as it is now."""
+    with closing(GridFollower(GridFolder.find(settings.runs_folder, name))) as follower:
+        return follower.look()
+
+
+def _run_cells(planned: PlannedGrid, expected: Estimate, look: Callable[[], None]) -> None:
+    with stop_requests() as stop:
+
+        def is_stopping() -> bool:
+            return stop.signal is not None
+
+        if (address := planned.hands.cluster) is None:
+            run_local(planned.plan, planned.folder, expected.at_once, gpus=expected.gpus, show=look, is_stopping=is_stopping)
+        else:
+            run_on_cluster(planned.plan, planned.folder, address, at_once=planned.hands.workers, show=look, is_stopping=is_stopping)
+
+
+def _plain_board(session: Session) -> Board:
+    """The board of a session that has none of its own: how many cells have ended."""
+
+    @contextmanager
+    def board(name: str) -> Iterator[ShowGrid]:
+        with session.progress(name) as tick:
+            yield lambda progress: tick(progress.ended, len(progress.entries))
+
+    return board

@@ -1,0 +1,71 @@
+"""The scores of a grid along its axes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.names import task_names, unknown
+from embedlab.core.settings import Settings
+from embedlab.grids.plan import GridFolder, GridPlan
+from embedlab.grids.table import Pivot, ScoreFilter, pivot
+from embedlab.reports.grid_scores import pivot_table
+from embedlab.reports.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions:
+    """Which scores of a grid are shown, along which of its axes."""
+
+    grid: str
+    measure: ScoreFilter
+    rows: tuple[str, ...] | None = None  # axes; absent = all
+    columns: str | None = None  # an axis; absent = the scores
+    score: str | None = None  # the only score that is shown
+    where: tuple[str, ...] = ()  # AXIS=VALUE of the cells that are shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridScores:
+    """The scores of a grid, and what is measured."""
+
+    plan: GridPlan
+    pivot: Pivot
+    measured: str
+
+    @property
+    def table(self) -> Table:
+        """The scores as a table."""
+        return pivot_table(self.plan, self.pivot, self.measured)
+
+
+def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
+    """Return the scores of a started grid; where no finished cell has such scores, that is an error."""
+    plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
+    measure = options.measure
+    rows = list(options.rows) if options.rows is not None else None
+    found = pivot(plan, measure, rows=rows, columns=options.columns, score=options.score, where=_axis_values(options.where))
+    if not found.rows:
+        _refuse_unknown_task(measure.task)
+        raise EmbedlabError(
+            f"grid {plan.name!r} has no finished cell with {measure.task} scores ({measure.metric}, {measure.setting})",
+            hint=f"`embedlab grid status {plan.name}` shows its cells",
+        )
+    return GridScores(plan=plan, pivot=found, measured=_measured(measure, found.shown[0] if options.columns else None))
+
+
+def _measured(measure: ScoreFilter, score: str | None) -> str:
+    name = f"{measure.task} {measure.metric} ({measure.setting})" if measure.setting else f"{measure.task} {measure.metric}"
+    return name + (" x 100" if measure.is_share else "") + (f", {score}" if score is not None else "")
+
+
+def _axis_values(where: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in where]
+    for text, (_, equals, _) in zip(where, pairs, strict=True):
+        if not equals:
+            raise UsageError(f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05")
+    return {axis: label for axis, _, label in pairs}
+
+
+def _refuse_unknown_task(name: str) -> None:
+    if name not in task_names() and not name.endswith("-probing"):
+        raise unknown("task", name, task_names())
