@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest_name
+from embedlab.core.nearest import nearest_name
 
 NAME_FIELDS = ("dataset", "source")
 TEXT_FIELDS = ("sentence1", "sentence2")

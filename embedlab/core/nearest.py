@@ -8,7 +8,7 @@ from embedlab.core.errors import UsageError
 _LISTED = 12  # names in a hint
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like NAME, preferring the shortest that begins with it; None when none is close."""
     known = list(known)
     typed = name.lower()
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def unknown(kind: str, name: str, known: Iterable[str], *, listing: str = "") -> UsageError:
     """Return the error for a NAME that no KIND ("recipe", "task" …) has; LISTING says where all of them can be seen."""
     known = sorted(known)
-    guess = nearest(name, known)
+    guess = nearest_name(name, known)
     if guess:
         return UsageError(f"no {kind} named {name!r}", hint=f"did you mean {guess!r}? {listing}".strip())
     some = f"known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}" if known else ""

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.nearest import nearest, unknown
+from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import PACKAGE, file_hash
 from embedlab.core.plugin_files import PluginFile, digest, one_line, plugin_files
 
@@ -169,7 +169,7 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
             yield file, error
         else:
             if wrong is not None:
-                guess = nearest(wrong, KINDS)
+                guess = nearest_name(wrong, KINDS)
                 hint = f"did you mean {guess!r}?" if guess else f"kinds: {', '.join(KINDS)}"
                 yield file, MissingError(f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind", hint=hint)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import nearest
+from embedlab.core.nearest import nearest_name
 from embedlab.core.plain_values import Key, dotted, find_flaw, quote
 
 T = TypeVar("T")
@@ -223,7 +223,7 @@ def _usage_error(cls: type, error: Mapping[str, Any], values: Any, where: str, p
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
         known = known_keys(cls, location[:-1])
-        guess = nearest(str(location[-1]), known) if location else None
+        guess = nearest_name(str(location[-1]), known) if location else None
         return UsageError(f"{where}: unknown key {key!r}", hint=f"did you mean {guess!r}?" if guess else f"known keys: {', '.join(known)}")
     if error["type"] in _MISSING_KEY:
         return UsageError(f"{where}: {key!r} is missing", hint="add it, or start from a shipped recipe: `embedlab recipes NAME`")

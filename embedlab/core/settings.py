@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge, Le
 
 from embedlab.core.errors import UsageError
-from embedlab.core.nearest import nearest
+from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import default_cache_folder, user_config_file
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import build, parse_value, read_toml, table
@@ -217,7 +217,7 @@ def _guess(variable: str) -> str:
     """What may be meant, first of all what VARIABLE begins with; empty where nothing is close."""
     key, known = variable.removeprefix("EMBEDLAB_").lower(), [field.name for field in fields(Settings)]
     shorter = sorted((name for name in known if key.startswith(name)), key=len)
-    guess = shorter[-1] if shorter else nearest(key, known)
+    guess = shorter[-1] if shorter else nearest_name(key, known)
     return f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import nearest_name, objective_options
+from embedlab.core.names import objective_options
+from embedlab.core.nearest import nearest_name
 from embedlab.core.overrides import TASK, set_values
 from embedlab.core.recipe import (
     DataSection,

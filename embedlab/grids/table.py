@@ -10,7 +10,8 @@ from typing import Any
 
 from embedlab.analysis.seed_tests import holm, variance, welch_p
 from embedlab.core.errors import UsageError
-from embedlab.core.names import has_own_units, nearest_name
+from embedlab.core.names import has_own_units
+from embedlab.core.nearest import nearest_name
 from embedlab.data.shared_text import Overlap
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.runs import events
