@@ -1,1 +1,1 @@
-"""What everything else is built on: errors, paths, settings, strict reading, recipes."""
+"""The base layer: errors, paths, settings, strict reading, recipes."""

@@ -1,4 +1,4 @@
-"""Checksums of what is stored: every write puts one in, every read verifies it.
+"""Checksums of stored files: every write adds one, every read verifies it.
 
 A single file carries its own checksum, so that both are replaced in one step: a mark of fixed length among the file's own
 metadata (a JSON key, parquet or safetensors metadata, a comment), of zeros while the checksum is computed. A folder that is
@@ -24,9 +24,9 @@ _PREFIX = b"embedlab-xxh3:"
 _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
 _LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
-_unverified: ContextVar[list[Path] | None] = ContextVar("unverified", default=None)  # where they are gathered
+_unverified: ContextVar[list[Path] | None] = ContextVar("unverified", default=None)  # collects their paths
 
-UNSEALED = (_PREFIX + _ZEROS).decode()  # what `seal` replaces
+UNSEALED = (_PREFIX + _ZEROS).decode()  # the placeholder that `seal` replaces
 
 
 def seal(content: bytes) -> bytes:
@@ -53,7 +53,7 @@ def read_sealed(path: Path, *, hint: str) -> bytes:
 
 @contextmanager
 def unverified_files() -> Iterator[list[Path]]:
-    """Gather the files without a checksum that `read_sealed` reads meanwhile: an older embedlab wrote them."""
+    """Collect the files without a checksum that `read_sealed` reads in the block: an older embedlab wrote them."""
     found: list[Path] = []
     token = _unverified.set(found)
     try:
@@ -105,7 +105,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def check_folder(folder: Path, *, hint: str) -> None:
-    """Raise a MissingError where a file in FOLDER differs from its `checksums.json`; what is absent is missed by who needs it."""
+    """Raise a MissingError if a file in FOLDER differs from its `checksums.json`; absent files are for their readers to report."""
     listing = folder / CHECKSUMS
     if not listing.exists():
         return

@@ -1,8 +1,8 @@
-"""Lengths of time as people read them."""
+"""Durations in readable form."""
 
 
 def duration(seconds: float) -> str:
-    """A length of time in its largest unit and the one below, such as "42s", "3m10s", "2h05m" or "3d04h"; empty for NaN."""
+    """Return a duration in its largest unit and the one below, such as "42s", "3m10s", "2h05m" or "3d04h"; empty for NaN."""
     if seconds != seconds:
         return ""
     whole = max(0, round(seconds))

@@ -39,7 +39,7 @@ class MissingError(EmbedlabError):
     exit_code = ExitCode.MISSING
 
 
-class Interrupted(EmbedlabError):  # noqa: N818 - a stop that was asked for is not an error
-    """The user or the machine asked the work to stop; what was computed is saved."""
+class Interrupted(EmbedlabError):  # noqa: N818 - a requested stop is not an error
+    """The user or the machine stopped the work; what was computed is saved."""
 
     exit_code = ExitCode.INTERRUPTED

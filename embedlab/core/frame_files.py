@@ -1,4 +1,4 @@
-"""The one door to files that polars reads by their path: a path is never a pattern, whatever brackets, stars and marks are in it."""
+"""Read and write files that polars opens by path; a path is never a pattern, whatever brackets and stars it contains."""
 
 import os
 import re
@@ -13,13 +13,13 @@ _SYSTEM_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """The rows of the parquet file at PATH."""
+    """Return the rows of the parquet file at PATH."""
     with system_errors(path):
         return pl.read_parquet(path, glob=False)
 
 
 def read_csv(path: Path, **options: Any) -> pl.DataFrame:
-    """The rows of the CSV file at PATH; OPTIONS are those of polars."""
+    """Return the rows of the CSV file at PATH; OPTIONS are those of polars."""
     with system_errors(path):
         return pl.read_csv(path, glob=False, **options)
 
@@ -32,7 +32,7 @@ def join_parquet(paths: Sequence[Path], out: Path) -> None:
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Raise what the system refused as the OSError it is; polars wraps some in errors of its own, and names no file in others."""
+    """Raise system errors as OSError with the file's name; polars wraps some in its own errors, and omits the name in others."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:

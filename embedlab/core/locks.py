@@ -1,4 +1,4 @@
-"""Locks between processes: a lock belongs to a process, and ends with it however it ends."""
+"""Locks between processes; a lock is released when its process ends, however it ends."""
 
 import fcntl
 import os
@@ -10,9 +10,9 @@ from typing import IO
 
 @contextmanager
 def sole_holder(path: Path) -> Iterator[bool]:
-    """Yield whether this process holds the lock of the file PATH until the block ends; a file that is absent is made.
+    """Yield whether this process holds the lock of the file PATH until the block ends; an absent file is created.
 
-    Its holder may delete the file, with the folder around it: the lock of a deleted file counts for nothing, so the new one is locked.
+    The holder may delete the file and its folder: the lock of a deleted file is void, so the new file is locked instead.
     """
     while True:
         path.parent.mkdir(exist_ok=True)
@@ -30,7 +30,7 @@ def sole_holder(path: Path) -> Iterator[bool]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process holds the lock of the file PATH; one that is not there is free."""
+    """Return whether a process holds the lock of the file PATH; an absent file is unlocked."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -42,7 +42,7 @@ def is_locked(path: Path) -> bool:
 
 
 def is_same_file(descriptor: int, path: Path) -> bool:
-    """Whether PATH still names what the DESCRIPTOR has open."""
+    """Return whether PATH still names the file that DESCRIPTOR has open."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

@@ -44,12 +44,12 @@ def task_names() -> list[str]:
 
 
 def has_own_units(task: str) -> bool:
-    """Whether the numbers of the task of that name are not shares of 100, and larger ones not better."""
+    """Return whether the numbers of the named task have units of their own: they are not percentages, and higher is not always better."""
     return _task_fact(task, "has_own_units")
 
 
 def scores_pairs(task: str) -> bool:
-    """Whether the task of that name correlates similarities of pairs."""
+    """Return whether the named task correlates similarities of pairs."""
     return _task_fact(task, "scores_pairs")
 
 

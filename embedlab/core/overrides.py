@@ -1,4 +1,4 @@
-"""`--set KEY=VALUE`: other values for the keys of a recipe's table."""
+"""Apply `--set KEY=VALUE` to the table of a recipe."""
 
 import json
 import re
@@ -16,7 +16,7 @@ SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
 
 def set_values(values: TomlTable, overrides: Sequence[str]) -> None:
-    """Apply `--set` OVERRIDES to a recipe's table: what is set beside a task holds against its settings, in whichever order they come."""
+    """Apply `--set` OVERRIDES to a recipe's table; explicit keys win over those of a chosen task, in whichever order they come."""
     for override in sorted(overrides, key=lambda text: not text.startswith(f"{TASK}=")):
         set_value(values, override)
 
@@ -53,7 +53,7 @@ def set_value(values: TomlTable, override: str) -> None:
 
 
 def _short(key: str) -> str:
-    """KEY as a message shows it: what is typed may be of any length and hold anything."""
+    """Return KEY as a message shows it: what users type may be of any length and contain anything."""
     return quote(key)[1:-1]
 
 
@@ -63,7 +63,7 @@ def _stage_count(values: TomlTable) -> int:
 
 
 def _steps(values: TomlTable, key: str) -> list[str]:
-    """The tables that lead to KEY; a single stage need not be named."""
+    """Return the names of the tables that lead to KEY; a single stage may be omitted."""
     steps = key.split(".")
     if len(steps) > DEEPEST:
         raise UsageError(f"--set {_short(key)}: a key of {len(steps)} parts", hint="for example --set optim.lr=1e-5")
@@ -76,7 +76,7 @@ def _steps(values: TomlTable, key: str) -> list[str]:
 
 
 def _choose_task(values: TomlTable, name: str) -> None:
-    """Set what the recipe's table [tasks.NAME] says; a key without a stage is meant for all of them."""
+    """Apply the recipe's table [tasks.NAME]; a key without a stage applies to all stages."""
     tasks = values.get("tasks", {})
     if not isinstance(tasks, dict) or not all(isinstance(task, dict) for task in tasks.values()):
         raise UsageError(f"--set {TASK}: the recipe's 'tasks' are not tables", hint="each [tasks.NAME] is a table of keys and values")
@@ -91,7 +91,7 @@ def _choose_task(values: TomlTable, name: str) -> None:
 
 
 def _parse_value(key: str, text: str) -> Any:
-    """A TOML value where TEXT is one, otherwise the text itself, so that names need no quotes."""
+    """Return TEXT as a TOML value if it is one, otherwise as text, so that names need no quotes."""
     if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
         raise UsageError(f"--set {_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit")
     # TOML wants digits around the dot and no bare exponent point; people type 1e-5, .5 and 2.

@@ -1,4 +1,4 @@
-"""Where things live on disk, and how a file is written so that a kill never leaves half of it."""
+"""Standard folders, and atomic writes: a killed process never leaves half a file."""
 
 import errno
 import hashlib
@@ -14,37 +14,37 @@ from embedlab.core.errors import MissingError
 from embedlab.core.temporaries import take_place, temporary_file, temporary_folder
 
 PACKAGE = Path(__file__).parents[1]
-# A file stands where a folder is due; a place, as of /proc, takes no files.
+# A file exists where a folder is needed, or the file system, such as /proc, accepts no files.
 _BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
-ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for what the program places by itself
+ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"  # the hint for paths that the program chooses
 
 
 def recipes_folder() -> Path:
-    """The shipped recipes: inside the wheel, or at the top of a source checkout."""
+    """Return the folder of the shipped recipes: inside the wheel, or at the top of a source checkout."""
     installed = PACKAGE / "recipes"
     return installed if installed.is_dir() else PACKAGE.parent / "recipes"
 
 
 def user_config_file() -> Path:
-    """The user's own settings file."""
+    """Return the path of the user's settings file."""
     return platformdirs.user_config_path("embedlab") / "embedlab.toml"
 
 
 def default_cache_folder() -> Path:
-    """Where embeddings and scores of models that are no runs are kept."""
+    """Return the folder that caches embeddings and scores of models other than runs."""
     return platformdirs.user_cache_path("embedlab")
 
 
 def state_folder() -> Path:
-    """Where the dashboard remembers its state and logs."""
+    """Return the folder of the dashboard's state and logs."""
     return platformdirs.user_state_path("embedlab")
 
 
 @contextmanager
 def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
-    """Turn a full, read-only or forbidden disk into one clear line that names WHAT could not be written.
+    """Turn a full, read-only or forbidden disk into a one-line error that names WHAT could not be written.
 
-    HINT says how the place was chosen.
+    HINT says how to choose another folder.
     """
     try:
         yield
@@ -57,7 +57,7 @@ def disk_errors(what: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
 
 
 def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> None:
-    """Replace PATH by CONTENT in one step: a reader sees the old file or the new one, never a part."""
+    """Replace PATH by CONTENT in one step: a reader sees either the old file or the new one."""
     with disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_file(path) as temporary:
@@ -70,9 +70,9 @@ def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> 
 
 @contextmanager
 def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) -> Iterator[Path]:
-    """Yield an empty folder beside PATH that takes PATH's place when the block ends without an error.
+    """Yield an empty folder next to PATH that replaces PATH when the block ends without an error.
 
-    With IS_NEW a folder that another process has put there meanwhile stays, and is an error.
+    With IS_NEW it is an error if another process has created PATH meanwhile; that folder stays.
     """
     with disk_errors(path, hint=hint):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def atomic_folder(path: Path, *, hint: str = ELSEWHERE, is_new: bool = False) ->
 
 
 def follow_umask(path: Path) -> None:
-    """Let a colleague read the file at PATH as any other of its folder; what safetensors writes is private."""
+    """Give the file at PATH the permissions of its folder, so that colleagues can read it; safetensors writes private files."""
     path.chmod(path.parent.stat().st_mode & 0o666)
 
 
@@ -100,12 +100,12 @@ def _sync(path: Path) -> None:
 
 
 def file_hash(path: Path) -> str:
-    """The sha256 of a file; read again only when its size or time of change differ."""
+    """Return the sha256 of a file; it is recomputed only when its size or modification time changes."""
     status = path.stat()
     return _hash(path.resolve(), status.st_size, status.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)  # all files of all suites, and they are only text
+@lru_cache(maxsize=256)  # enough for the (text) files of all suites
 def _hash(path: Path, size: int, changed_ns: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What no table may hold, wherever it was typed or stored: text that no file can hold, and integers or nesting without an end."""
+"""Values that no table may contain, typed or stored: invalid text, integers that are too long, unlimited nesting."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -7,12 +7,12 @@ T = TypeVar("T")
 Key = tuple[str | int, ...]
 
 DEEPEST = 64  # levels of tables and lists; the deepest file of our own has seven
-LARGEST = 2**64  # integers from here on fit no column, no seed and no C function
+LARGEST = 2**64  # larger integers fit no column, no seed and no C function
 LONGEST_QUOTE = 120  # characters of a value in a message
 
 
 def find_flaw(values: Any) -> tuple[Key, str] | None:
-    """Return the key of the first value that cannot be used and the reason, or None; tables of any depth are walked."""
+    """Return the key of the first unusable value and the reason, or None; tables of any depth are checked."""
     waiting: list[tuple[Key, Any]] = [((), values)]
     while waiting:
         key, value = waiting.pop()
@@ -31,7 +31,7 @@ def shorten(text: str) -> str:
 
 
 def quote(value: Any) -> str:
-    """Return VALUE as a message shows it: short, whatever it holds."""
+    """Return VALUE as a message shows it: shortened, whatever it contains."""
     try:
         return shorten(repr(value[: LONGEST_QUOTE + 1] if isinstance(value, str | bytes) else value))
     except (ValueError, RecursionError):  # an integer of thousands of digits, or lists in lists

@@ -1,4 +1,4 @@
-r"""Text from outside made safe to show: sentences, names and messages may hold characters that a terminal obeys.
+r"""Make text from outside safe to show: sentences, names and messages may contain control characters that a terminal obeys.
 
 Such a character is shown as its Unicode escape, such as `\u001b`, which is also how JSON writes it: escaped JSON stays exact.
 """
@@ -6,35 +6,35 @@ Such a character is shown as its Unicode escape, such as `\u001b`, which is also
 import codecs
 import re
 
-# Control characters but tab and line end, line and paragraph separators, what turns the direction of text, halves of surrogate
-# pairs (no encoding can write them) and the two code points that are no characters in XML.
+# Control characters except tab and line end, line and paragraph separators, changes of text direction, halves of surrogate
+# pairs (no encoding can write them) and the two code points that XML does not allow.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _BLANK = re.compile(r"\r\n|[\t\n\r]")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
-# What stands in for a character that an output's encoding lacks; every other one becomes its escape.
+# Replacements for characters that an output's encoding lacks; every other one becomes its escape.
 _REPLACEMENTS = {"─": "-", "━": "-", "–": "-", "—": "-", "−": "-", "·": ".", "…": "...", "±": "+-", "×": "x", "’": "'"}
 ERROR_HANDLER = "embedlab.visible"  # the name of the error handler, as `open` and `reconfigure` take it
 
 
 def visible(text: str) -> str:
-    """TEXT with each character that a terminal or a page would obey as its escape; tabs and line ends stay."""
+    """Return TEXT with each character that a terminal or a page would obey as its escape; tabs and line ends stay."""
     return text if text.isascii() and text.isprintable() else _OBEYED.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
-    """TEXT on one line: tabs and line ends are blanks, other control characters their escapes."""
+    """Return TEXT on one line: tabs and line ends become blanks, other control characters their escapes."""
     return text if text.isascii() and text.isprintable() else visible(_BLANK.sub(" ", text))
 
 
 def ascii_json(text: str) -> str:
-    """The JSON TEXT in ASCII alone, for an output that cannot hold more: it is read as exactly the same values."""
+    """Return the JSON TEXT in ASCII, for an output that cannot encode more: it parses to exactly the same values."""
     return re.sub(r"[^\x00-\x7f]", _escape, text)
 
 
 def without_formula(text: str) -> str:
-    """TEXT as a spreadsheet takes it for text: what it would compute as a formula begins with an apostrophe; numbers do not."""
+    """Return TEXT so that a spreadsheet reads it as text: formulas get an apostrophe in front; numbers do not."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
@@ -43,13 +43,13 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _unicode_escape(character: str) -> str:
-    r"""`\uXXXX`, twice for a character that JSON writes as a pair of surrogates."""
+    r"""Return `\uXXXX`, twice for a character that JSON writes as a surrogate pair."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """What is written instead of characters that the encoding of an output lacks."""
+    """Return the replacement for characters that the encoding of an output lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]

@@ -1,17 +1,17 @@
-"""How a piece of work reports how far it is."""
+"""How work reports its progress."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 ProgressCallback = Callable[[int, int], None]
-"""Receives the number of finished steps and of all steps."""
+"""Receives the number of finished steps and the total."""
 
 StartProgress = Callable[[str], ProgressCallback]
-"""Gives the progress callback of a piece of work by its name."""
+"""Returns the progress callback for a named piece of work."""
 
 
 class ProgressDisplay(Protocol):
     """A progress callback that also shows a text."""
 
     def __call__(self, done: int, total: int, /, text: str = "") -> None:
-        """Show that DONE of TOTAL steps are done, with TEXT next to it."""
+        """Show that DONE of TOTAL steps are finished, with TEXT next to it."""

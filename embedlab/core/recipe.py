@@ -1,4 +1,4 @@
-"""The recipe file: one training in strict TOML, its overrides, and the hash that names what it does."""
+"""Recipes: one training in strict TOML, its overrides, and the hash that identifies it."""
 
 import dataclasses
 import hashlib
@@ -21,14 +21,14 @@ from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_fl
 Pooling = str  # one of `pooling_names()`
 Schedule = Literal["linear", "constant"]
 
-# How neighbouring stages that have a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
-# each with the average of their losses, or with gradient surgery and the mean or sum of what it leaves.
+# How neighbouring stages with a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
+# each with the average of their losses, or with gradient surgery and the mean or sum of the projected gradients.
 Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
 JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
-_ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # what a joint step has one of
+_ONE_STEP = ("lr", "schedule", "warmup", "weight_decay", "clip")  # settings that a joint step has only once
 
-# Every number has an end: one beyond it is a slip of the keyboard, and some of them would be computed on for ever.
+# Every number has an upper limit: larger ones are typing errors, and some would run for ever.
 Share = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0), Le(1_000_000)]
 Count = Annotated[int, Ge(1), Le(1_000_000_000)]
@@ -41,7 +41,7 @@ Seed = Annotated[int, Ge(0), Lt(2**63)]  # which one
 
 @table
 class EncoderSection:
-    """Which encoder is trained and how its token vectors become one."""
+    """The encoder to train, its pooling and its token limit."""
 
     model: str  # a model name: folder, hub id, catalog name or run
     pooling: Pooling
@@ -50,19 +50,19 @@ class EncoderSection:
 
 @table
 class DataSection:
-    """What a stage learns from."""
+    """What a stage is trained on."""
 
     datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
     split: str = "train"
     rows: Count | None = None  # a sample of this many rows of each dataset; absent = all
-    sample: Literal["seed"] | None = None  # how rows are drawn: by the run's seed; absent = the same rows for every seed
+    sample: Literal["seed"] | None = None  # rows are sampled by the run's seed; absent = the same rows for every seed
     order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
-    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the part of it that each epoch draws anew
+    shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the share of it that each epoch samples anew
 
 
 @table
 class OptimSection:
-    """How a stage's parameters move: AdamW, linear warm-up, then the schedule."""
+    """The optimizer of a stage: AdamW, linear warm-up, then the schedule."""
 
     lr: Rate
     batch_size: Count  # rows (pairs) a step
@@ -71,9 +71,9 @@ class OptimSection:
     warmup: Share = 0.1  # share of the stage's steps
     weight_decay: Annotated[float, Ge(0), Le(100)] = 0.0
     clip: Positive | None = None  # gradient norm; absent = not clipped
-    micro_batch: Count | None = None  # sentences that a graph is kept of at a time (gradient caching); absent = all
-    # Steps in a row before the next of the neighbouring stages that take turns; "epoch": each takes its own whole epoch in turn;
-    # "batch": each takes a step on the same batch, the first stage's dataset being the first of all. Absent = the stage is alone.
+    micro_batch: Count | None = None  # sentences per graph (gradient caching); absent = all
+    # Steps in a row before the next of the neighbouring stages takes its turn; "epoch": each trains a whole epoch in turn;
+    # "batch": each takes a step on the same batch, of the first stage's dataset. Absent = the stage is trained alone.
     turn: Count | Literal["epoch", "batch"] | None = None
 
 
@@ -110,7 +110,7 @@ class MixSection:
     """How neighbouring stages that have a `turn` are trained together."""
 
     combine: Combine = "turns"
-    until: Literal["first", "smallest", "largest"] = "first"  # whose end ends them all; the others begin their rows anew
+    until: Literal["first", "smallest", "largest"] = "first"  # the stage whose end ends all; the others restart their rows
 
 
 @table
@@ -118,8 +118,8 @@ class EvaluateSection:
     """What is measured while training and afterwards."""
 
     tasks: tuple[str, ...] = ("sts",)  # after training
-    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, what the task multitask measures of its three,
-    # their mean for "multitask"; "none" = no dev score.
+    # The dataset whose dev split gives the dev score: Spearman of an STS dataset, the metric of the task multitask for one of its three
+    # datasets, their mean for "multitask"; "none" = no dev score.
     dev: str = "sts-benchmark"
     every: Share = 0.25  # dev score each this share of an epoch
     keep: Literal["last", "best"] = "last"  # which checkpoint becomes the model
@@ -128,9 +128,9 @@ class EvaluateSection:
 
 @table
 class Length:
-    """How much of a training is taken."""
+    """Limits of a training run."""
 
-    max_steps: Count | None = None  # of all stages together; absent = all of them
+    max_steps: Count | None = None  # of all stages together; absent = no limit
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -143,11 +143,11 @@ class Recipe:
     stages: tuple[Stage, ...]
     evaluate: EvaluateSection
     mix: MixSection | None = None
-    max_steps: int | None = None  # ends the training before its stages do, with a schedule of its own; absent = it is whole
+    max_steps: int | None = None  # ends the training early, with its own schedule; absent = no limit
 
     @property
     def hash(self) -> str:
-        """Twelve hex digits that change when, and only when, the training would: not with name, summary, evaluation tasks or log."""
+        """Return twelve hex digits that change exactly when the training does: not with name, summary, evaluation tasks or log."""
         values = recipe_to_table(self)
         del values["summary"]
         values["evaluate"] = decisive(values["evaluate"])
@@ -155,7 +155,7 @@ class Recipe:
 
 
 def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None = None) -> Recipe:
-    """The recipe called NAME (or in the file NAME) after `--set` OVERRIDES and `--encoder`.
+    """Return the recipe called NAME (or in the file NAME) after `--set` OVERRIDES and `--encoder`.
 
     Unknown keys, wrong types and impossible values are refused with file, key and the nearest valid name.
     """
@@ -169,13 +169,13 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
 
 
 def recipe_table(name: str) -> TomlTable:
-    """The table of a recipe; of "a+b" the stages of a, then those of b, and everything else as b says."""
+    """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
     *before, last = [read_toml(recipe_path(one)) for one in ([name] if name.endswith(".toml") else name.split("+"))]
     return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
 
 
 def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: bool = False) -> Recipe:
-    """Check a recipe's table; WHERE names its file in errors.
+    """Build a recipe from its table; WHERE names its file in errors.
 
     Of one that IS_STORED, what plug-ins added may be gone since: its objective, pooling and tasks stay as they are written.
     """
@@ -224,7 +224,7 @@ def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str)
 
 
 def _check_reading(stages: Sequence[Stage], where: str) -> None:
-    """Refuse shares of datasets that are not read, samples of all rows, and stages in step that do not walk alike."""
+    """Refuse shares of datasets that a stage does not read, samples of all rows, and joint stages that read rows differently."""
     for index, stage in enumerate(stages):
         if stage.data.sample is not None and stage.data.rows is None:
             raise UsageError(
@@ -242,16 +242,16 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 wanted = getattr(before.optim, key)
                 if getattr(stage.optim, key) != wanted:
                     raise UsageError(
-                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} walk in step",
+                        f"{where}: 'stage.{index}.optim.{key}' must be {wanted}: stages with turn {stage.optim.turn!r} step together",
                         hint=f"--set stage.{index}.optim.{key}={wanted}",
                     )
 
 
 def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
-    """Refuse a mix of nothing, and what stages cannot differ in: turns that are not counted, rates of one step."""
+    """Refuse a mix of fewer than two stages, and settings that joint stages cannot have of their own."""
     mixed = [index for index, stage in enumerate(stages) if isinstance(stage.optim.turn, int)]
     if len(mixed) < 2:
-        raise UsageError(f"{where}: 'mix' asks for two or more stages with a turn", hint="add turn = 1 to each [stage.optim] that is meant")
+        raise UsageError(f"{where}: 'mix' needs two or more stages with a turn", hint="add turn = 1 to the [stage.optim] of each")
     if mix.combine == "turns":
         return
     for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
@@ -265,7 +265,7 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
 
 
 def recipe_to_table(recipe: Recipe) -> TomlTable:
-    """The plain table of a recipe: what `from_table` reads back."""
+    """Return the plain table of a recipe, which `from_table` reads back."""
     return {
         "summary": recipe.summary,
         **({"max_steps": recipe.max_steps} if recipe.max_steps is not None else {}),
@@ -290,24 +290,24 @@ def option_values(objective: ObjectiveSection) -> TomlTable:
 
 
 def decisive(evaluate: TomlTable) -> TomlTable:
-    """What of a recipe's table [evaluate] can change its model."""
+    """Return the part of a recipe's table [evaluate] that can change the trained model."""
     return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
 
 
 def to_toml(recipe: Recipe) -> str:
-    """The resolved recipe as TOML, every default written out."""
+    """Return the resolved recipe as TOML, every default written out."""
     return tomli_w.dumps(recipe_to_table(recipe))
 
 
 def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
-    """The keys whose values differ, as (key, old value, new value); absent values are None."""
+    """Return the keys whose values differ, as (key, old value, new value); absent values are None."""
     flat_old, flat_new = flatten(recipe_to_table(old)), flatten(recipe_to_table(new))
     keys = [*flat_old, *(key for key in flat_new if key not in flat_old)]
     return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
 
 
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
-    """The table at KEY, made where there is none."""
+    """Return the table at KEY, created if absent."""
     found = values.setdefault(key, {})
     if not isinstance(found, dict):
         raise UsageError(f"{where}: {key!r} is {quote(found)}: not a table", hint=CORRECT)
@@ -343,7 +343,7 @@ def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored
 
 
 def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
-    """The values of a recipe's table by their keys as `--set` writes them: "stage.0.optim.lr"."""
+    """Return the values of a recipe's table by their keys as `--set` writes them: "stage.0.optim.lr"."""
     if isinstance(values, dict):
         items = values.items()
     elif isinstance(values, list) and values and isinstance(values[0], dict):
@@ -354,5 +354,5 @@ def flatten(values: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def read_resolved_recipe(path: Path) -> Recipe:
-    """The resolved recipe that a run directory keeps."""
+    """Return the resolved recipe stored in a run directory."""
     return from_table(read_toml(path), name=path.parent.parent.name, where=str(path), is_stored=True)

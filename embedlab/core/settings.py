@@ -1,4 +1,4 @@
-"""What the user prefers, and where each preference came from: flags > EMBEDLAB_* > ./embedlab.toml > user file > default."""
+"""Settings and their origins: flags > EMBEDLAB_* > ./embedlab.toml > user file > default."""
 
 import os
 import tomllib
@@ -21,13 +21,13 @@ Precision = Literal["auto", "float32", "bf16", "int8"]
 Switch = Literal["on", "off"]
 Format = Literal["table", "json", "csv", "markdown"]
 
-# Settings that are gone, and what each did: where one is still set, it is reported and nothing else happens.
+# Removed settings and what each did: where one is still set, it is reported and has no other effect.
 REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
 # Not a setting: the file in which the process that starts this one expects its error as a JSON event.
 ERRORS_TO = "EMBEDLAB_ERRORS_TO"
 
-# What launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
+# Variables that launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
 _OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 
 
@@ -43,19 +43,19 @@ class PluginSettings:
 
 @table
 class Settings:
-    """Every preference of one invocation; absent means not given anywhere."""
+    """The settings of one invocation; None means not set."""
 
     data: Path | None = None  # folder of corpora in their own layouts
     runs: Path = Path("runs")
     cache: Path = field(default_factory=default_cache_folder)
-    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # the embedding cache is trimmed to this size
+    cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # upper limit of the embedding cache
     sample: bool = False
     offline: bool = False
     allow_partial: bool = False
     device: Device = "auto"
     precision: Precision = "auto"
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
-    cpu_engine: Switch = "on"  # off: transformers and torch do on a processor what the engine does otherwise
+    cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
     format: Format = "table"
     quiet: bool = False
     debug: bool = False
@@ -64,7 +64,7 @@ class Settings:
 
     @property
     def runs_folder(self) -> Path:
-        """Where runs live; sample runs have a folder of their own, so that they never shadow a real name."""
+        """Return the folder of runs; sample runs have their own, so that they never hide real ones."""
         return self.runs.with_name(f"{self.runs.name}-sample") if self.sample else self.runs
 
 
@@ -84,10 +84,10 @@ def load_settings(
     folder: Path | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> tuple[Settings, list[SettingOrigin]]:
-    """The settings in force and the origin of each; FLAGS holds only what was typed.
+    """Return the effective settings and the origin of each; FLAGS contains only what was typed.
 
-    A key or an EMBEDLAB_* variable that no setting has, or a value of the wrong type, is refused with the file or variable that holds it.
-    NOTE receives a line for each that is set and was removed.
+    Unknown keys and EMBEDLAB_* variables, and values of the wrong type, are errors that name the file or variable.
+    NOTE receives a line for each removed setting that is still set.
     """
     environment = os.environ if environment is None else environment
     folder = folder or Path()
@@ -151,9 +151,9 @@ def errors_to(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def process_rank(environment: Mapping[str, str] | None = None) -> int:
-    """Which of several processes of one training this is, as torchrun and accelerate say; 0 leads, and is alone otherwise.
+    """Return the rank of this process among those of one training, as torchrun and accelerate set it; 0 leads, or is alone.
 
-    A rank counts where all is said by which the processes find each other: job systems set RANK for purposes of their own.
+    RANK counts only if all variables of the rendezvous are set: job systems set RANK for other purposes.
     """
     environment = os.environ if environment is None else environment
     return int(environment["RANK"]) if _is_in_team(environment) else 0
@@ -161,7 +161,7 @@ def process_rank(environment: Mapping[str, str] | None = None) -> int:
 
 @contextmanager
 def without_half_a_team() -> Iterator[None]:
-    """Hide, while the block lasts, the variables of a team that this process is not in: accelerate believes each of them alone."""
+    """Hide the variables of a process group that this process is not part of: accelerate trusts each of them alone."""
     hidden = {} if _is_in_team(os.environ) else {name: os.environ.pop(name) for name in _OF_TEAMS if name in os.environ}
     try:
         yield
@@ -176,7 +176,7 @@ def _is_in_team(environment: Mapping[str, str]) -> bool:
 
 
 def _without_removed(given: Any, source: str, note: Callable[[str], None]) -> Any:
-    """What was GIVEN without settings that are gone, each of which NOTE receives a line about; what is not a table stays as it is."""
+    """Return GIVEN without removed settings, noting each with NOTE; anything but a table is returned unchanged."""
     gone = [key for key in given if key in REMOVED] if isinstance(given, dict) else []
     for key in gone:
         place = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
@@ -193,7 +193,7 @@ def _files(folder: Path) -> list[tuple[str, dict[str, Any]]]:
         found.append((str(project), read_toml(project)))
     elif pyproject.is_file():
         tools = read_toml(pyproject).get("tool", {})
-        if isinstance(tools, dict) and "embedlab" in tools:  # what else is in that file is for others to say
+        if isinstance(tools, dict) and "embedlab" in tools:  # other tools check the rest of that file
             found.append((str(pyproject), tools["embedlab"]))
     return found
 
@@ -208,13 +208,13 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             values[key] = text
             continue
         if variable not in known:
-            raise UsageError(f"{variable} is no setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")
+            raise UsageError(f"{variable} is not a setting", hint=f"{_guess(variable)}unset it; `embedlab config` lists all settings")
         values[known[variable].name] = _typed(variable, text, known[variable].type)
     return values
 
 
 def _guess(variable: str) -> str:
-    """What may be meant, first of all what VARIABLE begins with; empty where nothing is close."""
+    """Return a suggestion for VARIABLE, preferring a setting that it begins with; empty if none is close."""
     key, known = variable.removeprefix("EMBEDLAB_").lower(), [field.name for field in fields(Settings)]
     shorter = sorted((name for name in known if key.startswith(name)), key=len)
     guess = shorter[-1] if shorter else nearest_name(key, known)

@@ -1,7 +1,7 @@
-"""Temporary files and folders beside what they will become, each locked by the process that writes it.
+"""Temporary files and folders next to their final paths, each locked by the process that writes it.
 
-Their names carry more than a process id, which another machine or a later process may have too. The lock says that the writer
-lives; what a killed one left behind is free, and the next write of the same path removes it.
+Their names contain more than a process id, which another machine or a later process may share. The lock shows that the writer
+is alive; the leftovers of a killed one are unlocked, and the next write of the same path removes them.
 """
 
 import errno
@@ -19,23 +19,23 @@ from embedlab.core.locks import is_same_file
 
 @contextmanager
 def temporary_file(path: Path) -> Iterator[Path]:
-    """Yield an empty file beside PATH; it is gone after the block, unless it was moved."""
-    # Made like any other file, so that a colleague may read what the umask allows; mkstemp's are private.
+    """Yield an empty file next to PATH; it is deleted after the block, unless it was moved."""
+    # Created like any other file, so that colleagues may read what the umask allows; mkstemp's are private.
     with _temporary(path, lambda place: place.open("xb").close()) as place:
         yield place
 
 
 @contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside PATH; it is gone after the block, unless it was moved."""
+    """Yield an empty folder next to PATH; it is deleted after the block, unless it was moved."""
     with _temporary(path, Path.mkdir) as place:
         yield place
 
 
 def take_place(folder: Path, path: Path, *, is_new: bool = False) -> None:
-    """Move FOLDER to PATH; what is there goes, whoever else does the same at this moment.
+    """Move FOLDER to PATH, replacing what exists, even if other processes do the same at this moment.
 
-    With IS_NEW what is there stays, unless it is an empty folder, and is a FileExistsError.
+    With IS_NEW an existing path, unless an empty folder, stays and is a FileExistsError.
     """
     while not _moved(folder, path):
         if is_new:
@@ -50,7 +50,7 @@ def take_place(folder: Path, path: Path, *, is_new: bool = False) -> None:
 
 
 def _moved(folder: Path, path: Path) -> bool:
-    """Whether FOLDER could be moved to PATH, where no other folder with files is."""
+    """Move FOLDER to PATH and return True, or return False where another folder with files is."""
     try:
         folder.replace(path)
     except OSError as error:
@@ -89,7 +89,7 @@ def _name(path: Path, kind: str) -> Path:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left beside PATH, by this version's names and those of earlier ones."""
+    """Remove what killed processes left next to PATH, under the names of this version and earlier ones."""
     kinds = "tmp|old" if path.exists() else "tmp"  # the old one may be all there is
     leftover = re.compile(rf"\.{re.escape(path.name)}\.((?:{kinds})-[0-9a-f]+|[0-9a-f]{{32}}\.tmp)")
     with suppress(OSError):
@@ -99,7 +99,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def _remove_if_free(place: Path) -> None:
-    with suppress(OSError):  # somebody holds it, or has removed it
+    with suppress(OSError):  # another process holds it or has removed it
         descriptor = os.open(place, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

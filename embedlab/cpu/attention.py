@@ -1,8 +1,8 @@
-"""Attention within each of many short sentences that lie end to end in one row.
+"""Attention within each of many short sentences that are concatenated in one row.
 
-While encoding, products and softmax of short sentences are float32 at least, whatever the states are kept in: this costs little, while
-oneDNN, which multiplies bf16, would build a program for each of the hundreds of shapes that batches have. In training sentences are
-filled up to few shapes. Long ones are left to torch's fused attention.
+While encoding, products and softmax of short sentences are at least float32, whatever the dtype of the states: this costs little,
+while oneDNN, which multiplies bf16, would compile a program for each of the hundreds of shapes that batches have. In training,
+sentences are padded to a few lengths. Long ones use torch's fused attention.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from embedlab.cpu.padding import padded_layout
 from embedlab.cpu.spans import TokenSpan, allocate, query_counts, span_slices, token_counts
 
 FUSED_TOKENS = 48  # of a sentence: for shorter ones plain products are faster than torch's fused attention
-VECTOR = 16  # tokens: along a last dimension shorter than a register torch's softmax takes one number at a time
-BF16_SENTENCES = 4  # filled up to a multiple of so many, of about one length: oneDNN builds fewer programs, each of them in a millisecond
+VECTOR = 16  # tokens: torch's softmax is not vectorised along a last dimension shorter than a register
+BF16_SENTENCES = 4  # of about one length, padded to a multiple of it: oneDNN compiles fewer programs, each in a millisecond
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], *, scale: float, dropout: float = 0.0) -> Tensor:
-    """Each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
+    """Return each sentence's attention to itself; (tokens, heads, head dim) three times in and once out.
 
-    SPANS come by length, the shortest first. QUERY has the asking tokens alone. DROPOUT falls on the weights. What comes after the
-    tokens of all spans belongs to no sentence: it is zero.
+    SPANS are sorted by length, the shortest first. QUERY has the query tokens only. DROPOUT applies to the weights. Rows after the
+    tokens of all spans belong to no sentence and are zero.
     """
     own = spans if dropout > 0 else [span for span in spans if span.tokens < FUSED_TOKENS]
     with torch.autocast(query.device.type, enabled=False):
@@ -40,14 +40,14 @@ def attend(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan]
 
 
 def _cut(states: Tensor, sizes: Sequence[int], joined: int) -> tuple[Tensor, ...]:
-    """The STATES of the first so many spans together, of each other one, and what comes after them."""
+    """Split STATES into those of the first JOINED spans together, of each other span, and the rest."""
     cut: tuple[Tensor, ...] = states.split([sum(sizes[:joined]), *sizes[joined:], len(states) - sum(sizes)])
     return cut
 
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], scale: float, dropout: float) -> Tensor:
-    """Attention by products and softmax, zero after the tokens of SPANS."""
-    # A batch of encoding has sentences of a few lengths. A training's pass without gradients is as the one with them that will follow.
+    """Return attention by products and softmax, zero after the tokens of SPANS."""
+    # A batch of encoding has few lengths. In training, a pass without gradients computes as the following one with gradients.
     if torch.is_inference_mode_enabled() and dropout == 0:
         return _attended(query, key, value, spans, scale)
     kind = query.dtype
@@ -59,7 +59,7 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan]
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSpan], scale: float) -> Tensor:
-    """All spans' attention without what a gradient needs."""
+    """Return the attention of all spans without storing anything for gradients."""
     mixed = allocate(query, len(query), sum(query_counts(spans)))
     for span, query_tokens, attended in span_slices(spans):
         queries, keys, values = (_heads(states, span) for states in (query[query_tokens], key[attended], value[attended]))
@@ -68,18 +68,18 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, spans: Sequence[TokenSp
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, span: TokenSpan, scale: float) -> Tensor:
-    """Torch's own attention of one span; (asking tokens of all, heads, head dim)."""
+    """Return torch's fused attention of one span; (query tokens of all, heads, head dim)."""
     queries, keys, values = (_split(states, span) for states in (query, key, value))
     return F.scaled_dot_product_attention(queries, keys, values, scale=scale).transpose(1, 2).flatten(0, 1)
 
 
 def _split(states: Tensor, span: TokenSpan) -> Tensor:
-    """(tokens of all, heads, head dim) to a view of (sentences, heads, tokens, head dim)."""
+    """View (tokens of all, heads, head dim) as (sentences, heads, tokens, head dim)."""
     return states.view(span.sentences, -1, *states.shape[1:]).transpose(1, 2)
 
 
 def _heads(states: Tensor, span: TokenSpan) -> Tensor:
-    """A copy, float32 at least, of (sentences x heads, tokens, head dim)."""
+    """Copy to (sentences x heads, tokens, head dim), float32 at least."""
     split = _split(states, span)
     kind = torch.promote_types(states.dtype, torch.float32)
     copied = torch.empty(split.shape, dtype=kind, device=states.device).copy_(split)
@@ -92,7 +92,7 @@ def _put(place: Tensor, states: Tensor, span: TokenSpan) -> None:
 
 
 def _softmax(queries: Tensor, keys: Tensor, scale: float) -> Tensor:
-    """Of the scaled products; (sentences x heads, asking tokens, tokens)."""
+    """Return the softmax of the scaled products; (sentences x heads, query tokens, tokens)."""
     is_turned = queries.shape[1] > 1 and keys.shape[1] < VECTOR
     first, second = (keys, queries) if is_turned else (queries, keys)
     scores = torch.baddbmm(first.new_empty(()), first, second.transpose(1, 2), beta=0, alpha=scale)

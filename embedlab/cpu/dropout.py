@@ -1,6 +1,6 @@
-"""Dropout that draws sixteen random bits an element; torch's own draws a number for each, one after the other, on a processor.
+"""Dropout that draws sixteen random bits per element; on a CPU torch's own draws a number for each, one after the other.
 
-That is a share of a training step which grows as its matrix products get faster.
+Its share of a training step grows as matrix products get faster.
 """
 
 import torch
@@ -10,23 +10,23 @@ LEVELS = 2**16
 
 
 class BitDropout(nn.Dropout):
-    """As torch's dropout, the rate rounded to 1/65,536 and what is kept scaled by the rounded rate, so that the mean stays.
+    """Dropout with the rate rounded to 1/65,536; survivors are scaled by the rounded rate, so that the mean is preserved.
 
     In bf16 the scale itself is rounded, as torch's is.
     """
 
     def forward(self, states: Tensor) -> Tensor:
-        """The states with about a share `p` of them zero while training, all of them otherwise."""
+        """Return the states with about a share `p` of them zero while training, unchanged otherwise."""
         return drop(states, self.p) if self.training else states
 
 
 def drop(states: Tensor, rate: float) -> Tensor:
-    """STATES with about a share RATE of them zero and the others scaled up; the mask is drawn from torch's own generator."""
+    """Return STATES with about a share RATE of them zero and the others scaled up; the mask comes from torch's generator."""
     return states if round(rate * LEVELS) == 0 else states * dropout_mask(states, rate)
 
 
 def dropout_mask(states: Tensor, rate: float) -> Tensor:
-    """What STATES are multiplied by to drop about a share RATE of them; of their shape and number format."""
+    """Return the factors that drop about a share RATE of STATES, in their shape and dtype."""
     threshold = round(rate * LEVELS)
     if threshold == LEVELS:
         return torch.zeros_like(states)
@@ -37,7 +37,7 @@ def dropout_mask(states: Tensor, rate: float) -> Tensor:
 
 
 def use_bits(backbone: nn.Module) -> None:
-    """Let every dropout module in BACKBONE draw bits."""
+    """Make every dropout module in BACKBONE draw bits."""
     for module in list(backbone.modules()):
         for name, child in module.named_children():
             if type(child) is nn.Dropout:

@@ -1,4 +1,4 @@
-"""The one door to the execution engine for processors: a plain backbone in, a forward out; every other file here is private to it."""
+"""Public interface of the CPU execution engine: a plain backbone in, a forward out; every other file here is private."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -17,11 +17,11 @@ __all__ = ["EngineMachine", "Forward", "describe_engine", "prepare_backbone", "r
 
 
 class EngineMachine(Protocol):
-    """What the engine has to know of a machine."""
+    """The facts about a machine that the engine needs."""
 
     @property
     def device(self) -> torch.device:
-        """Where tensors live."""
+        """The device of tensors."""
 
     @property
     def precision(self) -> str:
@@ -29,30 +29,30 @@ class EngineMachine(Protocol):
 
     @property
     def has_cpu_engine(self) -> bool:
-        """Whether the user wants the engine; without it transformers and torch do all the work."""
+        """Whether the user enables the engine; without it transformers and torch do all the work."""
 
 
 class Forward(Protocol):
     """Padded token ids to pooled float32 vectors, with gradients where they are enabled."""
 
-    notes: tuple[str, ...]  # what a reader of the vectors should know
+    notes: tuple[str, ...]  # facts that users of the vectors should know
 
     @property
     def is_packing(self) -> bool:
-        """Whether padding costs nothing."""
+        """Whether padding is skipped, so that it costs nothing."""
 
     def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
-        """(batch, tokens) three times in, the last as `token_type_ids` or absent; (batch, dim) out."""
+        """Return (batch, dim) from (batch, tokens) three times, the last as `token_type_ids` or absent."""
 
     def release(self) -> None:
-        """Free what encoding stores beside the weights; training must call it before it changes them."""
+        """Free what encoding caches of the weights; training must call it before it changes them."""
 
 
 def prepare_backbone(backbone: "PreTrainedModel", machine: EngineMachine, *, pool: "Pool", is_first_only: bool = False) -> Forward:
-    """Change BACKBONE in place to what runs fastest on MACHINE, and return its forward; parameters keep their names and values.
+    """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep their names and values.
 
-    On another device than a CPU, and with the engine off, it stays as transformers made it; int8 is a precision and applies either way.
-    IS_FIRST_ONLY says that POOL reads the first token alone.
+    On other devices, and with the engine off, it stays as transformers built it; int8 is a precision and applies either way.
+    IS_FIRST_ONLY says that POOL reads only the first token.
     """
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
@@ -76,7 +76,7 @@ def prepare_backbone(backbone: "PreTrainedModel", machine: EngineMachine, *, poo
 
 
 def describe_engine(*, is_on: bool) -> str:
-    """What the engine does on this machine in one line; IS_ON as the user chose."""
+    """Describe in one line what the engine does on this machine; IS_ON is the user's choice."""
     from embedlab.cpu.linear import why_not
 
     if not is_on:

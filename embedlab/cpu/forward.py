@@ -1,4 +1,4 @@
-"""The two ways from padded token ids to pooled vectors: padded, as transformers computes, and packed, with nothing for padding."""
+"""Two forward passes from padded token ids to pooled vectors: padded, as transformers computes, and packed, without padding."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,11 +10,11 @@ from embedlab.cpu.linear import forget_weights
 from embedlab.cpu.packing import PACKED, can_pack, first_position, pack_sentences
 
 Pool = Callable[[Tensor, Tensor], Tensor]
-"""From token states, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
+"""Maps token states, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
 
 
 class PaddedForward:
-    """The backbone as transformers calls it."""
+    """The forward pass of transformers."""
 
     is_packing = False
 
@@ -26,7 +26,7 @@ class PaddedForward:
 
     def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
         """(batch, dim) float32 vectors."""
-        # For a mask of two dimensions transformers asks whether anything is masked: a step would wait for the accelerator's answer.
+        # For a mask of two dimensions transformers checks whether anything is masked: a step would wait for the accelerator.
         is_wide = self._takes_wide_mask and self._backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         tokens = self._backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
@@ -38,7 +38,7 @@ class PaddedForward:
 
 
 class PackedForward:
-    """The same vectors, computing nothing for padding; where only first tokens are pooled, only they go through the last layer."""
+    """The same vectors without computing padding; where only first tokens are pooled, only they pass through the last layer."""
 
     is_packing = True
 

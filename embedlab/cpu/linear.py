@@ -1,4 +1,4 @@
-"""Linear layers on a processor, multiplied by oneDNN: it takes weights laid out for it, GELU within the product, bf16 and AVX-512."""
+"""Linear layers on a CPU by oneDNN, with packed weights, fused GELU, bf16 and AVX-512."""
 
 import platform
 from dataclasses import dataclass
@@ -13,43 +13,43 @@ from transformers.activations import GELUActivation
 
 from embedlab.cpu.probe import TOLERANCE, flaw
 
-FEW_ROWS = 256  # tokens: of fewer a product costs less than the graph's node for it; an estimate
-SMALL = 128  # width of a layer whose products are over before either library has begun; an estimate
+FEW_ROWS = 256  # tokens: with fewer, a product costs less than its graph node; an estimate
+SMALL = 128  # layer width below which products end before either library's overhead does; an estimate
 
-# A layer and the function right after it, as the blocks of BERT and its kin and those of DistilBERT name them.
+# A layer and the activation after it, as the blocks of BERT and its kin and those of DistilBERT name them.
 FOLLOWED = (("dense", "intermediate_act_fn"), ("lin1", "activation"))
 
 
 @dataclass(frozen=True, eq=False)
 class _PackedWeight:
-    """A weight as oneDNN reads it fastest, and what it was made of."""
+    """A weight in oneDNN's packed layout, and the tensor it was made from."""
 
     source: Tensor
     address: int
-    version: int  # torch counts most changes of a tensor, but not those through `.data` and those of a fused optimizer
+    version: int  # torch counts most changes of a tensor, but not those through `.data` or by a fused optimizer
     weight: Tensor
 
     def is_of(self, source: Tensor, kind: torch.dtype) -> bool:
-        """Whether it still is what SOURCE holds, in this number format."""
+        """Return whether it was packed from the current content of SOURCE, in this dtype."""
         made_of, now = (self.address, self.version, self.weight.dtype), (source.data_ptr(), _version(source), kind)
         return self.source is source and made_of == now
 
 
 class FastLinear(nn.Linear):
-    """As torch's linear layer: while encoding by a weight that is laid out once, in training by oneDNN where that is faster."""
+    """A linear layer that encodes with a weight packed once, and trains with oneDNN where that is faster."""
 
-    takes_gelu = False  # while encoding, what follows is computed within the product
-    _kept: _PackedWeight | None = None
+    takes_gelu = False  # while encoding, GELU is fused into the product
+    _cached: _PackedWeight | None = None
 
     def forward(self, states: Tensor) -> Tensor:
-        """(…, width in) to (…, width out); in bf16 where autocast says so."""
+        """Map (…, width in) to (…, width out); in bf16 under autocast."""
         kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else states.dtype
         if not torch.is_inference_mode_enabled():
             if torch.is_grad_enabled():
-                self.forget()  # the weight is about to be learnt
+                self.forget()  # the weight is about to change
             if is_multiplying(kind) and states.numel() >= FEW_ROWS * self.in_features:
-                training_text: Tensor = _LinearFunction.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
-                return training_text
+                trainable: Tensor = _LinearFunction.apply(states.to(kind), self.weight, self.bias)  # type: ignore[no-untyped-call]
+                return trainable
             return super().forward(states)
         if not is_multiplying(kind) or not states.numel():
             product = super().forward(states)
@@ -58,18 +58,18 @@ class FastLinear(nn.Linear):
         return _multiply(states.to(kind), self._packed(kind), bias, "gelu" if self.takes_gelu else "none")
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what oneDNN alone can read, so that a model that has encoded can be copied."""
-        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+        """Return the state without packed weights, so that a model that has encoded can be copied."""
+        return {name: value for name, value in self.__dict__.items() if name != "_cached"}
 
     def forget(self) -> None:
-        """Free what encoding keeps of the weight."""
-        if self._kept is not None:
-            self._kept = None
+        """Free the packed weight."""
+        if self._cached is not None:
+            self._cached = None
 
     def _packed(self, kind: torch.dtype) -> Tensor:
-        packed = self._kept
+        packed = self._cached
         if packed is None or not packed.is_of(self.weight, kind):
-            packed = self._kept = _PackedWeight(
+            packed = self._cached = _PackedWeight(
                 source=self.weight,
                 address=self.weight.data_ptr(),
                 version=_version(self.weight),
@@ -79,7 +79,7 @@ class FastLinear(nn.Linear):
 
 
 class _UnlessTaken(nn.Module):
-    """The function after a layer that takes it itself while encoding."""
+    """The activation after a layer that fuses it while encoding."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
@@ -90,11 +90,11 @@ class _UnlessTaken(nn.Module):
 
 
 class _LinearFunction(torch.autograd.Function):
-    """A product and its gradients in the number format of the states; weight and bias and their gradients are what they are kept in."""
+    """A product and its gradients in the dtype of the states; weight, bias and their gradients have the dtype of the parameters."""
 
     @staticmethod
     def forward(context: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        # In bf16 it is kept for the way back: an estimated tenth of what a pass of 4,096 tokens keeps of its states.
+        # The bf16 copy is saved for the backward pass: an estimated tenth of the states saved for a pass of 4,096 tokens.
         multiplied = weight.to(states.dtype)
         context.save_for_backward(states, multiplied if context.needs_input_grad[0] else None)
         context.weight_kind = weight.dtype
@@ -114,7 +114,7 @@ class _LinearFunction(torch.autograd.Function):
 
 
 def use_onednn(backbone: nn.Module) -> bool:
-    """Let the linear layers of BACKBONE multiply by oneDNN, and whether one does; parameters stay what they are and keep their names."""
+    """Replace the linear layers of BACKBONE by oneDNN ones and return whether any can; parameters keep their values and names."""
     if not can_multiply(torch.float32):
         return False
     for module in list(backbone.modules()):
@@ -130,21 +130,21 @@ def use_onednn(backbone: nn.Module) -> bool:
 
 
 def forget_weights(backbone: nn.Module) -> None:
-    """Free what encoding keeps of the weights, which training is about to change."""
+    """Free the packed weights, which training is about to invalidate."""
     for module in backbone.modules():
         if isinstance(module, FastLinear):
             module.forget()
 
 
-@cache  # each product needs the answer
+@cache  # called for each product
 def can_multiply(kind: torch.dtype) -> bool:
-    """Whether oneDNN multiplies this dtype here."""
+    """Return whether oneDNN can multiply this dtype on this machine."""
     return not why_not(kind)
 
 
 @cache
 def why_not(kind: torch.dtype) -> str:
-    """Why oneDNN does not multiply this dtype here, in a few words; empty where it does."""
+    """Return why oneDNN cannot multiply this dtype on this machine, in a few words; empty where it can."""
     if platform.machine() not in {"x86_64", "AMD64"}:
         return "measured on x86 alone"
     if not torch.backends.mkldnn.is_available():
@@ -159,18 +159,18 @@ def why_not(kind: torch.dtype) -> str:
 
 
 def is_multiplying(kind: torch.dtype) -> bool:
-    """Whether oneDNN is who multiplies numbers of this format now.
+    """Return whether products of this dtype use oneDNN in the current mode.
 
-    In training float32 is torch's own library's but where there is AVX-512, which that does not use on processors of all makes: on one
-    of AMD's oneDNN was twice as fast; without AVX-512 no gain was measured.
+    In training float32 uses torch's own library except with AVX-512, which that library does not use on all makes of processors: on
+    an AMD processor oneDNN was twice as fast; without AVX-512 no gain was measured.
     """
     return can_multiply(kind) and (torch.is_inference_mode_enabled() or kind == torch.bfloat16 or _has_avx512())
 
 
 def rows_to_multiply(rows: int) -> int:
-    """How many rows to multiply where there are so many: up to a thirty-second more where oneDNN multiplies.
+    """Return the number of rows to multiply for ROWS: up to a thirty-second more where oneDNN multiplies.
 
-    For each number of them it builds programs, in a millisecond each, and keeps a thousand of them with the memory that they work in.
+    oneDNN compiles a program for each number of rows, in a millisecond each, and caches a thousand of them with their work memory.
     """
     if not is_multiplying(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32):
         return rows
@@ -184,7 +184,7 @@ def _has_avx512() -> bool:
 
 
 def _version(weight: Tensor) -> int:
-    return -1 if weight.is_inference() else weight._version  # of what was made in inference mode torch counts nothing
+    return -1 if weight.is_inference() else weight._version  # torch counts no changes of tensors made in inference mode
 
 
 def _fast(layer: nn.Linear) -> FastLinear:
@@ -194,11 +194,11 @@ def _fast(layer: nn.Linear) -> FastLinear:
 
 
 def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
-    """STATES times WEIGHT, laid out or not, and THEN a function of the product by its name in oneDNN."""
+    """Return STATES times WEIGHT, packed or not, then the function THEN by its name in oneDNN."""
     product: Tensor = torch.ops.mkldnn._linear_pointwise(states.contiguous(), weight, bias, then, [], "none")
     return product
 
 
 def _product(first: Tensor, second: Tensor) -> Tensor:
-    """FIRST times SECOND as they lie; in bf16 torch itself leaves it to oneDNN."""
+    """Return FIRST times SECOND, unpacked; in bf16 torch itself calls oneDNN."""
     return first @ second if first.dtype == torch.bfloat16 else _multiply(first, second.t(), None)

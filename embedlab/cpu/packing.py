@@ -1,6 +1,6 @@
-"""Sentences end to end in one row of tokens: what treats each token alone sees no padding, attention sees one length at a time.
+"""Packed batches: sentences concatenated in one row of tokens without padding, so that attention works on one length at a time.
 
-Where only a sentence's first token is wanted, only first tokens go through the last layer; they still attend to all.
+Where only a sentence's first token is needed, only first tokens pass through the last layer; they still attend to all.
 """
 
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from embedlab.cpu.linear import rows_to_multiply
 from embedlab.cpu.spans import TokenSpan
 from embedlab.models.folder import POSITIONS_AFTER_PADDING
 
-PACKED = "embedlab_packed"  # as transformers knows our attention
+PACKED = "embedlab_packed"  # the name of our attention in transformers
 
-# Architectures whose embeddings take positions and whose layers hand what they do not know to attention; each is tested.
+# Architectures whose embeddings accept positions and whose layers pass unknown arguments on to attention; each is tested.
 ARCHITECTURES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra"})
 
-# BERT's names for its layers and for an attention's projections to keys and values, and those of the one that has its own.
+# BERT's names of its layers and of an attention's key and value projections, and those of DistilBERT.
 LAYERS, PROJECTIONS = "encoder.layer", ("key", "value")
 DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_lin")
 
@@ -33,12 +33,12 @@ DISTILBERT_LAYERS, DISTILBERT_PROJECTIONS = "transformer.layer", ("k_lin", "v_li
 class Pack:
     """The tokens of many sentences in one row, sentences of one length together."""
 
-    places: Tensor  # (tokens,) of each token in the flattened padded batch; after those of the sentences some that stand in for none
-    columns: Tensor  # (tokens,) place of each token in its sentence
-    order: Tensor  # (sentences,) the packed sentences' places in the padded batch
+    places: Tensor  # (tokens,) index of each token in the flattened padded batch; after those of the sentences, fillers
+    columns: Tensor  # (tokens,) position of each token in its sentence
+    order: Tensor  # (sentences,) the packed sentences' indices in the padded batch
     spans: tuple[tuple[int, int], ...]  # (sentences, tokens in each) one after the other
-    firsts: Tensor | None = None  # (sentences,) places of the first tokens in the row, where no others are wanted
-    attended: Tensor | None = None  # (1, tokens, dim) the states that the first tokens attend to, in a layer that only they go through
+    firsts: Tensor | None = None  # (sentences,) indices of the first tokens in the row, where no others are needed
+    attended: Tensor | None = None  # (1, tokens, dim) the states that the first tokens attend to in the last layer
 
     @property
     def sizes(self) -> list[int]:
@@ -47,10 +47,10 @@ class Pack:
 
 
 def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool = False) -> Pack:
-    """How the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, lie in one row.
+    """Pack the sentences under MASK, (sentences, tokens) of 0 and 1 with the padding on the right, into one row.
 
-    With IS_FIRST_ONLY the backbone gives the states of the first tokens alone, (1, sentences, dim). With IS_FILLED_UP there are as many
-    tokens as oneDNN should multiply.
+    With IS_FIRST_ONLY the backbone returns the states of the first tokens only, (1, sentences, dim). With IS_PADDED the row is
+    padded to a number of tokens that suits oneDNN.
     """
     lengths = mask.sum(dim=1)
     order = torch.argsort(lengths, stable=True)
@@ -65,18 +65,18 @@ def pack_sentences(mask: Tensor, *, is_first_only: bool = False, is_padded: bool
 
 
 def can_pack(backbone: PreTrainedModel) -> bool:
-    """Whether BACKBONE is of an architecture that computes packed sentences as it computes padded ones."""
+    """Return whether the architecture of BACKBONE computes packed sentences as it computes padded ones."""
     return backbone.config.model_type in ARCHITECTURES and not getattr(backbone.config, "is_decoder", False)
 
 
 def first_position(backbone: PreTrainedModel) -> int:
-    """The number that BACKBONE gives to a sentence's first token."""
+    """Return the position that BACKBONE gives to a sentence's first token."""
     config = backbone.config
     return int(config.pad_token_id) + 1 if config.model_type in POSITIONS_AFTER_PADDING else 0
 
 
 def make_packable(backbone: PreTrainedModel) -> None:
-    """Let BACKBONE's attention take packs; without one it computes as before."""
+    """Make BACKBONE's attention accept packs; without one it computes as before."""
     AttentionInterface.register(PACKED, packed_attention)
     AttentionMaskInterface.register(PACKED, sdpa_mask)
     backbone.set_attn_implementation(PACKED)
@@ -89,12 +89,12 @@ def make_packable(backbone: PreTrainedModel) -> None:
 
 
 def _narrow_once(attention: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The states in bf16 where autocast wants them so: made once, not in each projection; these architectures add them up elsewhere."""
+    """Cast the states to bf16 once under autocast instead of in each projection; these architectures add them up elsewhere."""
     return (given[0].to(torch.bfloat16), *given[1:]) if torch.is_autocast_enabled("cpu") else None
 
 
 def _take_firsts(layer: nn.Module, states: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """What the last layer is given instead where only the first tokens are wanted: these, and the others to attend to."""
+    """Return the last layer's input where only the first tokens are needed: these, and the others to attend to."""
     packed: Pack | None = options.get("pack")
     if packed is None or packed.firsts is None or packed.attended is not None:
         return None
@@ -113,9 +113,9 @@ def packed_attention(
     pack: Pack | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """Attention within each sentence of a pack; (1, heads, tokens, head dim) three times in, (1, tokens, heads, head dim) out.
+    """Return attention within each sentence of a pack; (1, heads, tokens, head dim) three times in, (1, tokens, heads, head dim) out.
 
-    Without a pack it is transformers' own.
+    Without a pack it calls transformers' own.
     """
     if pack is None:
         attended: tuple[Tensor, None] = sdpa_attention_forward(

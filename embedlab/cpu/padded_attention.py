@@ -1,7 +1,7 @@
-"""Attention of a batch's sentences filled up to few lengths, with its gradient: one node of the graph for all of them.
+"""Attention of a batch's sentences padded to a few lengths, with its gradient: one graph node for all of them.
 
-Scores, softmax and dropout are float32 at least. The other products, like their gradients, are in the number format of the states: bf16
-halves what is moved, of which this part of a step consists.
+Scores, softmax and dropout are at least float32. The other products, like their gradients, have the dtype of the states: bf16
+halves the memory traffic, which dominates this part of a step.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from embedlab.cpu.padding import PaddedLayout
 
 
 class FilledAttention(torch.autograd.Function):
-    """Queries of (asking tokens, heads, dim), keys and values of (tokens, heads, dim) to what each of the asking tokens attends to."""
+    """Map queries of (query tokens, heads, dim), keys and values of (tokens, heads, dim) to the attention of each query token."""
 
     @staticmethod
     def forward(context: Any, query: Tensor, key: Tensor, value: Tensor, layout: PaddedLayout, scale: float, dropout: float) -> Tensor:
-        """(asking tokens, heads, dim), zero after the tokens that LAYOUT places; DROPOUT falls on the weights."""
+        """Return (query tokens, heads, dim), zero after the tokens of LAYOUT; DROPOUT applies to the weights."""
         query_places, key_places = layout.query_places, layout.key_places
         queries, keys, values = query_places.spread(query), key_places.spread(key), key_places.spread(value)
         weights = _weights(_wide(queries), _wide(keys), layout, scale)
@@ -35,7 +35,7 @@ class FilledAttention(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Of query, key and value."""
+        """Return the gradients of query, key and value."""
         with torch.autocast(gradient.device.type, enabled=False):
             of_query, of_key, of_value = _gradients(gradient, context.layout, context.scale, *context.saved_tensors)
         query_tokens, tokens = context.tokens
@@ -49,7 +49,7 @@ class FilledAttention(torch.autograd.Function):
 
 
 def _weights(queries: Tensor, keys: Tensor, layout: PaddedLayout, scale: float) -> Tensor:
-    """(weights,) softmax of the scaled products, 0 for what fills a sentence up."""
+    """Return the softmax of the scaled products, (weights,), 0 at padding."""
     scores = keys.new_empty(sum(rows * query_places * tokens for rows, query_places, tokens in layout.shapes))
     weights, unused = torch.empty_like(scores), scores.new_empty(())
     blocks = zip(layout.query_places.blocks(queries), _turned(layout.key_places.blocks(keys)), layout.squares(scores), strict=True)
@@ -70,7 +70,7 @@ def _gradients(
     weights: Tensor,
     mask: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Of query, key and value as they lie in the blocks."""
+    """Return the gradients of query, key and value in the layout of the blocks."""
     query_places, key_places = layout.query_places, layout.key_places
     given = query_places.blocks(query_places.spread_over_zero(gradient))
     of_queries, of_keys, of_values = (torch.empty_like(states) for states in (queries, keys, values))
@@ -84,7 +84,7 @@ def _gradients(
 
 
 def _of_scores(of_weights: Tensor, weights: Tensor, layout: PaddedLayout) -> Tensor:
-    """The gradient of what WEIGHTS are the softmax of."""
+    """Return the gradient of the scores whose softmax is WEIGHTS."""
     of_scores = torch.empty_like(weights)
     for given, made, found in zip(layout.squares(of_weights), layout.squares(weights), layout.squares(of_scores), strict=True):
         torch._softmax_backward_data(given, made, 2, made.dtype, grad_input=found)
@@ -104,6 +104,6 @@ def _turned(blocks: Iterable[Tensor]) -> list[Tensor]:
 
 
 def _multiply(first: Iterable[Tensor], second: Iterable[Tensor], made: Iterable[Tensor]) -> None:
-    """Each block's product into its place."""
+    """Write each block's product into its slice of MADE."""
     for one, other, product in zip(first, second, made, strict=True):
         torch.bmm(one, other, out=product)

@@ -1,6 +1,6 @@
-"""Where the states of sentences lie that are filled up to few lengths, and what attention weighs them by.
+"""The layout of sentences that are padded to a few lengths, and their attention weights.
 
-A batch of 128 short sentences has some twenty lengths. What is computed for each length by itself costs more in calls than in numbers.
+A batch of 128 short sentences has about twenty lengths. Computing each by itself costs more in calls than in arithmetic.
 """
 
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ from torch import Tensor
 
 from embedlab.cpu.spans import TokenSpan, allocate
 
-FILL = 8  # lengths are filled up to a multiple of it
-LONG = 48  # tokens: of sentences as long a batch has so few that as many more would multiply the work
+FILL = 8  # lengths are padded to a multiple of it
+LONG = 48  # tokens: a batch has so few longer sentences that padding their number would multiply the work
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BlockPositions:
-    """Where states lie in blocks of sentences of about one length: by sentence, head and token, filled up to the longest."""
+    """Positions of states in blocks of sentences of similar length: by sentence, head and token, padded to the longest."""
 
     heads: int
     shapes: tuple[tuple[int, int], ...]  # (sentences x heads, tokens) of each block
-    targets: Tensor  # (tokens x heads,) the place of each head of each token
-    sources: Tensor  # (places,) what lies there; where nothing does, anything
+    targets: Tensor  # (tokens x heads,) the position of each head of each token
+    sources: Tensor  # (positions,) the source of each; arbitrary at padding
 
     @classmethod
     def of(cls, blocks: Sequence[Tensor], heads: int) -> Self:
-        """Those of blocks that say of each place of (sentences, tokens) whether there is a token."""
+        """Return the positions for BLOCKS, (sentences, tokens) masks of where a token is."""
         shapes, targets, used = [], [], 0
         for is_token in blocks:
             sentences, width = is_token.shape
@@ -42,53 +42,53 @@ class BlockPositions:
         return cls(heads=heads, shapes=tuple(shapes), targets=joined, sources=sources)
 
     def spread(self, states: Tensor) -> Tensor:
-        """(tokens or more, heads, dim) to (places, dim); what fills up has the states of some token."""
+        """Map (tokens or more, heads, dim) to (positions, dim); padding gets the states of some token."""
         return states.flatten(0, 1).index_select(0, self.sources)
 
     def spread_over_zero(self, states: Tensor) -> Tensor:
-        """The same with zero states in what fills up."""
+        """Map the same with zero states at padding."""
         spread = states.new_zeros(len(self.sources), states.shape[2])
         return spread.index_copy_(0, self.targets, states.flatten(0, 1)[: len(self.targets)])
 
     def gathered(self, states: Tensor, tokens: int) -> Tensor:
-        """(places, dim) to (TOKENS, heads, dim); those after the ones of the sentences are zero."""
+        """Map (positions, dim) to (TOKENS, heads, dim); rows after the sentences are zero."""
         made = allocate(states, tokens * self.heads, len(self.targets))
         torch.index_select(states, 0, self.targets, out=made[: len(self.targets)])
         return made.view(tokens, self.heads, -1)
 
     def blocks(self, states: Tensor) -> list[Tensor]:
-        """(places, dim) as (sentences x heads, tokens, dim) of each block."""
+        """View (positions, dim) as (sentences x heads, tokens, dim) of each block."""
         parts = states.split([rows * width for rows, width in self.shapes])
         return [part.view(*shape, -1) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PaddedLayout:
-    """How tokens lie, and the weights of tokens for tokens, when sentences are filled up to few lengths."""
+    """The layout of tokens, and of their attention weights, when sentences are padded to a few lengths."""
 
-    query_places: BlockPositions  # of the tokens that attend
-    key_places: BlockPositions  # of all
-    fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether a sentence is filled up there
+    query_places: BlockPositions  # of the query tokens
+    key_places: BlockPositions  # of all tokens
+    fillings: tuple[Tensor, ...]  # (sentences, tokens) of each block: whether it is padding
 
-    @cached_property  # each layer asks several times
+    @cached_property  # each layer reads it several times
     def shapes(self) -> list[tuple[int, int, int]]:
-        """(sentences x heads, asking tokens, tokens) of each block."""
+        """(sentences x heads, query tokens, tokens) of each block."""
         return [
             (rows, query_places, tokens)
             for (rows, query_places), (_, tokens) in zip(self.query_places.shapes, self.key_places.shapes, strict=True)
         ]
 
     def squares(self, weights: Tensor) -> list[Tensor]:
-        """(weights,) as (sentences x heads, asking tokens, tokens) of each block."""
+        """View (weights,) as (sentences x heads, query tokens, tokens) of each block."""
         parts = weights.split([rows * query_places * tokens for rows, query_places, tokens in self.shapes])
         return [part.view(shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
-@lru_cache(maxsize=2)  # each layer of an encoder asks for that of the batch
+@lru_cache(maxsize=2)  # each layer of an encoder needs that of the batch
 def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -> PaddedLayout:
-    """The layout in which sentences of SPANS that differ by a few tokens are one block, short ones in whole MULTIPLEs of sentences.
+    """Return the layout that joins sentences of SPANS of similar length in one block, short ones in whole MULTIPLEs of sentences.
 
-    Of sentences that fill a block up nothing counts as filling, so that there is a softmax of something.
+    Filler sentences count as unpadded, so that their softmax is defined.
     """
     all_query = all(span.query_tokens == span.tokens for span in spans)
     blocks = []
@@ -104,7 +104,7 @@ def padded_layout(spans: tuple[TokenSpan, ...], heads: int, multiple: int = 1) -
 
 
 def _is_token(lengths: Tensor, width: int, multiple: int) -> Tensor:
-    """(sentences, WIDTH) whether a sentence has so many tokens; after these sentences some without any, up to a MULTIPLE."""
+    """Return a mask (sentences, WIDTH) of where a token is; filler sentences without any follow, up to a MULTIPLE."""
     is_token = torch.zeros(-(-len(lengths) // multiple) * multiple, width, dtype=torch.bool)
     is_token[: len(lengths)] = torch.arange(width) < lengths.unsqueeze(1)
     return is_token

@@ -1,16 +1,16 @@
-"""Whether torch's private oneDNN operators exist and multiply correctly: any version of torch may change or drop them."""
+"""Check that torch's private oneDNN operators exist and multiply correctly: any version of torch may change or drop them."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 OPERATORS = ("_linear_pointwise", "_reorder_linear_weight")
-ROWS, IN, OUT = 5, 24, 40  # of the product that is tried, none a multiple of another
+ROWS, IN, OUT = 5, 24, 40  # of the test product, none a multiple of another
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 3e-2}
 
 
 def flaw(kind: torch.dtype) -> str:
-    """What is wrong with the operators for this dtype, in a few words; empty where nothing is."""
+    """Return what is wrong with the operators for this dtype, in a few words; empty if nothing is."""
     for name in OPERATORS:
         if getattr(torch.ops.mkldnn, name, None) is None:
             return f"this torch has no mkldnn.{name}"
@@ -24,7 +24,7 @@ def flaw(kind: torch.dtype) -> str:
 
 
 def _wrong(kind: torch.dtype) -> str:
-    """Which use of the operators gives other numbers than the definition; empty where none does."""
+    """Return the use of the operators that gives wrong numbers; empty if none does."""
     # No random numbers: torch's generator belongs to the training that comes after.
     states, weight, bias = _numbers(ROWS, IN).to(kind), _numbers(OUT, IN).to(kind), _numbers(OUT).to(kind)
     plain = states.double() @ weight.double().t()
@@ -44,7 +44,7 @@ def _numbers(*shape: int) -> Tensor:
 
 
 def _is_near(found: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Whether FOUND has the shape and, relative to the largest number, the values that are EXPECTED."""
+    """Return whether FOUND has the shape of EXPECTED and, relative to its largest number, its values."""
     if found.shape != expected.shape:
         return False
     return bool(((found.double() - expected).abs() <= tolerance * expected.abs().max()).all())  # False for nan

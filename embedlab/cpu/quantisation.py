@@ -10,8 +10,8 @@ NOTE = "int8: a vector differs a little with the sentences that are encoded besi
 
 
 def quantise(backbone: PreTrainedModel) -> None:
-    """Replace the linear layers of BACKBONE by int8 ones: weights once, what goes into them at each call, by its largest value."""
+    """Replace the linear layers of BACKBONE by int8 ones: weights are quantised once, inputs at each call by their largest value."""
     with warnings.catch_warnings():
-        # torch announces that this moves to a package of its own, which says nothing about the numbers.
+        # torch warns that this moves to another package, which does not change the numbers.
         warnings.simplefilter("ignore")
         torch.ao.quantization.quantize_dynamic(backbone.eval(), {nn.Linear}, dtype=torch.qint8, inplace=True)

@@ -1,4 +1,4 @@
-"""Pieces of CPU work in threads of their own, among which the processor is divided."""
+"""Run pieces of CPU work in threads that share the processor."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +20,10 @@ def run_in_threads(
     device: torch.device | None = None,
     most: int | None = None,
 ) -> None:
-    """Do WORK on all PIECES, as many at once as torch has threads, or MOST; TELL is called, in the caller's thread, with what it yields.
+    """Run WORK on all PIECES, as many at once as torch has threads, or MOST; COUNT receives, in the caller's thread, what it yields.
 
-    Many small matrix products are faster apart than by threads that wait for one another at each of them. An interrupt or an
-    error stops the other pieces the next time they yield. On another DEVICE than a CPU one piece follows the other.
+    Many small matrix products are faster in separate threads than split among threads that synchronise at each. An interrupt or an
+    error stops the other pieces when they next yield. On other DEVICEs than a CPU the pieces run one after the other.
     """
     threads = torch.get_num_threads()
     at_once = threads if most is None else min(threads, most)
@@ -41,7 +41,7 @@ def run_in_threads(
 
 
 class _Crew(Generic[Piece]):
-    """Workers that take one piece after the other until none is left, each with so many of torch's THREADS."""
+    """Workers that process pieces from a queue, each with THREADS torch threads."""
 
     def __init__(self, work: Callable[[Piece], Iterator[int]], pieces: Sequence[Piece], threads: int) -> None:
         self.work = work
@@ -49,11 +49,11 @@ class _Crew(Generic[Piece]):
         self.left: SimpleQueue[Piece] = SimpleQueue()
         for piece in pieces:
             self.left.put(piece)
-        self.heard: SimpleQueue[int | None] = SimpleQueue()  # from the helpers; None from each that has ended
+        self.heard: SimpleQueue[int | None] = SimpleQueue()  # from the helpers; each sends None at its end
         self.stop = Event()
 
     def run(self, workers: int) -> Generator[int, None, None]:
-        """What the work of all yields; the caller is one of the WORKERS, as the C library holds memory back for each further one."""
+        """Yield what all workers yield; the caller is one of them, as the C library reserves memory for each further thread."""
         with ThreadPoolExecutor(workers - 1) as pool:
             try:
                 helpers = [pool.submit(self._help) for _ in range(workers - 1)]
@@ -64,7 +64,7 @@ class _Crew(Generic[Piece]):
                 self.stop.set()
 
     def _steps(self) -> Iterator[int]:
-        torch.set_num_threads(self.threads)  # of this one; new ones start with what was set last, so that it must be set back
+        torch.set_num_threads(self.threads)  # per thread; new threads inherit the last value, so the caller must restore it
         while not self.stop.is_set():
             try:
                 piece = self.left.get_nowait()
@@ -86,7 +86,7 @@ class _Crew(Generic[Piece]):
             self.heard.put(None)
 
     def _news(self, helpers: int) -> Iterator[int]:
-        """What the caller's own steps yield and, between and after them, what the helpers' do until each has ended."""
+        """Yield the caller's own steps and, between and after them, the helpers' until each has ended."""
         for done in chain(self._steps(), [None]):
             if done is not None:
                 yield done

@@ -155,7 +155,7 @@ def test_a_mix_that_cannot_be_is_refused(change: str, message: str) -> None:
 
 
 def test_a_mix_of_one_stage_is_refused() -> None:
-    with pytest.raises(UsageError, match="'mix' asks for two or more stages with a turn"):
+    with pytest.raises(UsageError, match="'mix' needs two or more stages with a turn"):
         load_recipe("sbert", ["mix.combine=average"])
 
 

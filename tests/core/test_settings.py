@@ -54,7 +54,7 @@ def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expec
     ],
 )
 def test_an_unknown_variable_is_refused_with_the_nearest_one(variable: str, hint: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"{variable} is no setting") as caught:
+    with pytest.raises(UsageError, match=f"{variable} is not a setting") as caught:
         load_settings({}, environment={variable: "x"}, folder=tmp_path)
     assert caught.value.hint.startswith(hint)
 
