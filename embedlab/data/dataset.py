@@ -1,4 +1,4 @@
-"""What a dataset is: its columns, its splits, where their rows may be found, and what opening one gives."""
+"""Datasets: their columns, their splits, the sources of their rows, and the result of opening one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = MappingProxyType(
         "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
     }
 )
-LABELS = ("label", "source")  # columns of text that hold no sentence
+LABELS = ("label", "source")  # text columns that are not sentences
 CLASS_COLUMN: Mapping[DatasetKind, str] = MappingProxyType(
     {
         "nli": "label",
@@ -44,7 +44,7 @@ CLASS_COLUMN: Mapping[DatasetKind, str] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedRows:
-    """What reading files gives: a frame with the columns of its kind, and how many rows were left out for which reason."""
+    """The result of reading files: a frame with the columns of its kind, and the number of skipped rows by reason."""
 
     frame: pl.DataFrame
     skipped: Mapping[str, int] = field(default_factory=dict)
@@ -52,11 +52,11 @@ class ParsedRows:
 
 @dataclass(frozen=True, kw_only=True)
 class FileLayout:
-    """One way in which a split lies in a data folder: all FILES (relative to it) must be there."""
+    """One file layout of a split in a data folder: all FILES (relative to it) must exist."""
 
     files: tuple[str, ...]
     read: Callable[[Sequence[Path]], ParsedRows]
-    write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None  # the text of each file, for the layout that `data get` fills
+    write: Callable[[pl.DataFrame], tuple[str, ...]] | None = None  # returns the text of each file, for the layout that `data get` writes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class HubSource:
     repository: str
     revision: str
     split: str
-    columns: Mapping[str, str]  # our column → theirs; a column that they lack is null
+    columns: Mapping[str, str]  # our column → theirs; a column missing there is null
     labels: tuple[str, ...] = ()  # class names by their index; another index, such as −1, means unlabelled
 
 
@@ -76,7 +76,7 @@ class Expected:
 
     rows: int
     classes: Mapping[str, int] | None = None
-    empty: int | None = 0  # None: no published file could be counted
+    empty: int | None = 0  # None: unknown, no published file was available
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,32 +84,32 @@ class Split:
     """One split of a dataset: the layouts to try in this order, then the hub."""
 
     layouts: tuple[FileLayout, ...]
-    expected: Expected | None  # None: no published count could be checked
+    expected: Expected | None  # None: no published count is known
     hub: HubSource | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # one object a corpus: hashed by identity, as its mappings have no hash
+@dataclass(frozen=True, kw_only=True, eq=False)  # one object per corpus: hashed by identity, as its mappings cannot be hashed
 class Dataset:
     """A corpus under the name that a user types."""
 
     name: str
     kind: DatasetKind
     summary: str
-    home: str  # where its owners publish it
+    home: str  # the page where its owners publish it
     splits: Mapping[str, Split]
     gold_range: tuple[float, float] = (0.0, 5.0)  # of an STS dataset
-    unit: int = 1  # rows in a row that belong together: 2 where they are the sentences of pairs
+    unit: int = 1  # number of consecutive rows that belong together: 2 for the sentences of pairs
 
     @property
     def default_split(self) -> str:
-        """The split meant when none is named: test for STS, otherwise train."""
+        """Return the split used when none is named: test for STS, otherwise train."""
         wanted = "test" if self.kind == "sts" else "train"
         return wanted if wanted in self.splits else next(iter(self.splits))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetState:
-    """Where rows came from and what is to be said beside every number made from them."""
+    """The origin of rows and what every number made from them must mention."""
 
     name: str
     split: str
@@ -117,10 +117,10 @@ class DatasetState:
     expected_rows: int | None
     origin: DatasetOrigin
     partial: bool = False  # other rows than the full corpus, allowed by the user
-    sample: bool = False  # generated: no number made from them is about real language
+    sample: bool = False  # generated: numbers made from it say nothing about real language
     revision: str | None = None  # "repository@revision" of rows from the hub, or of files that `data get` made of it
     sha256: Mapping[str, str] = field(default_factory=dict)  # file → hash
-    skipped: Mapping[str, int] = field(default_factory=dict)  # reason → rows left out
+    skipped: Mapping[str, int] = field(default_factory=dict)  # reason → skipped rows
     empty: int = 0  # rows with an empty sentence
 
 

@@ -1,6 +1,6 @@
 """Dictionary definitions: any file with a word, a tab and its definition on each line.
 
-Columns: word, definition. A word stands once for each of its definitions. The splits are by word: about eight tenths of
+Columns: word, definition. A word has one row per definition. The splits are by word: about eight tenths of
 the words are in train, one tenth each in dev and test; "all" holds every row.
 """
 
@@ -20,16 +20,16 @@ WORD_SPLITS = (*get_args(WordSplit), "all")
 
 
 def split_of(word: str) -> WordSplit:
-    """The split that a word is in, whatever file it stands in: by a hash, so that nothing need be remembered.
+    """Return the split of a word by its hash: the same in every file, without any stored list.
 
-    Upper and lower case are one word, as they are to an uncased encoder: no token is in two splits.
+    Case is ignored, as by an uncased encoder: no token is in two splits.
     """
     tenth = int.from_bytes(blake2b(word.casefold().encode(), digest_size=8).digest(), "big") % 10
     return "train" if tenth < 8 else "dev" if tenth == 8 else "test"
 
 
 def read_definitions(paths: Sequence[Path], *, split: str = "all") -> ParsedRows:
-    """The definitions of one file whose word is in SPLIT, in its order; an empty word or definition is an error at its line."""
+    """Return the definitions of one file whose word is in SPLIT, in order; an empty word or definition is an error at its line."""
     (path,) = paths
     status = path.stat()
     return ParsedRows(frame=of_split(_read_file(path, status.st_size, status.st_mtime_ns), split))
@@ -37,7 +37,7 @@ def read_definitions(paths: Sequence[Path], *, split: str = "all") -> ParsedRows
 
 @lru_cache(maxsize=1)  # several splits are opened one after the other, and again for each model
 def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
-    """All definitions of a file of that size, last modified at that time."""
+    """Return all definitions of a file of that size, last modified at that time."""
     frame = read_fields(path, (0, 1), line_shape="a word and its definition", fields=(2,)).rename({"0": "word", "1": "definition"})
     for column in ("word", "definition"):
         empty = frame.filter(pl.col(column).str.strip_chars() == "")
@@ -47,7 +47,7 @@ def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
 
 
 def of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:
-    """The rows of FRAME whose word is in SPLIT."""
+    """Return the rows of FRAME whose word is in SPLIT."""
     if split == "all":
         return frame
     words = frame["word"].unique()

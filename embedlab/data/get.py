@@ -1,4 +1,4 @@
-"""Fetches corpora from the hub into a data folder, in the very layout that the readers read."""
+"""Fetch corpora from the hub into a data folder, in the layout that the readers expect."""
 
 from pathlib import Path
 
@@ -10,24 +10,24 @@ from embedlab.data.hub import read_hub
 from embedlab.data.manifest import is_partial
 
 
-def is_here(split: Split, folder: Path) -> bool:
-    """Whether the files of one of the split's layouts lie in the folder."""
+def is_in_folder(split: Split, folder: Path) -> bool:
+    """Return whether the folder contains the files of one of the split's layouts."""
     return any(all((folder / file).is_file() for file in layout.files) for layout in split.layouts)
 
 
 def is_fetchable(dataset: Dataset) -> bool:
-    """Whether every split of the dataset is on the hub."""
+    """Return whether every split of the dataset is on the hub."""
     return all(split.hub is not None for split in dataset.splits.values())
 
 
 def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> list[Path]:
-    """Fill FOLDER with the splits of a dataset that it lacks, and tell which files were written.
+    """Write the missing splits of a dataset to FOLDER, and return the written files.
 
-    The rows are checked against the manifest before anything is written; a split that is there already is left alone.
+    The rows are checked against the manifest before anything is written; existing splits stay unchanged.
     """
-    absent = {name: split for name, split in dataset.splits.items() if not is_here(split, folder)}
+    absent = {name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)}
     if absent and offline:
-        raise MissingError(f"--offline forbids fetching {dataset.name!r} ({next(iter(absent))})", hint="leave --offline away")
+        raise MissingError(f"--offline forbids fetching {dataset.name!r} ({next(iter(absent))})", hint="remove --offline")
     return [path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)]
 
 

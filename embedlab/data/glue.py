@@ -1,4 +1,4 @@
-"""GLUE's classification tasks in the folders that GLUE hands out.
+"""GLUE's classification tasks in GLUE's own folder layout.
 
 Columns: sentence, label; of pairs: sentence1, sentence2, label, which is null in the test splits. STS-B is the dataset `sts-benchmark`.
 """
@@ -16,33 +16,33 @@ from embedlab.data.text_file import bad_line, read_fields
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Where a task's file has its sentences and label: names in a header line, or positions where there is none."""
+    """The columns of sentences and label in a task's file: names in a header line, or positions without one."""
 
     sentences: tuple[str | int, ...]
-    label: str | int | None  # None: test labels are GLUE's own
-    count: int = 0  # of all columns, where no header line tells it
+    label: str | int | None  # None: GLUE does not publish test labels
+    count: int = 0  # of all columns, for files without a header line
 
 
 def read_glue(paths: Sequence[Path], *, columns: Columns, labels: Sequence[str]) -> ParsedRows:
-    """The rows of a tab-separated file in its order; a label that is none of LABELS is an error at its line."""
+    """Return the rows of a tab-separated file in order; a label that is not in LABELS is an error at its line."""
     (path,) = paths
     wanted = [*columns.sentences, *([columns.label] if columns.label is not None else [])]
     frame = read_fields(path, wanted, line_shape=", ".join(map(str, wanted)), fields=(columns.count,))
     names = ["sentence"] if len(columns.sentences) == 1 else ["sentence1", "sentence2"]
-    # One selection, not a renaming: QNLI's second text is called "sentence" in the file.
+    # One selection instead of a renaming: QNLI's second text is called "sentence" in the file.
     rows = frame.select(
         "line",
         *(pl.col(str(theirs)).str.strip_chars().alias(ours) for theirs, ours in zip(columns.sentences, names, strict=True)),
         (pl.col(str(columns.label)).str.strip_chars() if columns.label is not None else pl.lit(None, pl.String)).alias("label"),
     )
-    wrong = rows.filter(~pl.col("label").is_in(labels))  # null is neither in nor out
+    wrong = rows.filter(~pl.col("label").is_in(labels))  # null is neither in the labels nor outside them
     if not wrong.is_empty():
         raise bad_line(path, wrong["line"][0], f"label {wrong['label'][0]!r} is none of {', '.join(labels)}")
     return ParsedRows(frame=rows.select(*names, "label"))
 
 
-Counts = Mapping[str, int] | int  # rows of each class, or rows where the balance could not be checked
-_AT_HAND = ("CoLA", "SST-2", "MRPC", "RTE", "WNLI")  # whose published files hold no empty sentence
+Counts = Mapping[str, int] | int  # rows of each class, or the total where the balance is unknown
+_AT_HAND = ("CoLA", "SST-2", "MRPC", "RTE", "WNLI")  # whose published files have no empty sentence
 _BINARY = ("0", "1")
 _ENTAILMENT = ("entailment", "not_entailment")
 
@@ -57,7 +57,7 @@ def _task(
     unlabelled: Columns | None = None,
     **counts: Counts,
 ) -> Dataset:
-    """A task whose FILES, several where one may stand for another, hold its splits; its test files may have columns of their own."""
+    """Return a task whose splits are in FILES, several where they are alternatives; its test files may have other columns."""
     test_columns = replace(unlabelled or columns, label=None)
 
     def split(split_name: str, names: str | tuple[str, ...]) -> Split:
@@ -107,10 +107,10 @@ DATASETS = (
     _task(
         "glue-mrpc",
         "MRPC",
-        "news sentences, paraphrases or not, as GLUE parts them (Dolan 2005)",
+        "news sentences, paraphrases or not, in GLUE's splits (Dolan 2005)",
         Columns(sentences=("#1 String", "#2 String"), label="Quality"),
         _BINARY,
-        {**_FILES, "test": ("test.tsv", "msr_paraphrase_test.txt")},  # GLUE's script makes the first of the second
+        {**_FILES, "test": ("test.tsv", "msr_paraphrase_test.txt")},  # GLUE's script makes the first from the second
         train={"0": 1_194, "1": 2_474},
         dev={"0": 129, "1": 279},
         test=1_725,
@@ -151,7 +151,7 @@ DATASETS = (
     _task(
         "glue-qqp",
         "QQP",
-        "Quora question pairs that ask the same or not, as GLUE parts them",
+        "Quora question pairs, duplicates or not, in GLUE's splits",
         Columns(sentences=("question1", "question2"), label="is_duplicate"),
         _BINARY,
         _FILES,

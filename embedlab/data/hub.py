@@ -14,7 +14,7 @@ from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource,
 
 
 def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
-    """The rows of a split on the hub in our columns; unlabelled rows are left out and counted."""
+    """Return the rows of a split on the hub in our columns; unlabelled rows are skipped and counted."""
     loaded = _load(hub)
     absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
     if absent:
@@ -34,14 +34,14 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
 
 @cache
 def is_reachable() -> bool:
-    """Whether the hub answers; asked once, because its client tries for half a minute before each dataset."""
+    """Return whether the hub answers; cached, because its client retries for half a minute for each dataset."""
     from huggingface_hub import constants
 
     try:
         with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=5):
             pass
     except HTTPError:
-        return True  # a refusal is an answer
+        return True  # a refusal is also an answer
     except OSError:
         return False
     return True
@@ -71,12 +71,12 @@ def _load(hub: HubSource) -> pl.DataFrame:
 
 
 def _address(repository: str) -> str:
-    """What its client takes for the hub's REPOSITORY and nothing else: by its bare name a folder here would come first."""
+    """Return an address that the client resolves to the hub's REPOSITORY only: for a bare name a local folder would win."""
     return f"hf://datasets/{repository}" if Path(repository).exists() and not Path(repository).is_absolute() else repository
 
 
 def _check_revision(hub: HubSource, files: Sequence[str]) -> None:
-    """Refuse rows of another revision: without a network the client takes whichever it finds in its cache."""
+    """Refuse rows of another revision: without a network the client uses any revision in its cache."""
     revisions = {part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)}
     if revisions - {hub.revision}:
         found = min(revisions - {hub.revision})

@@ -6,7 +6,7 @@ A word is written "singular/plural" or "chasing/chased" where its second form is
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # every concept is itself only, which makes look-ups fast
+@dataclass(frozen=True, kw_only=True, eq=False)  # concepts are equal by identity, which makes look-ups fast
 class Concept:
     """One meaning: its synonyms and their second forms (plural of a noun, participle of an action)."""
 
@@ -26,11 +26,11 @@ class Concept:
 
     @property
     def root(self) -> "Concept":
-        """The broadest concept that this one is a kind of."""
+        """The broadest concept above this one."""
         return self.broader.root if self.broader else self
 
     def covers(self, other: "Concept") -> bool:
-        """Whether whatever is OTHER is also this."""
+        """Return whether OTHER is this concept or a kind of it."""
         return self == other or self in other.ancestors
 
 
@@ -73,7 +73,7 @@ calling shouting
   laughing giggling
 """
 
-# What people do with things: an action, then the kind of thing after ">".
+# Actions on things: an action, then the kind of thing after ">".
 _HANDLING = """
 eating devouring > snack
 cooking preparing > snack
@@ -88,7 +88,7 @@ reading perusing > text
 writing composing > text
 """
 
-# What one does to another: these can be told in the passive, and who does it to whom matters.
+# Actions between two agents: these also occur in the passive, and the roles matter.
 _ENCOUNTERS = """
 chasing/chased pursuing/pursued
 hugging/hugged embracing/embraced
@@ -119,7 +119,7 @@ thing object
     book volume
 """
 
-# The two top places exclude each other.
+# The two top places are mutually exclusive.
 _PLACES = """
 outdoors outside
   park garden
@@ -164,7 +164,7 @@ def _concept(line: str, broader: Concept | None = None) -> Concept:
 
 
 def _tree(text: str) -> dict[str, Concept]:
-    """The concepts of an indented table by name; two blanks are one step down."""
+    """Return the concepts of an indented table by name; two blanks are one level."""
     found: dict[str, Concept] = {}
     path: list[Concept] = []
     for line in text.strip().splitlines():
@@ -177,7 +177,7 @@ def _tree(text: str) -> dict[str, Concept]:
 
 
 def leaves(concepts: dict[str, Concept]) -> tuple[Concept, ...]:
-    """The concepts that nothing narrower exists for."""
+    """Return the concepts that have no narrower one."""
     return tuple(concept for concept in concepts.values() if concept not in NARROWER)
 
 

@@ -1,4 +1,4 @@
-"""Whether the rows that were found are the whole corpus: counts, class balance and hashes of the files."""
+"""Check that rows are the whole corpus: counts, class balance and hashes of the files."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, LABELS, DatasetKind, Ex
 
 
 def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | None:
-    """Rows per class (per source for STS), or None where the kind has no classes or none is known."""
+    """Return the rows per class (per source for STS), or None where the kind has no classes or none is known."""
     column = CLASS_COLUMN.get(kind)
     if column is None or frame[column].null_count():
         return None
@@ -18,14 +18,14 @@ def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | Non
 
 
 def empty_rows(kind: DatasetKind, frame: pl.DataFrame) -> pl.DataFrame:
-    """The numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one column, `row`."""
+    """Return the numbers, from 1, of the rows of FRAME in which a sentence is empty or blank: one column, `row`."""
     texts = [name for name, dtype in COLUMNS[kind].items() if dtype == pl.String and name not in LABELS and name in frame.columns]
     is_empty = pl.any_horizontal(pl.lit(False), *(pl.col(name).str.strip_chars() == "" for name in texts))
     return frame.with_row_index("row", offset=1).filter(is_empty).select("row")
 
 
 def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expected) -> list[str]:
-    """What is odd about FRAME, in words with the expected and the found counts; empty when it is the whole corpus."""
+    """Return how FRAME differs from the whole corpus, with the expected and the found counts; empty if it does not."""
     found = class_counts(kind, frame)
     odd = [] if len(frame) == expected.rows else [f"{len(frame):,} rows instead of {expected.rows:,}"]
     if expected.classes and found is not None and found != expected.classes:
@@ -37,12 +37,12 @@ def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expecte
 
 
 def is_partial(label: str, kind: DatasetKind, frame: pl.DataFrame, expected: Expected | None, *, allow_partial: bool) -> bool:
-    """Whether FRAME is something else than the whole corpus; refused with the counts unless that is allowed."""
+    """Return whether FRAME differs from the whole corpus; a difference is an error unless it is allowed."""
     odd = corpus_differences(kind, frame, expected) if expected else []
     if odd and not allow_partial:
         raise MissingError(
             f"{label} is truncated or odd: it has {', '.join(odd)}",
-            hint="get the whole corpus, or use what is here with --allow-partial: every number made from it is marked partial",
+            hint="get the whole corpus, or use these rows with --allow-partial: every number made from it is marked partial",
         )
     return bool(odd)
 

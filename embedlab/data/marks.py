@@ -1,20 +1,20 @@
-"""The marks of numbers made from data that is not the whole corpus, or not real."""
+"""Marks of numbers made from data that is partial or generated."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # whoever shows stored numbers needs no polars
+if TYPE_CHECKING:  # showing stored numbers needs no polars
     from embedlab.data.dataset import DatasetState
 
 PARTIAL, SAMPLE = "partial", "sample"
 
 
 def data_marks(states: "Iterable[DatasetState]") -> tuple[str, ...]:
-    """The marks of every number made from data in these STATES."""
+    """Return the marks of every number made from data in these STATES."""
     states = list(states)
     return marks_of(is_partial=any(state.partial for state in states), is_sample=any(state.sample for state in states))
 
 
 def marks_of(*, is_partial: bool, is_sample: bool) -> tuple[str, ...]:
-    """The marks of data that is partial, or generated."""
+    """Return the marks of partial or generated data."""
     return tuple(mark for mark, holds in ((PARTIAL, is_partial), (SAMPLE, is_sample)) if holds)

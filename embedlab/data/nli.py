@@ -1,7 +1,7 @@
 """Natural language inference: SNLI, MultiNLI and the counterfactually revised SNLI.
 
-Columns: premise, hypothesis, label (entailment, neutral or contradiction). Pairs that the annotators did not agree on carry the
-label "-"; they are left out and counted.
+Columns: premise, hypothesis, label (entailment, neutral or contradiction). Pairs without agreement among the annotators have the
+label "-"; they are skipped and counted.
 """
 
 import json
@@ -22,12 +22,12 @@ _NO_LABEL = "label '-'"
 
 
 def read_jsonl(paths: Sequence[Path]) -> ParsedRows:
-    """Pairs of a file with one JSON object a line, whose keys are gold_label, sentence1 and sentence2 among any others."""
+    """Return the pairs of a file with one JSON object a line, whose keys include gold_label, sentence1 and sentence2."""
     (path,) = paths
     with path.open("rb") as file:
         is_marked = file.read(len(BOM_UTF8)) == BOM_UTF8
     try:
-        # polars takes a byte order mark for a broken line.
+        # polars reads a byte order mark as a broken line.
         frame = pl.read_ndjson(read_text(path).encode() if is_marked else path.read_bytes(), schema=dict.fromkeys(_FIELDS, pl.String))
     except pl.exceptions.PolarsError:
         frame = None  # polars does not name the line
@@ -37,20 +37,20 @@ def read_jsonl(paths: Sequence[Path]) -> ParsedRows:
 
 
 def _is_sound(frame: pl.DataFrame) -> bool:
-    """Whether each row has its texts and a known label."""
+    """Return whether each row has its texts and a known label."""
     if frame.is_empty() or sum(frame.null_count().row(0)) or not frame["gold_label"].is_in(_LABELS).all():
         return False
     return not frame.select(pl.any_horizontal(pl.all().str.contains("\0", literal=True)).any()).item()
 
 
 def write_jsonl(frame: pl.DataFrame) -> tuple[str, ...]:
-    """The text of the file that `read_jsonl` reads back."""
+    """Return the text of a file that `read_jsonl` reads back."""
     theirs = {ours: name for name, ours in _FIELDS.items()}
     return (frame.rename(theirs).select(sorted(_FIELDS)).write_ndjson(),)
 
 
 def read_tsv(paths: Sequence[Path]) -> ParsedRows:
-    """Pairs of a tab-separated file with the header sentence1, sentence2, gold_label."""
+    """Return the pairs of a tab-separated file with the header sentence1, sentence2, gold_label."""
     (path,) = paths
     frame = read_fields(path, list(_FIELDS), line_shape="sentence1, sentence2, gold_label")
     wrong = frame.filter(~pl.col("gold_label").is_in(_LABELS))
@@ -60,10 +60,10 @@ def read_tsv(paths: Sequence[Path]) -> ParsedRows:
 
 
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
-    """The JSON object that the LINE of a file holds; anything else is an error at its number."""
+    """Return the JSON object in the LINE of a file; anything else is an error at its number."""
 
     def refuse(name: str) -> None:
-        raise bad_line(path, number, f"{name} is not JSON")  # Python writes it all the same
+        raise bad_line(path, number, f"{name} is not JSON")  # Python's json module writes it nevertheless
 
     try:
         row = json.loads(line, parse_constant=refuse)
@@ -72,7 +72,7 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
         raise bad_line(path, number, f"broken JSON at character {error.pos + 1}: {what}") from error
     except RecursionError as error:
         raise bad_line(path, number, "its JSON is nested too deep") from error
-    except ValueError as error:  # Python reads no integer of more than 4,300 digits
+    except ValueError as error:  # Python refuses integers of more than 4,300 digits
         raise bad_line(path, number, "a number with too many digits") from error
     if not isinstance(row, dict):
         raise bad_line(path, number, "not a JSON object")
@@ -83,7 +83,7 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _labelled(frame: pl.DataFrame) -> ParsedRows:
-    """The pairs with a label; the others are counted."""
+    """Return the pairs with a label; the others are counted."""
     labelled = frame.filter(pl.col("gold_label") != "-")
     skipped = len(frame) - len(labelled)
     return ParsedRows(
@@ -93,7 +93,7 @@ def _labelled(frame: pl.DataFrame) -> ParsedRows:
 
 
 def _jsonl_fault(path: Path) -> MissingError:
-    """What is wrong with a file, found line by line: polars names no line, and passes over blank ones without counting them."""
+    """Find the fault of a file line by line: polars names no line, and skips blank ones without counting them."""
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue

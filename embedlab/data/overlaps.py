@@ -1,4 +1,4 @@
-"""What a training set shares with an evaluation set, so that no report hides it."""
+"""Overlaps between training sets and evaluation sets, so that no report hides them."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -27,28 +27,28 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: spre
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownText:
-    """The sentences and pairs of a training set as numbers: 8 bytes each, the same on every machine."""
+    """The sentences and pairs of a training set as hashes: 8 bytes each, the same on every machine."""
 
     sentences: SortedKeys
     pairs: SortedKeys
 
     @classmethod
     def of(cls, frames: Iterable[pl.DataFrame]) -> Self:
-        """All the rows of FRAMES."""
+        """Return the text of all rows of FRAMES."""
         keys = [_keys(frame) for frame in frames]
         # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
         pairs = [_pair_keys(one[:, 0], one[:, other]) for one in keys for other in range(1, one.shape[1])]
         return cls(sentences=_distinct([one.ravel() for one in keys]), pairs=_distinct(pairs))
 
     def __or__(self, other: Self) -> Self:
-        """What is in either."""
+        """Return the union."""
         return type(self)(
             sentences=_distinct([self.sentences, other.sentences]),
             pairs=_distinct([self.pairs, other.pairs]),
         )
 
     def overlap(self, frame: pl.DataFrame) -> Overlap:
-        """What an evaluation set's rows share with this text."""
+        """Return the overlap of an evaluation set's rows with this text."""
         keys = _keys(frame)
         has_words = _has_words(keys)
         distinct, has_pairs = np.unique(keys[has_words]), keys.shape[1] == 2
@@ -61,7 +61,7 @@ class KnownText:
         )
 
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
-        """The same of each row of a frame of pairs by itself."""
+        """Return the overlap of each row of a frame of pairs."""
         keys = _keys(frame)
         counted = _has_words(keys)
         is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & counted.all(axis=1)
@@ -86,7 +86,7 @@ class KnownText:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What `write` wrote; a damaged file is a MissingError."""
+        """Read what `write` wrote; a damaged file is a MissingError."""
         try:
             frame = pl.read_parquet(BytesIO(read_sealed(path, hint=_REMADE)))
             parts = [frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy() for is_pair in (False, True)]
@@ -96,12 +96,12 @@ class KnownText:
 
 
 def overlap(training: Part, evaluation: Part) -> Overlap:
-    """What the evaluation set shares with the training set, by whole sentences and by pairs."""
+    """Return the overlap of the evaluation set with the training set, by whole sentences and by pairs."""
     return KnownText.of([training.frame]).overlap(evaluation.frame)
 
 
 def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
-    """Every training set against every evaluation set.
+    """Return the overlap of every training set with every evaluation set.
 
     Columns: training, evaluation (each "name:split"), sentences, shared_sentences, pairs, shared_pairs.
     """
@@ -114,24 +114,24 @@ def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.D
 
 
 def sentence_columns(frame: pl.DataFrame) -> list[str]:
-    """The columns that hold sentences, in order."""
+    """Return the columns of sentences, in order."""
     names = ("premise", "hypothesis", "sentence1", "sentence2", "sentence", "definition", "anchor", "positive", "negative")
     return [name for name in names if name in frame.columns]
 
 
 def text_keys(frame: pl.DataFrame) -> SortedKeys:
-    """The number of each row's first and last sentence, twice the same where it has one; (rows, 2), the same on every machine."""
+    """Return the hashes of each row's first and last sentence, twice the same for a single one; (rows, 2), the same on every machine."""
     keys = _keys(frame)
     return keys[:, [0, -1]]
 
 
 def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
-    """FRAME with its sentences' numbers in columns text_key0, text_key1: its subsets need not be read as text again."""
+    """Return FRAME with its sentences' hashes in columns text_key0, text_key1, so that subsets need not be hashed again."""
     return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T))
 
 
 def _keys(frame: pl.DataFrame) -> SortedKeys:
-    """The sentence columns as comparable numbers, (rows, columns); each distinct sentence is normalised once."""
+    """Return the hashes of the sentence columns, (rows, columns); each distinct sentence is normalised once."""
     if f"{_COLUMN}0" in frame.columns:
         return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
     texts = [frame[name].to_list() for name in sentence_columns(frame)]
@@ -141,7 +141,7 @@ def _keys(frame: pl.DataFrame) -> SortedKeys:
 
 
 def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
-    """Which KEYS are of sentences with a word; the others have one key, which the text kept with a run may hold: it says nothing."""
+    """Return which KEYS belong to sentences with a word; all others share one key, whose presence in a stored text means nothing."""
     found: NDArray[np.bool_] = keys != np.uint64(_key(""))
     return found
 
@@ -151,7 +151,7 @@ def _key(text: str) -> int:
 
 
 def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
-    """One number for each unordered pair."""
+    """Return one hash for each unordered pair."""
     return np.minimum(first, second) * _MIX + np.maximum(first, second)
 
 
@@ -160,7 +160,7 @@ def _count_in(keys: SortedKeys, known: SortedKeys) -> int:
 
 
 def _is_in(keys: SortedKeys, known: SortedKeys) -> NDArray[np.bool_]:
-    """Whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
+    """Return whether each of KEYS is among the sorted KNOWN ones, of which there may be a million."""
     if not len(known):
         return np.zeros(keys.shape, dtype=bool)
     found: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys

@@ -1,4 +1,4 @@
-"""A user's own file wherever a dataset name is: read as the kind of data that is asked for."""
+"""Open a user's own file where a dataset name is expected, as the requested kind of data."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +13,9 @@ from embedlab.data.triplets import read_triplets
 
 
 def open_own_file(path: Path, kind: DatasetKind = "sts", split: str | None = None) -> Part:
-    """The rows of the file at PATH: definitions, plain sentences or triplets where that KIND is asked for, otherwise pairs.
+    """Return the rows of the file at PATH: definitions, plain sentences or triplets for that KIND, otherwise pairs.
 
-    Definitions are parted by word into SPLIT (default: all); other files are one whole.
+    Definitions are split by word into SPLIT (default: all); other files have no splits.
     """
     readers: dict[DatasetKind, Callable[[], ParsedRows]] = {
         "definitions": lambda: read_definitions([path], split=_word_split(split)),

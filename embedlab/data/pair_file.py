@@ -1,6 +1,6 @@
-"""A user's own pairs in a TSV, CSV, JSONL or parquet file, usable wherever a dataset name is.
+"""A user's own pairs in a TSV, CSV, JSONL or parquet file, usable instead of a dataset name.
 
-Columns: sentence1, sentence2, score and, if wanted, source. The score may be on any scale; a pair without one is left out and counted.
+Columns: sentence1, sentence2, score and optionally source. The score may have any scale; a pair without one is skipped and counted.
 """
 
 import re
@@ -17,18 +17,18 @@ from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
-_PLACE = "line of the file"  # a column of our own beside the user's
+_PLACE = "line of the file"  # a column that we add to the user's
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # polars reads half of a surrogate pair as a NUL character
 _REQUIRED = ("sentence1", "sentence2", "score")
 
 
 def is_pair_file(name: str) -> bool:
-    """Whether a dataset's NAME is a path: it holds a slash or ends like a file of pairs."""
+    """Return whether a dataset's NAME is a path: it contains a slash or has a suffix of pair files."""
     return "/" in name or name.lower().endswith(_SUFFIXES)
 
 
 def open_pair_file(path: Path) -> Part:
-    """The pairs of the file at PATH; faults are told with the line of the file, or the row of a parquet file, counted from 1."""
+    """Return the pairs of the file at PATH; errors name the line of the file, or the row of a parquet file, counted from 1."""
     frame = _read(path)
     found = [name for name in frame.columns if name != _PLACE]
     absent = [name for name in _REQUIRED if name not in frame.columns]
@@ -77,7 +77,7 @@ def _read(path: Path) -> pl.DataFrame:
                 return _read_jsonl(path)
             case ".csv":
                 return _table(path, list(read_csv_rows(path)))
-            case ".tsv":  # quotes are text here, as in the corpora
+            case ".tsv":  # quotes are literal, as in the corpora
                 return _table(path, [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)])
     except pl.exceptions.PolarsError as error:
         raise MissingError(
@@ -87,7 +87,7 @@ def _read(path: Path) -> pl.DataFrame:
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
-    """The objects of a file, one a line; polars names no line, so a file it cannot read is read again line by line."""
+    """Read the objects of a file, one a line; polars names no line, so a file that it cannot read is read again line by line."""
     lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
     for number, line in lines:
         if _ODD_ESCAPE.search(line) or not line.lstrip().startswith("{"):
@@ -102,12 +102,12 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:
-    """The ROWS below a header as text, each with its line; fields that a row lacks at its end are blank."""
+    """Return the ROWS below a header as text, each with its line; missing fields at the end of a row are blank."""
     while len(rows) > 1 and not any(rows[-1][1]):
         rows = rows[:-1]
     header = [name.strip() for name in rows[0][1]]
     if twice := next((name for name in header if header.count(name) > 1), None):
-        raise bad_line(path, rows[0][0], f"column {twice!r} is there twice")
+        raise bad_line(path, rows[0][0], f"column {twice!r} occurs twice")
     needed = max((header.index(name) + 1 for name in ("sentence1", "sentence2") if name in header), default=0)
     for line, row in rows[1:]:
         if len(row) > len(header) or (any(row) and len(row) < needed):

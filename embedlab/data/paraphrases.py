@@ -1,6 +1,6 @@
-"""Question pairs that ask the same or not: Quora's, in the files of the CS224N course.
+"""Quora question pairs, duplicates or not, in the files of the CS224N course.
 
-Columns: sentence1, sentence2, is_duplicate (0 or 1), or sentence for the questions alone. A pair without a label is left out and counted.
+Columns: sentence1, sentence2, is_duplicate (0 or 1), or sentence for the questions alone. A pair without a label is skipped and counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _COLUMNS = COLUMNS["paraphrases"]
 
 
 def read_quora(paths: Sequence[Path]) -> ParsedRows:
-    """The pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
+    """Return the pairs of a tab-separated file with the columns sentence1, sentence2 and is_duplicate, written 0.0 or 1.0."""
     (path,) = paths
     frame = read_fields(path, list(_COLUMNS), line_shape="id, sentence1, sentence2, is_duplicate")
     labels = numbers(path, frame["is_duplicate"], frame["line"], 0, 1, "is_duplicate", is_class=True).cast(pl.Int8)
@@ -26,7 +26,7 @@ def read_quora(paths: Sequence[Path]) -> ParsedRows:
 
 
 def read_questions(paths: Sequence[Path]) -> ParsedRows:
-    """Both questions of every labelled pair of the same file, as plain sentences."""
+    """Return both questions of every labelled pair of the same file, as plain sentences."""
     pairs = read_quora(paths)
     return ParsedRows(frame=both_sentences(pairs.frame), skipped=pairs.skipped)
 
@@ -42,7 +42,7 @@ DATASETS = (
     Dataset(
         name="paraphrases",
         kind="paraphrases",
-        summary="Quora question pairs as the CS224N course parts them",
+        summary="Quora question pairs in the splits of the CS224N course",
         home="https://web.stanford.edu/class/cs224n",
         splits={"train": _quora("train", 141_498), "dev": _quora("dev", 20_212, {"0": 12_627, "1": 7_585})},
     ),

@@ -1,7 +1,7 @@
 """Probing tasks in SentEval's file format: split TAB label TAB tokens, all three splits in one file.
 
-Columns: sentence, label. SentEval's ten tasks have their published counts; any other folder of such files is a suite under its own
-name: `probing_gum` in the data folder is `gum-probing`, and never "SentEval"; so is the folder of `probing:DIR`, wherever it is.
+Columns: sentence, label. SentEval's ten tasks have their published counts; any other folder of such files is a suite with its own
+name: `probing_gum` in the data folder is `gum-probing`, never "SentEval"; the folder of `probing:DIR` may be anywhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ PROBING_SPLITS: Mapping[str, str] = {"train": "tr", "dev": "va", "test": "te"}
 _HOME = "https://github.com/facebookresearch/SentEval, data/probing"
 _FOLDERS = ("SentEval/probing", "probing")
 _ROWS = {"train": 100_000, "dev": 10_000, "test": 10_000}
-# The stand-in that is derived from the GUM treebank: rows of train, dev and test.
+# The substitute derived from the GUM treebank: rows of train, dev and test.
 _GUM = "probing_gum"
 _GUM_ROWS = {
     "bigram-shift": (7_620, 829, 945),
@@ -51,7 +51,7 @@ _SUMMARIES = {
 
 
 def read_probing(paths: Sequence[Path], *, split: str) -> ParsedRows:
-    """The sentences of one SPLIT ("train", "dev" or "test") of a probing file."""
+    """Return the sentences of one SPLIT ("train", "dev" or "test") of a probing file."""
     (path,) = paths
     status = path.stat()
     rows = _read_file(path, status.st_size, status.st_mtime_ns).filter(pl.col("split") == PROBING_SPLITS[split]).select("sentence", "label")
@@ -62,7 +62,7 @@ def read_probing(paths: Sequence[Path], *, split: str) -> ParsedRows:
 
 @lru_cache(maxsize=1)  # the three splits of a file are opened one after the other
 def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
-    """All lines of a file of that size, last modified at that time: split, label, sentence."""
+    """Return all lines of a file of that size, last modified at that time: split, label, sentence."""
     frame = read_fields(path, (0, 1, 2), line_shape="split, label and tokens", fields=(3,)).rename(
         {"0": "split", "1": "label", "2": "sentence"}
     )
@@ -73,29 +73,29 @@ def _read_file(path: Path, size: int, modified_ns: int) -> pl.DataFrame:
 
 
 def suite_names(folder: Path | None) -> list[str]:
-    """The probing suites: SentEval's, and each folder `probing_<name>` in the data FOLDER as `<name>-probing`."""
+    """Return the names of the probing suites: SentEval's, and `<name>-probing` for each folder `probing_<name>` in the data FOLDER."""
     places = sorted(folder.glob("probing_*")) if folder is not None else []
     return [SENTEVAL, *(_own_name(place) for place in places if place.is_dir())]
 
 
 def set_of(name: str) -> str | None:
-    """The suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` of `gum-probing/tree-depth`; None of any other name."""
+    """Return the suite, other than SentEval's, that a NAME is or belongs to: `gum-probing` for `gum-probing/tree-depth`; otherwise None."""
     first = name.partition("/")[0]
     return name if name.startswith(FOLDER_PREFIX) else first if first.endswith("-probing") else None
 
 
 def suite_title(name: str) -> str:
-    """What the evaluation of the suite called NAME is called: that of `probing:DIR` after the folder."""
+    """Return the title of the suite called NAME; for `probing:DIR` it is the folder's name."""
     return _own_name(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve()) if name.startswith(FOLDER_PREFIX) else name
 
 
 def suite_folder(name: str, folder: Path | None) -> Path | None:
-    """The folder that the files of a suite's datasets are relative to: a user's own, or the data FOLDER."""
+    """Return the folder of a suite's files: a user's own, or the data FOLDER."""
     return Path(name.removeprefix(FOLDER_PREFIX)).expanduser().resolve().parent if name.startswith(FOLDER_PREFIX) else folder
 
 
 def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
-    """The tasks of the probing suite called NAME; of one that is no SentEval, a task for each text file that has the format."""
+    """Return the tasks of the probing suite called NAME; without SentEval's names, one for each text file in the format."""
     if name == SENTEVAL:
         return DATASETS
     place = _place(name, folder)
@@ -110,12 +110,12 @@ def suite(name: str, folder: Path | None) -> tuple[Dataset, ...]:
 
 
 def _expected_files(place: Path) -> Sequence[str]:
-    """The files that a suite of a known size must have."""
+    """Return the files that a suite of known size must have."""
     return [f"{task.replace('-', '_')}.txt" for task in _GUM_ROWS] if place.name == _GUM else []
 
 
 def _gum_rows(place: Path, task: str) -> Mapping[str, int] | None:
-    """The size of a task's splits where it is one of the stand-in's."""
+    """Return the size of a task's splits if it belongs to the GUM substitute."""
     return dict(zip(PROBING_SPLITS, _GUM_ROWS[task], strict=True)) if place.name == _GUM and task in _GUM_ROWS else None
 
 
@@ -135,7 +135,7 @@ def _own_name(place: Path) -> str:
 
 
 def _has_format(file: Path) -> bool:
-    """Whether the first line has three fields: a licence beside the tasks has not."""
+    """Return whether the first line has three fields, unlike a licence file next to the tasks."""
     with file.open("rb") as lines:
         return lines.readline().count(b"\t") >= 2
 

@@ -1,4 +1,4 @@
-"""Hashes of the published corpora's files, and what must be said of data that differs from them."""
+"""Hashes of the published corpora's files, and the remarks about data that differs from them."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -8,37 +8,37 @@ from typing import Any, Literal
 Content = Literal["published", "unknown", "unrecorded"]
 
 _TABLE = Path(__file__).with_name("published.tsv")
-# The same file is in folders of other names: in SentEval's own data folder, in the archives of SNLI and MultiNLI.
+# The same file occurs in folders of other names: in SentEval's own data folder, in the archives of SNLI and MultiNLI.
 _FOLDERS = {"downstream/": "SentEval/downstream/", "snli_1.0/": "SNLI/", "multinli_1.0/": "MultiNLI/"}
 
 
 @cache
 def published_hashes() -> Mapping[str, str]:
-    """The sha256 of each published file by its path in a data folder."""
+    """Return the sha256 of each published file by its path in a data folder."""
     _, *lines = _TABLE.read_text(encoding="utf-8").splitlines()
     return dict(line.split("\t") for line in lines)
 
 
 def published_hash(file: str) -> str | None:
-    """The sha256 of the published FILE; None where no published copy was at hand when the table was made."""
+    """Return the sha256 of the published FILE; None if none is recorded."""
     folder = next((name for name in _FOLDERS if file.startswith(name)), "")
     return published_hashes().get(_FOLDERS.get(folder, "") + file.removeprefix(folder))
 
 
 def other_files(sha256: Mapping[str, str]) -> list[str]:
-    """Those of the files with these hashes whose content is not the published one."""
+    """Return the files whose content is not the published one."""
     return [file for file, found in sha256.items() if published_hash(file) not in {None, found}]
 
 
 def content_of(sha256: Mapping[str, str]) -> Content:
-    """What is known of the content of files with these hashes: all published, one differs, or one has no recorded hash."""
+    """Return what is known of the content of files with these hashes: all published, one differs, or one has no recorded hash."""
     if other_files(sha256):
         return "unknown"
     return "published" if sha256 and all(published_hash(file) for file in sha256) else "unrecorded"
 
 
 def remarks(state: Mapping[str, Any]) -> Iterator[str]:
-    """What must be said next to every number made from data in this STATE, the fields of `dataset.DatasetState`."""
+    """Yield the remarks for every number made from data in this STATE, the fields of `dataset.DatasetState`."""
     name, of = state["name"], f"{state['name']} {state.get('split')}"
     rows, expected = state.get("rows"), state.get("expected_rows")
     if state.get("partial") and rows != expected:

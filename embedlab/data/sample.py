@@ -1,4 +1,4 @@
-"""The sample world: every dataset of a known kind under its own name, generated from scenes whose meaning is known."""
+"""The sample world: every dataset of a known kind under its own name, generated from scenes with known meaning."""
 
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
@@ -35,7 +35,7 @@ from embedlab.data.scenes import (
 Row = tuple[object, ...]
 
 _CONTRADICTIONS: tuple[Change, ...] = (negate, reverse_quality, other_action, other_agent, other_target, other_place, swap_roles)
-# Traps keep most words and lose the meaning; paraphrases keep the meaning and lose most words.
+# Traps preserve most words and lose the meaning; paraphrases preserve the meaning and lose most words.
 _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
     {
         "paraphrase": (),
@@ -56,7 +56,7 @@ _PAIR_CHANGES: Mapping[str, tuple[Change, ...]] = MappingProxyType(
 
 
 def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
-    """The generated rows of a dataset's split: the same for the same name, split and seed."""
+    """Return the generated rows of a dataset's split: the same for the same name, split and seed."""
     rng = Random(f"{dataset.name}/{split}/{seed}")
     if dataset.kind == "sts":
         rows = _sts_rows(rng, dataset, split)
@@ -67,15 +67,13 @@ def sample_rows(dataset: Dataset, split: str, *, seed: int = 0) -> ParsedRows:
     elif dataset.kind in _GENERATORS:
         rows = _GENERATORS[dataset.kind](rng, 2000 if split.startswith("train") else 300)
     else:
-        raise MissingError(
-            f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="leave --sample away and give --data DIR"
-        )
+        raise MissingError(f"the sample world has no {dataset.kind} such as {dataset.name!r}", hint="remove --sample and give --data DIR")
     frame = pl.DataFrame(list(rows), schema=dict(COLUMNS[dataset.kind]), orient="row")
     return ParsedRows(frame=of_split(frame, split) if dataset.kind == "definitions" else frame)
 
 
 def vocabulary() -> tuple[str, ...]:
-    """Every word of the sample world, in alphabetical order; all are lower-case."""
+    """Return every word of the sample world, in alphabetical order; all are lower-case."""
     nouns_and_participles = (word for concept in (*AGENTS.values(), *ENCOUNTERS.values()) for word in concept.second_forms)
     scenes = (word for concept in CONCEPTS for word in concept.words)
     reviews = (*_REVIEWED, *_INTENSIFIERS, *(word for words in _OPINIONS for word in words))
@@ -83,7 +81,7 @@ def vocabulary() -> tuple[str, ...]:
 
 
 def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
-    """About three hypotheses a premise, which stand together."""
+    """Yield about three hypotheses per premise, consecutively."""
     for _ in range(premises):
         scene = broaden(random_scene(rng), rng)
         premise = word_scene(scene, rng)
@@ -97,7 +95,7 @@ def _nli_rows(rng: Random, premises: int) -> Iterable[Row]:
 
 
 def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
-    """A scene that SCENE entails, leaves open or contradicts. Details come and go under every label, so that they do not give it away."""
+    """Return a scene that SCENE entails, leaves open or contradicts. Details change under every label, so that they do not reveal it."""
     if label == "entailment":
         return generalise(scene, rng)
     if label == "contradiction":
@@ -109,7 +107,7 @@ def _hypothesis(scene: Scene, label: str, rng: Random) -> Scene | None:
 
 
 def _contradict(scene: Scene, rng: Random) -> Scene:
-    """A scene that cannot be true along with SCENE: one change of it, several, or another scene altogether."""
+    """Return a scene that contradicts SCENE: one change of it, several, or another scene altogether."""
     kind = rng.random()
     if kind < 0.2:
         return random_scene(rng)
@@ -120,14 +118,14 @@ def _contradict(scene: Scene, rng: Random) -> Scene:
 
 
 def _change(scene: Scene, changes: tuple[Change, ...], rng: Random) -> Scene:
-    """The scene after those of the changes that apply to it."""
+    """Apply the applicable changes to the scene."""
     for change in changes:
         scene = change(scene, rng) or scene
     return scene
 
 
 def _sts_rows(rng: Random, dataset: Dataset, split: str) -> Iterable[Row]:
-    """Pairs of each real source; every source mixes the changes in its own proportions."""
+    """Yield pairs for each real source; every source mixes the changes in its own proportions."""
     expected = dataset.splits[split].expected
     sources = list(expected.classes) if expected and expected.classes else [dataset.name]
     low, high = dataset.gold_range
@@ -160,14 +158,14 @@ def _sentence_rows(rng: Random, sentences: int) -> Iterable[Row]:
 
 
 def _triplet_rows(rng: Random, premises: int) -> Iterable[Row]:
-    """A premise, a scene it entails and one that contradicts it."""
+    """Yield a premise, a scene that it entails and one that contradicts it."""
     for _ in range(premises):
         scene = broaden(random_scene(rng), rng)
         yield word_scene(scene, rng), word_scene(generalise(scene, rng), rng), word_scene(_contradict(scene, rng), rng)
 
 
 def _glue_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
-    """Sentences in their order or shuffled; pairs that entail or not, or as NLI has them where there are three classes."""
+    """Yield sentences in order or shuffled; pairs that entail or not, or NLI labels for three classes."""
     labels = next(tuple(split.expected.classes) for split in dataset.splits.values() if split.expected and split.expected.classes)
     for _ in range(rows):
         if dataset.kind == "classification":
@@ -187,7 +185,7 @@ _UNNAMED_CLASSES = ("A", "B", "C")  # of datasets that state only their number o
 
 
 def _class_rows(rng: Random, dataset: Dataset, rows: int) -> Iterable[Row]:
-    """Sentences whose agent makes the class; pairs of one class say the same, of others ever less."""
+    """Yield sentences whose agent determines the class; pairs of the first class mean the same, of later ones ever less."""
     expected = next((split.expected.classes for split in dataset.splits.values() if split.expected and split.expected.classes), None)
     labels, agents = tuple(expected or _UNNAMED_CLASSES), list(AGENTS.values())
     for _ in range(rows):
@@ -204,7 +202,7 @@ _DEFINING_WORDS = ("kind", "of", "also", "called", "opposite")
 
 
 def _definition_rows(rng: Random, _: int) -> Iterable[Row]:
-    """One definition a word: by the broader concept, the opposite and the other words for it."""
+    """Yield one definition per word: by the broader concept, the opposite and the synonyms."""
     for concept in CONCEPTS:
         for word in concept.words:
             parts = [f"a kind of {concept.broader.name}"] if concept.broader else []
@@ -219,12 +217,12 @@ _OPINIONS = (("bad", "dull", "boring", "poor"), ("average", "ordinary", "plain",
 
 
 def _sentiment_rows(rng: Random, sentences: int) -> Iterable[Row]:
-    """Five classes: an intensifier makes a judgement extreme, a negation turns it round and takes the edge off."""
+    """Yield sentiment in five classes: an intensifier makes it extreme, a negation reverses and weakens it."""
     for _ in range(sentences):
         side = rng.choice((-1, 0, 1))
-        row_order = rng.choice(_OPINIONS[side + 1])
+        opinion = rng.choice(_OPINIONS[side + 1])
         manner = rng.choice(("plain", "intense", "negated"))
-        word = {"plain": row_order, "intense": f"{rng.choice(_INTENSIFIERS)} {row_order}", "negated": f"not {row_order}"}[manner]
+        word = {"plain": opinion, "intense": f"{rng.choice(_INTENSIFIERS)} {opinion}", "negated": f"not {opinion}"}[manner]
         label = 2 + {"plain": side, "intense": 2 * side, "negated": -side}[manner]
         yield f"the {rng.choice(_REVIEWED)} is {word}", label
 

@@ -1,4 +1,4 @@
-"""The scenes of the sample world: what they mean, how they are worded, and how alike two of them are."""
+"""The scenes of the sample world: their meaning, their wording and their similarity."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _TIMES, _QUALITIES = tuple(TIMES.values()), tuple(OPPOSITE)
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Who does what, to whom or what, where and when; None = not said."""
+    """Who does what, to whom or what, where and when; None = unspecified."""
 
     agent: Concept
     action: Concept
@@ -42,15 +42,15 @@ class Scene:
 
     @property
     def is_encounter(self) -> bool:
-        """Whether one agent does something to another."""
+        """Whether one agent acts on another."""
         return self.action in _ENCOUNTERS
 
 
-_DETAIL_RATE = 0.6  # how probable quality and place are; time is half as probable
+_DETAIL_RATE = 0.6  # probability of quality and place; time has half of it
 
 
 def random_scene(rng: Random) -> Scene:
-    """A scene in the narrowest words, each of quality, place and time said with a fixed probability."""
+    """Return a random scene of the narrowest concepts, each of quality, place and time with a fixed probability."""
     agent = rng.choice(_AGENTS)
     kind = rng.random()
     target = None
@@ -74,7 +74,7 @@ def random_scene(rng: Random) -> Scene:
 
 
 def word_scene(scene: Scene, rng: Random) -> str:
-    """A sentence that says the scene: any synonyms, place in front or behind, encounters also in the passive."""
+    """Return a sentence for the scene: any synonyms, place first or last, encounters also in the passive."""
     subject, verb = _noun_phrase(scene, rng), "are" if scene.two else "is"
     negation = " not" if scene.negated else ""
     action = rng.randrange(len(scene.action.words))
@@ -111,7 +111,7 @@ _WEIGHTS = {"action": 0.32, "agent": 0.25, "target": 0.23, "quality": 0.15, "pla
 
 
 def similarity(first: Scene, second: Scene) -> float:
-    """How alike two scenes are, from 0 to 1: weighted agreement of what either says; a negation on one side alone divides it by three."""
+    """Return the similarity of two scenes, 0 to 1: weighted agreement of their slots; a negation in only one divides it by three."""
     total = agreed = 0.0
     for slot, weight in _WEIGHTS.items():
         one, other = getattr(first, slot), getattr(second, slot)
@@ -125,7 +125,7 @@ def similarity(first: Scene, second: Scene) -> float:
 
 def _concept_similarity(first: Concept | None, second: Concept | None) -> float:
     if first is None or second is None:
-        return 0.4  # said on one side only: neither the same nor another thing
+        return 0.4  # specified on one side only: neither equal nor different
     if first is second:
         return 1.0
     if first.covers(second) or second.covers(first):
@@ -137,7 +137,7 @@ _DETAILS = {"quality": _QUALITIES, "place": _PLACES, "time": _TIMES}
 _NARROWABLE = ("agent", "action", "target", "place")
 
 
-# Changes of a scene's meaning. Each gives another scene, or None where it does not apply.
+# Changes of a scene's meaning. Each returns another scene, or None where it does not apply.
 Change = Callable[[Scene, Random], Scene | None]
 
 
@@ -147,7 +147,7 @@ def generalise(scene: Scene, rng: Random) -> Scene:
 
 
 def drop_details(scene: Scene, rng: Random, *, keep: Scene | None = None) -> Scene:
-    """The scene with about every fourth detail left unsaid, but never one that the scene KEEP says otherwise."""
+    """Return the scene without about every fourth detail, but never drop one that the scene KEEP specifies differently."""
     for slot in _DETAILS:
         if rng.random() < 0.25 and (keep is None or getattr(keep, slot) is getattr(scene, slot)):
             scene = _replace(scene, slot, None)
@@ -187,7 +187,7 @@ def reverse_quality(scene: Scene, rng: Random) -> Scene | None:
 
 
 def swap_roles(scene: Scene, rng: Random) -> Scene | None:
-    """Who did it and to whom, exchanged."""
+    """Exchange agent and target."""
     return replace(scene, agent=scene.target, target=scene.agent, quality=None) if scene.is_encounter and scene.target else None
 
 
@@ -202,19 +202,19 @@ def other_action(scene: Scene, rng: Random) -> Scene | None:
 
 
 def other_agent(scene: Scene, rng: Random) -> Scene | None:
-    """Somebody else does it."""
+    """Replace the agent."""
     return _with_another(scene, "agent", _PEOPLE if AGENTS["person"].covers(scene.agent) else _AGENTS, rng)
 
 
 def other_target(scene: Scene, rng: Random) -> Scene | None:
-    """It is done to something or somebody else."""
+    """Replace the target."""
     if scene.target is None:
         return None
     return _with_another(scene, "target", _AGENTS if scene.is_encounter else _THINGS[HANDLING[scene.action]], rng)
 
 
 def other_place(scene: Scene, rng: Random) -> Scene | None:
-    """The same happens where it cannot also be: outdoors instead of indoors."""
+    """Move the scene to an exclusive place: outdoors instead of indoors."""
     if scene.place is None:
         return None
     elsewhere = [place for place in _PLACES if place.root is not scene.place.root]
@@ -222,12 +222,12 @@ def other_place(scene: Scene, rng: Random) -> Scene | None:
 
 
 def another_scene(scene: Scene, rng: Random) -> Scene:
-    """Something unrelated."""
+    """Return an unrelated scene."""
     return random_scene(rng)
 
 
 def _with_another(scene: Scene, slot: str, group: Sequence[Concept], rng: Random) -> Scene | None:
-    """The scene with one of the GROUP in a slot, none that is the same, broader or narrower; None when there is no such concept."""
+    """Return the scene with another concept of GROUP in a slot, neither equal, broader nor narrower; None if there is none."""
     said: Concept = getattr(scene, slot)
     others = [concept for concept in group if not said.covers(concept) and not concept.covers(said)]
     return _replace(scene, slot, rng.choice(others)) if others else None

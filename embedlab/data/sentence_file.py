@@ -1,4 +1,4 @@
-"""Sentences out of a user's file: plain text, or one column of a TSV, CSV or JSONL file; read as a stream."""
+"""Read sentences as a stream from a user's file: plain text, or one column of a TSV, CSV or JSONL file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,20 +8,20 @@ from embedlab.core.errors import MissingError, UsageError
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:
-    """The sentences of a file in order: each line, or COLUMN ("sentence" where absent) of a .tsv, .csv or .jsonl file.
+    """Yield the sentences of a file in order: each line, or COLUMN ("sentence" by default) of a .tsv, .csv or .jsonl file.
 
-    What cannot be read is refused with its line; blank lines at the end of a table are none.
+    Unreadable lines are errors with their number; blank lines at the end of a table are ignored.
     """
     kind = path.suffix.lower()
     try:
-        # As in the corpora's files a byte order mark is no text, and only "\n" ends a line; CSV has rules of its own.
+        # As in the corpora's files a byte order mark is not part of the text, and only "\n" ends a line; CSV has its own rules.
         with path.open(encoding="utf-8-sig", newline="" if kind == ".csv" else "\n") as file:
             match kind:
                 case ".csv":
                     from embedlab.data.text_file import csv_rows
 
                     yield from _table(path, csv_rows(path, file), column)
-                case ".tsv":  # quotes are text here, as in the corpora
+                case ".tsv":  # quotes are literal, as in the corpora
                     yield from _table(path, ((number, _bare(line).split("\t")) for number, line in enumerate(file, start=1)), column)
                 case ".jsonl":
                     yield from _json_lines(path, file, column or "sentence")
@@ -41,14 +41,14 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
 
 
 def _sound(path: Path, line: int, text: str) -> str:
-    """The same TEXT; one with a NUL character is refused: the file is damaged, or is UTF-16."""
+    """Return TEXT; a NUL character is an error: the file is damaged, or is UTF-16."""
     if "\0" in text:
         raise MissingError(f"{path}, line {line}: a NUL character", hint="correct the line, or convert the file to UTF-8")
     return text
 
 
 def _bare(line: str) -> str:
-    """A line without its end."""
+    """Return a line without its line break."""
     return line.removesuffix("\n").removesuffix("\r")
 
 
@@ -86,7 +86,7 @@ def _place(path: Path, header: list[str], column: str) -> int:
 
 
 def _first_odd_byte(path: Path) -> str:
-    """The first byte that is not UTF-8, and its line: the stream that met it had read ahead."""
+    """Return the first byte that is not UTF-8, and its line: the stream that failed had read ahead."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:

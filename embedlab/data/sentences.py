@@ -13,7 +13,7 @@ from embedlab.data.text_file import read_fields, read_lines
 
 
 def read_first_column(paths: Sequence[Path]) -> ParsedRows:
-    """The sentences of several files of sentence TAB its two halves."""
+    """Return the sentences of several files of sentence TAB its two halves."""
     return ParsedRows(
         frame=pl.concat(
             [read_fields(path, (0,), line_shape="a sentence and its halves", fields=(2,)).select(sentence="0") for path in paths]
@@ -22,7 +22,7 @@ def read_first_column(paths: Sequence[Path]) -> ParsedRows:
 
 
 def read_whole_lines(paths: Sequence[Path]) -> ParsedRows:
-    """Every line of a file that is not blank; blank ones are counted."""
+    """Return every non-blank line of a file; blank ones are counted."""
     (path,) = paths
     lines = read_lines(path)
     sentences = [line for line in lines if line.strip()]
@@ -33,7 +33,7 @@ def read_whole_lines(paths: Sequence[Path]) -> ParsedRows:
 
 
 def both_sentences(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The sentences of PAIRS one by one: first a pair's first, then its second."""
+    """Return the sentences of PAIRS as rows: each pair's first, then its second."""
     return pairs.select(sentence=pl.concat_list("sentence1", "sentence2")).explode("sentence")
 
 

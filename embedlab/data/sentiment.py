@@ -15,7 +15,7 @@ _HEADER = {"sentence": "sentence", "sentiment": "label"}
 
 
 def read_sentiment(paths: Sequence[Path]) -> ParsedRows:
-    """The sentences of a tab-separated file with the columns sentence and sentiment."""
+    """Return the sentences of a tab-separated file with the columns sentence and sentiment."""
     (path,) = paths
     frame = read_fields(path, list(_HEADER), line_shape="id, sentence, sentiment").rename(_HEADER)
     labels = numbers(path, frame["label"], frame["line"], 0, 4, "sentiment", is_class=True)

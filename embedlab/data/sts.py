@@ -1,7 +1,7 @@
 """Semantic textual similarity: STS12–16, STS Benchmark and SICK relatedness.
 
-Columns: sentence1, sentence2, gold, source. The row is the pair's id. A pair whose gold score is blank was not scored; it is left out
-and counted. STS12–16 pairs stand in the order of their sources here, and within a source in the order of the file.
+Columns: sentence1, sentence2, gold, source. The row is the pair's id. A pair with a blank gold score was not scored; it is skipped
+and counted. STS12–16 pairs are in the order of their sources below, and within a source in the order of the file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _BLANK = "blank gold score"
 
 
 def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: Sequence[int] = (2,)) -> ParsedRows:
-    """Pairs of a year's STS.input and STS.gs files, two a source, in the order of SOURCES; a source None is unknown.
+    """Return the pairs of a year's STS.input and STS.gs files, two per source, in the order of SOURCES; a source None is unknown.
 
     FIELDS are the numbers of fields that a pair may have: the official text of 2016 names the origins of both sentences too.
     """
@@ -28,7 +28,7 @@ def read_year(paths: Sequence[Path], *, sources: Sequence[str | None], fields: S
 
 
 def write_year(frame: pl.DataFrame) -> tuple[str, ...]:
-    """The text of one STS.input and one STS.gs file for pairs whose sources are not known."""
+    """Return the text of one STS.input and one STS.gs file for pairs of unknown sources."""
     return _tsv(frame.select("sentence1", "sentence2")), _tsv(frame.select("gold"))
 
 
@@ -46,7 +46,7 @@ def _read_source(input_path: Path, gold_path: Path, source: str | None, fields: 
 
 
 def read_benchmark(paths: Sequence[Path]) -> ParsedRows:
-    """Pairs of an STS Benchmark file: genre, file, year, id, score, two sentences and sometimes two licences; the source is the file."""
+    """Return pairs of an STS Benchmark file: genre, file, year, id, score, two sentences and optional licences; the source is the file."""
     (path,) = paths
     names = {"1": "source", "4": "gold", "5": "sentence1", "6": "sentence2"}
     frame = read_fields(path, (1, 4, 5, 6), line_shape="a pair", fields=(7, 9)).rename(names)
@@ -57,7 +57,7 @@ def read_benchmark(paths: Sequence[Path]) -> ParsedRows:
 
 
 def read_glue_benchmark(paths: Sequence[Path]) -> ParsedRows:
-    """Pairs of STS Benchmark as GLUE hands them out: with a header, and a test file without scores, which is not read."""
+    """Return the pairs of STS Benchmark in GLUE's format: with a header; the test file without scores is not read."""
     (path,) = paths
     columns = ("filename", "score", "sentence1", "sentence2")
     frame = read_fields(path, columns, line_shape=", ".join(columns)).rename({"filename": "source"})
@@ -65,13 +65,13 @@ def read_glue_benchmark(paths: Sequence[Path]) -> ParsedRows:
 
 
 def write_benchmark(frame: pl.DataFrame) -> tuple[str, ...]:
-    """The text of a file that `read_benchmark` reads back; genre, year and id are not kept."""
+    """Return the text of a file that `read_benchmark` reads back; genre, year and id are not saved."""
     blank = pl.lit("")
     return (_tsv(frame.select(blank.alias("genre"), "source", blank.alias("year"), blank.alias("id"), "gold", "sentence1", "sentence2")),)
 
 
 def read_sick(paths: Sequence[Path]) -> ParsedRows:
-    """Pairs of a SICK file with its relatedness from 1 to 5; SICK has no sources."""
+    """Return the pairs of a SICK file with their relatedness from 1 to 5; SICK has no sources."""
     (path,) = paths
     header = {"sentence_A": "sentence1", "sentence_B": "sentence2", "relatedness_score": "gold"}
     frame = read_fields(path, list(header), line_shape="pair_ID, sentence_A, sentence_B, relatedness_score, entailment_judgment").rename(
@@ -88,7 +88,7 @@ def _scored(frame: pl.DataFrame) -> ParsedRows:
 
 
 def _tsv(frame: pl.DataFrame) -> str:
-    """Lines of tab-separated fields without quoting, as the corpora have it: a tab or line end inside a sentence becomes a blank."""
+    """Return lines of tab-separated fields without quoting, as in the corpora: a tab or line end inside a sentence becomes a blank."""
     plain = frame.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
     return plain.write_csv(separator="\t", include_header=False, quote_style="never")
 
@@ -98,7 +98,7 @@ OFFICIAL_FOLDER = "STS"
 _STS_FOLDERS = (OFFICIAL_FOLDER, "SentEval/downstream/STS")
 _YEARS: Mapping[str, Mapping[str, int]] = {
     "12": {"MSRpar": 750, "MSRvid": 750, "SMTeuroparl": 459, "surprise.OnWN": 750, "surprise.SMTnews": 399},
-    "13": {"FNWN": 189, "headlines": 750, "OnWN": 561},  # SMT is not free to pass on, and no paper's STS13 has it
+    "13": {"FNWN": 189, "headlines": 750, "OnWN": 561},  # SMT may not be redistributed, and no paper's STS13 includes it
     "14": {"deft-forum": 450, "deft-news": 300, "headlines": 750, "images": 750, "OnWN": 750, "tweet-news": 750},
     "15": {"answers-forums": 375, "answers-students": 750, "belief": 375, "headlines": 750, "images": 750},
     "16": {"answer-answer": 254, "headlines": 249, "plagiarism": 230, "postediting": 244, "question-question": 209},
@@ -127,7 +127,7 @@ def _year(year: str) -> Dataset:
         )
         for place in places
     ]
-    # What `data get` writes: the hub's copies do not say the sources.
+    # What `data get` writes: the hub's copies do not name the sources.
     unknown = FileLayout(
         files=_year_files(f"{OFFICIAL_FOLDER}/STS{year}-en-test", "STS", ["ALL"]), read=partial(read_year, sources=[None]), write=write_year
     )

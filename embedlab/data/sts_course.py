@@ -1,7 +1,7 @@
-"""Sentence pairs with graded similarity in the files of the CS224N course: a parting of STS Benchmark's pairs of its own.
+"""Sentence pairs with graded similarity in the files of the CS224N course: another split of STS Benchmark's pairs.
 
 Columns: sentence1, sentence2, gold, source (unknown); or sentence for the sentences alone. Its training pairs hold pairs of STS
-Benchmark's dev and test, so a model that learnt from them is scored on its own dev only.
+Benchmark's dev and test, so a model trained on them is scored on its own dev only.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ _HEADER = ("sentence1", "sentence2", "similarity")
 
 
 def read_course_pairs(paths: Sequence[Path]) -> ParsedRows:
-    """The pairs of a tab-separated file with the columns sentence1, sentence2 and similarity."""
+    """Return the pairs of a tab-separated file with the columns sentence1, sentence2 and similarity."""
     (path,) = paths
     frame = read_fields(path, _HEADER, line_shape="id, sentence1, sentence2, similarity")
     gold = numbers(path, frame["similarity"], frame["line"], 0, 5, "similarity")
@@ -28,7 +28,7 @@ def read_course_pairs(paths: Sequence[Path]) -> ParsedRows:
 
 
 def read_course_sentences(paths: Sequence[Path]) -> ParsedRows:
-    """Both sentences of every pair, as plain sentences."""
+    """Return both sentences of every pair, as plain sentences."""
     return ParsedRows(frame=both_sentences(read_course_pairs(paths).frame))
 
 
@@ -42,9 +42,9 @@ DATASETS = (
     Dataset(
         name="sts-course",
         kind="sts",
-        summary="graded similarity as the CS224N course parts it; shares pairs with STS Benchmark's dev and test",
+        summary="graded similarity in the splits of the CS224N course; shares pairs with STS Benchmark's dev and test",
         home=_HOME,
-        # Dev first: it is what an evaluation means that names no split, for the test file has no scores.
+        # Dev first: it is the default split of an evaluation, for the test file has no scores.
         splits={"dev": _split("dev", 863, read_course_pairs), "train": _split("train", 6_040, read_course_pairs)},
     ),
     Dataset(

@@ -1,4 +1,4 @@
-"""Text files read strictly: every fault is told with the file and the line."""
+"""Read text files strictly: every error names the file and the line."""
 
 import csv
 import io
@@ -13,21 +13,21 @@ from embedlab.core.errors import MissingError
 
 Encoding = Literal["utf-8", "latin-1"]
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_LATIN_CONTROL = re.compile(rb"[\x80-\x9f]")  # no text: what has these is Windows-1252, UTF-8 or damaged
+_LATIN_CONTROL = re.compile(rb"[\x80-\x9f]")  # not text: files with these bytes are Windows-1252, UTF-8 or damaged
 
 
 def bad_line(path: Path, line: int, fault: str) -> MissingError:
-    """The error for a fault in a line of a file, counted from 1."""
+    """Return the error for a fault in a line of a file, counted from 1."""
     return MissingError(f"{path}, line {line}: {fault}", hint="correct the line, or get the file again")
 
 
 def empty_file(path: Path) -> MissingError:
-    """The error for a file without any row."""
+    """Return the error for a file without any row."""
     return MissingError(f"{path} is empty", hint="get the file again")
 
 
 def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
-    """The text of a file in the ENCODING that its corpus documents, without a byte order mark; what does not decode is refused."""
+    """Return the text of a file in the ENCODING that its corpus documents, without a byte order mark; undecodable text is an error."""
     content = path.read_bytes()
     if b"\0" in content:
         raise bad_line(path, _line_of(content, content.index(0)), "a NUL byte: the file is damaged, or is UTF-16")
@@ -38,7 +38,7 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
 
 
 def _decoded(path: Path, content: bytes, encoding: Encoding) -> str:
-    """CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8: the two are never mixed in one file."""
+    """Decode CONTENT as UTF-8, or as Latin-1 where that is documented and no line looks like UTF-8: one file never mixes the two."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -53,7 +53,7 @@ def _line_of(content: bytes, place: int) -> int:
 
 
 def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
-    r"""The lines of a file: parted by "\n" only, since corpora hold other characters that count as line ends elsewhere."""
+    r"""Return the lines of a file, split at "\n" only, since corpora contain other characters that count as line ends elsewhere."""
     lines = read_text(path, encoding=encoding).split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -64,10 +64,10 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
 
 
 def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fields: Sequence[int] = ()) -> pl.DataFrame:
-    """Tab-separated columns as text, quotes taken literally, and the number of each `line`.
+    """Return tab-separated columns as text, quotes taken literally, and the number of each `line`.
 
-    COLUMNS are positions, or names in a header line. Each line has one of the numbers of FIELDS, below a header as many as that:
-    a tab within a sentence would shift its text. LINE_SHAPE says in errors what a line should hold.
+    COLUMNS are positions, or names in a header line. Each line must have one of the numbers of FIELDS, or as many as the header:
+    a tab within a sentence would shift its text. LINE_SHAPE describes a line in errors.
     """
     lines = read_lines(path)
     header = [name.strip() for name in lines[0].split("\t")] if isinstance(columns[0], str) else []
@@ -76,7 +76,7 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fi
         raise bad_line(path, 1, f"no column {absent[0]!r}: found {', '.join(header)}")
     twice = [name for name in columns if isinstance(name, str) and header.count(name) > 1]
     if twice:
-        raise bad_line(path, 1, f"column {twice[0]!r} is there twice")
+        raise bad_line(path, 1, f"column {twice[0]!r} occurs twice")
     positions = [header.index(name) if isinstance(name, str) else name for name in columns]
     first_line, allowed = (2, (len(header),)) if header else (1, tuple(fields))
     rows = [line.split("\t") for line in lines[first_line - 1 :]]
@@ -94,12 +94,12 @@ def read_fields(path: Path, columns: Sequence[str | int], *, line_shape: str, fi
 
 
 def read_csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row and the line it begins at: a quoted field may span several."""
+    """Yield the line at which each row begins and its fields: a quoted field may span several lines."""
     return csv_rows(path, io.StringIO(read_text(path), newline="\n"))
 
 
 def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """The same of the LINES of a file that is read bit by bit; an unclosed quote, which would swallow what follows, is an error."""
+    """Yield the same from the LINES of a stream; an unclosed quote, which would swallow what follows, is an error."""
     reader = csv.reader(lines, strict=True)
     line = 1
     try:
@@ -111,7 +111,7 @@ def csv_rows(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]
 
 
 def text_fault(text: str) -> str | None:
-    """What no text may hold, whatever its file's format can write: a NUL character, or half of a surrogate pair."""
+    """Return the character that no text may contain, whatever its file's format: a NUL, or half of a surrogate pair; None if absent."""
     if "\0" in text:
         return "a NUL character"
     try:
@@ -122,7 +122,7 @@ def text_fault(text: str) -> str | None:
 
 
 def numbers(path: Path, texts: pl.Series, lines: pl.Series, low: float, high: float, what: str, *, is_class: bool = False) -> pl.Series:
-    """TEXTS as numbers, null where blank; another text, a number outside LOW to HIGH or a class with a fraction is an error at its line."""
+    """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a fractional class is an error at its line."""
     stripped = texts.str.strip_chars()
     values = stripped.cast(pl.Float64, strict=False)
     is_right = values.is_not_null() & values.is_between(low, high).fill_null(False)

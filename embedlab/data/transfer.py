@@ -1,4 +1,4 @@
-"""SentEval's transfer tasks in its own folder layout: sentences, or pairs of them, with a class each.
+"""SentEval's transfer tasks in its own folder layout: sentences, or pairs of them, each with a class.
 
 Columns: sentence, label; of mrpc and sick-e: sentence1, sentence2, label. MR, CR, SUBJ and MPQA have one split, "all", since they are
 scored by cross-validation. SentEval documents MR, CR, SUBJ, MPQA and TREC as Latin-1 (one of TREC's training questions has such a
@@ -17,7 +17,7 @@ from embedlab.data.text_file import Encoding, bad_line, read_fields, read_lines
 
 
 def read_class_files(paths: Sequence[Path], *, labels: Sequence[str]) -> ParsedRows:
-    """Sentences of one file a class, in the order of LABELS; a blank line is an empty sentence, as the published counts have it."""
+    """Return the sentences of one file per class, in the order of LABELS; a blank line is an empty sentence, as in the published counts."""
     files = zip(paths, labels, strict=True)
     return _rows([(line.strip(), label) for path, label in files for line in _class_file_lines(path)])
 
@@ -30,13 +30,13 @@ def _class_file_lines(path: Path) -> Iterator[str]:
 
 
 def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence[str], encoding: Encoding = "utf-8") -> ParsedRows:
-    """Sentences of a file with a class in each line; the pattern LINE_SHAPE has the groups "sentence" and "label"."""
+    """Return the sentences of a file with a class in each line; the pattern LINE_SHAPE has the groups "sentence" and "label"."""
     (path,) = paths
     rows = []
     for number, line in enumerate(read_lines(path, encoding=encoding), 1):
         found = re.fullmatch(line_shape, line.strip())
         if found is None:
-            raise bad_line(path, number, f"{line[:60]!r} is no sentence with its class")
+            raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
         if found["label"] not in labels:
             raise bad_line(path, number, f"class {found['label']!r} is none of {', '.join(labels)}")
         rows.append((found["sentence"].strip(), found["label"]))
@@ -44,7 +44,7 @@ def read_class_lines(paths: Sequence[Path], *, line_shape: str, labels: Sequence
 
 
 def read_pairs(paths: Sequence[Path], *, header: Mapping[str, str], labels: Sequence[str]) -> ParsedRows:
-    """Pairs of a tab-separated file; HEADER tells which of its columns are sentence1, sentence2 and label."""
+    """Return the pairs of a tab-separated file; HEADER maps its columns to sentence1, sentence2 and label."""
     (path,) = paths
     frame = read_fields(path, list(header), line_shape=", ".join(header)).rename(header)
     frame = frame.with_columns(pl.col("sentence1", "sentence2", "label").str.strip_chars())
@@ -59,7 +59,7 @@ def _rows(rows: Sequence[tuple[str, str]]) -> ParsedRows:
 
 
 _HOME = "https://github.com/facebookresearch/SentEval, data/downstream"
-_FOLDERS = ("SentEval/downstream", "downstream")  # beside other corpora, or in SentEval's own data folder
+_FOLDERS = ("SentEval/downstream", "downstream")  # next to other corpora, or in SentEval's own data folder
 
 
 def _split(
@@ -74,7 +74,7 @@ def _split(
 
 
 def _whole(name: str, summary: str, stem: str, *, empty: int = 0, **classes: int) -> Dataset:
-    """A dataset without splits, in one file STEM.class a class; EMPTY of its published sentences are blank lines."""
+    """Return a dataset without splits, in one file STEM.class per class; EMPTY of its published sentences are blank lines."""
     split = _split([f"{stem}.{label}" for label in classes], partial(read_class_files, labels=list(classes)), classes, empty=empty)
     return Dataset(name=name, kind="classification", summary=summary, home=_HOME, splits={"all": split})
 
@@ -138,7 +138,7 @@ DATASETS = (
     Dataset(
         name="trec",
         kind="classification",
-        summary="questions by what they ask for, in six classes (Li 2002)",
+        summary="questions by the type of their answer, in six classes (Li 2002)",
         home=_HOME,
         splits={
             "train": _questions("train_5500.label", 86, 1_162, 1_250, 1_223, 835, 896),

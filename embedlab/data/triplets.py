@@ -1,4 +1,4 @@
-"""Triplets of an anchor, a positive and a hard negative, as SimCSE made them of NLI.
+"""Triplets of an anchor, a positive and a hard negative, which SimCSE made from NLI.
 
 Columns: anchor, positive, negative: a premise, a hypothesis it entails, and one that contradicts it.
 """
@@ -15,7 +15,7 @@ _COLUMNS = {"sent0": "anchor", "sent1": "positive", "hard_neg": "negative"}
 
 
 def read_triplets(paths: Sequence[Path]) -> ParsedRows:
-    """The rows of a CSV file with the header sent0, sent1, hard_neg; a row with an empty sentence is an error, blank lines are none."""
+    """Return the rows of a CSV file with the header sent0, sent1, hard_neg; an empty sentence is an error, blank lines are ignored."""
     (path,) = paths
     (_, header), *rows = read_csv_rows(path)
     if absent := [name for name in _COLUMNS if name not in header]:

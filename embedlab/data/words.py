@@ -1,4 +1,4 @@
-"""The words of a sentence, and the key under which two sentences count as the same."""
+"""The words of a sentence, and the key by which two sentences are equal."""
 
 import re
 
@@ -6,10 +6,10 @@ _WORD = re.compile(r"\w+")
 
 
 def distinct_words(sentence: str) -> frozenset[str]:
-    r"""The distinct words of a sentence: lower-cased runs of `\w`."""
+    r"""Return the distinct words of a sentence: lower-cased runs of `\w`."""
     return frozenset(_WORD.findall(sentence.lower()))
 
 
 def normalise(sentence: str) -> str:
-    """The key under which two sentences count as the same text: case-folded words joined by one blank."""
+    """Return the key by which two sentences count as the same text: case-folded words joined by blanks."""
     return " ".join(_WORD.findall(sentence.casefold()))

@@ -64,7 +64,7 @@ def write_bytes(folder: Path, file: str, content: bytes) -> Source:
         ("SST/binary/sentiment-train", "sst2", b"good\t1\nna\xefve\t0\n", r"line 2: byte 0xef is not UTF-8"),
         ("SST/binary/sentiment-train", "sst2", b"good\x00\t1\n", r"line 1: a NUL byte"),
         ("SST/binary/sentiment-train", "sst2", b"good\t1\rbad\t0\r", r"line 1: its lines end in a carriage return alone"),
-        ("SST/binary/sentiment-train", "sst2", b"go\tod\t1\n", r"line 1: .* is no sentence with its class"),
+        ("SST/binary/sentiment-train", "sst2", b"go\tod\t1\n", r"line 1: .* is not a sentence with its class"),
         ("SST/binary/sentiment-train", "sst2", b"\xef\xbb\xbf", r"is empty"),
     ],
 )

@@ -55,10 +55,10 @@ def ls(*, terminal: Terminal) -> None:
 def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
     if settings.sample:
         return "sample"
-    from embedlab.data.get import is_here
+    from embedlab.data.get import is_in_folder
 
     found = dataset.splits[split]
-    if settings.data is not None and is_here(found, settings.data):
+    if settings.data is not None and is_in_folder(found, settings.data):
         return "folder"
     return "hub" if found.hub is not None and not settings.offline else "missing"
 
