@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import typer
+
 from embedlab.core.names import recipe_names, task_names
 from embedlab.core.settings import load_settings
 
@@ -43,6 +45,21 @@ def grids(incomplete: str) -> list[str]:
     from embedlab.grids.grid_file import grid_names
 
     return _starting(incomplete, grid_names())
+
+
+def papers(incomplete: str) -> list[str]:
+    """Papers by name."""
+    from embedlab.papers.file import paper_names
+
+    return _starting(incomplete, paper_names())
+
+
+def tables(context: typer.Context, incomplete: str) -> list[str]:
+    """The tables of the paper that was typed, in its own order."""
+    from embedlab.papers.file import load_paper, paper_names
+
+    paper = context.params.get("paper")
+    return [name for name in load_paper(paper) if name.startswith(incomplete)] if paper in paper_names() else []
 
 
 def datasets(incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The page of `embedlab reproduce --html`: each table beside print, with what deviates above it and plots below."""
+"""The page of `embedlab reproduce --html`: each table next to the published values, with what deviates above it and plots below."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from embedlab.cli.compare_page import View, comparison_section
 from embedlab.cli.page_facts import data_fact, page_facts
-from embedlab.cli.reproduction import Reproduction
 from embedlab.cli.terminal import Terminal
 from embedlab.papers.order import ComparedNumber
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
+from embedlab.reports.reproduction import Reproduction
 
 
 def write_reproduction(path: Path, found: Sequence[Reproduction], terminal: Terminal) -> None:

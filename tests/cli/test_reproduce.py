@@ -1,24 +1,14 @@
-"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and judgements are tested in tests/grids."""
+"""`embedlab reproduce`: what it prints, from which runs, and how it ends. Plans and orders are tested in tests/papers."""
 
 from __future__ import annotations
 
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from embedlab.analysis.ordering import RankAgreement
-from embedlab.cli.reproduce_models import Evaluated, absent_rows
-from embedlab.cli.reproduction_options import ReproductionOptions
-from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import load_recipe, to_toml
-from embedlab.core.settings import Settings
-from embedlab.papers.file import select_tables
-from embedlab.papers.matching_runs import Member
-from embedlab.papers.order import Ranking, RowOrder
-from embedlab.reports.reproduction_tables import orders_table
 from embedlab.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -90,7 +80,7 @@ def test_published_numbers_need_no_run_and_no_data(embedlab: Embedlab) -> None:
     assert "| SBERT baseline |" in embedlab("reproduce", "liao", "table3", "--published-only", "--format", "markdown").out
 
 
-def test_published_numbers_keep_the_zeros_of_print(embedlab: Embedlab) -> None:
+def test_published_numbers_have_the_zeros_of_the_paper(embedlab: Embedlab) -> None:
     shown = embedlab("reproduce", "liao", "table6", "--published-only").out
     assert " 75.40 " in shown
     assert " 75.68 " in shown
@@ -103,7 +93,7 @@ def test_the_qqp_misprint_is_said_and_not_ranked(embedlab: Embedlab) -> None:
     assert any("71.2" in note for note in table["notes"])  # type: ignore[attr-defined]
 
 
-def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs: Embedlab, tiny_encoder: Path) -> None:
+def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_deviations(with_runs: Embedlab, tiny_encoder: Path) -> None:
     page = Path("page.html")
     words = ("reproduce", "liao", "table6", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
     answer = with_runs(*words, "--json", "--html", str(page))
@@ -138,13 +128,6 @@ def test_runs_that_are_there_stand_beside_print_under_their_deviations(with_runs
     assert "+1.00" in with_runs("verify", "ours.json", "changed.json", "--sample").out
 
 
-def test_rows_that_score_alike_have_no_tau() -> None:
-    (table,) = select_tables("liao", "table6")
-    ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=RankAgreement(tau=nan, low=nan, high=nan))
-    notes = orders_table(table, RowOrder(pairs=(), rankings=(ranking,))).notes
-    assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
-
-
 def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
     _, figure = tables(embedlab(*words, "--json"))
@@ -153,7 +136,7 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     assert "SBERT, DefSent" in str(figure["notes"])
 
 
-def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_stand(embedlab: Embedlab, tiny_encoder: Path) -> None:
+def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_are_shown(embedlab: Embedlab, tiny_encoder: Path) -> None:
     run = RunFolder.of(Path("runs-sample"), "sbert", 1)
     run.model.mkdir(parents=True)
     (run.model / "config.json").write_text("{")
@@ -165,23 +148,8 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_s
     (absent,) = (note for note in figure["notes"] if "config.json" in note)  # type: ignore[attr-defined]
     assert absent.startswith("absent: SBERT: ")
     assert "config.json" not in answer.err
-    (untrained,) = (note for note in figure["notes"] if "no finished run" in note)  # type: ignore[attr-defined]
-    assert "stands for DefSent;" in untrained
-
-
-def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
-    (table,) = select_tables("tsukagoshi", "figure2_sources_combined")
-    selected = ReproductionOptions(overrides=(), encoder=None, seeds=None, workers=None, trains=True)
-    known = Evaluated(evaluations={}, answers={}, scored=None, missing=(), absent={"d@2": "damaged"})
-    members = {
-        ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
-        ("S+D", ""): (Member(name="s-d@1", seed=1),),
-    }
-    assert list(absent_rows(table, members, known, {"SBERT": "training failed, seed 1, 2: no space"}, selected, Terminal(Settings()))) == [
-        "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
-        "absent: DefSent (d@2): damaged",
-    ]
-    assert known.present(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
+    (untrained,) = (note for note in figure["notes"] if "there is no finished run" in note)  # type: ignore[attr-defined]
+    assert "finished run of DefSent;" in untrained
 
 
 @pytest.mark.slow

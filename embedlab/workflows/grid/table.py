@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.names import task_names, unknown
+from embedlab.core.names import task_names
+from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.table import Pivot, ScoreFilter, pivot

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.choices import By
-from embedlab.cli.reproduction_options import ReproductionOptions
-from embedlab.cli.terminal import Terminal, report
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
 from embedlab.core.names import scores_pairs
 from embedlab.core.settings import Settings
@@ -26,13 +24,15 @@ from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.sts import STS_DATASETS, open_parts
 from embedlab.workflows.models import check_device, resolve_model
+from embedlab.workflows.reproduce.plan import ReproductionOptions
 from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
+from embedlab.workflows.session import Session
 
 Members = Mapping[CellKey, Sequence[Member]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluated:
+class EvaluatedRows:
     """What is known of the models of a table."""
 
     evaluations: Mapping[tuple[str, str], Evaluation]  # by member and task
@@ -51,17 +51,17 @@ class Evaluated:
         return {cell: tuple(member for member in own if member.name not in self.absent) for cell, own in members.items()}
 
 
-def evaluate_models(table: PaperTable, members: Members, selected: ReproductionOptions, terminal: Terminal) -> Evaluated:
+def evaluate_models(table: PaperTable, members: Members, options: ReproductionOptions, session: Session) -> EvaluatedRows:
     """The evaluations of every model on the tasks of its columns; what no cell of a grid has evaluated is evaluated now.
 
     Without training, only pairs are scored: the fits of transfer and probing take as long as a training.
     """
     if table.by is not None:
         names = {member.name for row in table.sources for member in members[row, ""]}
-        scored, absent = _score(sorted(names), table.by, terminal)
-        return Evaluated(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
+        scored, absent = _score(sorted(names), table.by, session)
+        return EvaluatedRows(evaluations={}, answers={}, scored=scored, missing=(), absent=absent)
     wanted = {(member.name, point.measure.task) for point in table.points for member in members[point.row, point.column]}
-    scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", terminal)
+    scored, absent = _score(sorted(name for name, task in wanted if scores_pairs(task)), "dataset", session)
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[Outcomes]] = {}
     missing, reported = [], set[str]()
@@ -69,7 +69,7 @@ def evaluate_models(table: PaperTable, members: Members, selected: ReproductionO
         if name in absent:
             continue
         try:
-            path = _evaluation_file(name, task, selected, terminal, reported)
+            path = _evaluation_file(name, task, options, session, reported)
         except Interrupted:
             raise
         except EmbedlabError as error:
@@ -77,10 +77,10 @@ def evaluate_models(table: PaperTable, members: Members, selected: ReproductionO
             continue
         if path.is_file():
             evaluations[name, task] = Evaluation.load(path)
-            answers[name, task] = list(stored_outcomes(path.parent, task, unusable=report))
+            answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
         elif not scores_pairs(task) or scored is not None:  # where the pairs are missing, that has been said once for all
-            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(terminal.settings)}")
-    return Evaluated(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
+            missing.append(f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}{again(session.settings)}")
+    return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
 
 def again(settings: Settings, *, encoder: str | None = None) -> str:
@@ -89,7 +89,7 @@ def again(settings: Settings, *, encoder: str | None = None) -> str:
 
 
 def absent_rows(
-    table: PaperTable, members: Members, known: Evaluated, failures: Mapping[str, str], selected: ReproductionOptions, terminal: Terminal
+    table: PaperTable, members: Members, known: EvaluatedRows, failures: Mapping[str, str], options: ReproductionOptions, settings: Settings
 ) -> Iterator[str]:
     """What is said of the rows that have no model here, one note for each reason.
 
@@ -112,14 +112,14 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained:
-        command = f"embedlab reproduce {table.paper} {table.name}{again(terminal.settings, encoder=selected.encoder)}"
-        hint = "" if selected.trains else f"; `{command}` trains what is missing"
-        yield f"no finished run stands for {', '.join(untrained)}{hint}"
+        command = f"embedlab reproduce {table.paper} {table.name}{again(settings, encoder=options.encoder)}"
+        hint = "" if options.trains else f"; `{command}` trains what is missing"
+        yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
 
-def training_data_of(table: PaperTable, members: Members, terminal: Terminal) -> dict[str, list[Mapping[str, Any]]]:
+def training_data_of(table: PaperTable, members: Members, session: Session) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
-    runs = terminal.settings.runs_folder
+    runs = session.settings.runs_folder
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in table.sources:
         names = sorted({member.name for (own, _), models in members.items() if own == row for member in models})
@@ -136,61 +136,61 @@ def _run_folders(specs: Sequence[ModelSpec], runs: Path) -> Iterator[RunFolder]:
         yield from _run_folders(spec.parts, runs)
 
 
-def _evaluation_file(name: str, task: str, selected: ReproductionOptions, terminal: Terminal, reported: set[str]) -> Path:
-    """Where the evaluation of a model on a task is, or would be where it could not be made; TOLD are errors that were reported."""
-    (spec,) = resolve(name, terminal.settings.runs_folder).members
-    folder = ScorePlace.of(spec, terminal.settings).evaluations
+def _evaluation_file(name: str, task: str, options: ReproductionOptions, session: Session, reported: set[str]) -> Path:
+    """Where the evaluation of a model on a task is, or would be where it could not be made; REPORTED are errors that were shown before."""
+    (spec,) = resolve(name, session.settings.runs_folder).members
+    folder = ScorePlace.of(spec, session.settings).evaluations
     path = folder / f"{task}.json"
-    if selected.trains and not scores_pairs(task) and not path.is_file():
-        with terminal.progresses() as progress:
-            result = evaluate_on(task, spec, terminal.settings, lambda work: progress(f"{name}: {work}"))
+    if options.trains and not scores_pairs(task) and not path.is_file():
+        with session.progresses() as progress:
+            result = evaluate_on(task, spec, session.settings, lambda work: progress(f"{name}: {work}"))
         for error in result.missing:
             if error.message not in reported:
-                report(error)
+                session.report(error)
             reported.add(error.message)
         result.save(folder)
     return path
 
 
-def _score(names: Sequence[str], by: By, terminal: Terminal) -> tuple[ScoredPairs | None, dict[str, str]]:
+def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:
     """The STS pairs scored by those of the models called NAMES that are there, and why the others are absent.
 
     Evaluations of the whole suite are stored. None where there are no pairs or no models.
     """
     if not names:
         return None, {}
-    check_device(terminal.settings)
+    check_device(session.settings)
     try:
         parts, missing = open_parts(
-            Source.from_settings(terminal.settings), chosen_datasets(None, by) or STS_DATASETS, fifths=by != "source"
+            Source.from_settings(session.settings), chosen_datasets(None, by) or STS_DATASETS, fifths=by != "source"
         )
     except MissingError as error:
-        report(error)
+        session.report(error)
         return None, {}
     for lacking in missing:
-        report(lacking)
-    scored, absent = _score_present(names, parts, terminal)
+        session.report(lacking)
+    scored, absent = _score_present(names, parts, session)
     if scored is not None and by == "dataset":
         places = {name: place for name, place in scored.places.items() if not (place.evaluations / "sts.json").is_file()}
         part = replace(scored, places=places)
-        keep(part, evaluate_members(part), terminal)
+        keep(part, evaluate_members(part), session)
     return scored, absent
 
 
-def _score_present(names: Sequence[str], parts: Sequence[Part], terminal: Terminal) -> tuple[ScoredPairs | None, dict[str, str]]:
+def _score_present(names: Sequence[str], parts: Sequence[Part], session: Session) -> tuple[ScoredPairs | None, dict[str, str]]:
     models: dict[str, Model] = {}
     absent: dict[str, str] = {}
     for name in names:
         try:
-            models[name] = resolve_model(name, terminal)
+            models[name] = resolve_model(name, session)
         except EmbedlabError as error:
             absent[name] = _reason(error)
 
     def score(chosen: Sequence[Model]) -> ScoredPairs | None:
         if not chosen:
             return None
-        with terminal.progresses() as progress:
-            return score_models(chosen, parts, terminal.settings, progress=lambda member: progress(f"scoring {member}"), note=terminal.note)
+        with session.progresses() as progress:
+            return score_models(chosen, parts, session.settings, progress=lambda member: progress(f"scoring {member}"), note=session.note)
 
     try:
         return score(list(models.values())), absent

@@ -1,0 +1,30 @@
+"""A reproduced table of a paper: what deviates, its numbers next to the published ones, and whether its order holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from embedlab.analysis.comparison import Comparison
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.papers.matching_runs import CellKey
+from embedlab.papers.order import ComparedNumber, RowOrder
+from embedlab.papers.table import PaperTable
+from embedlab.reports.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reproduction:
+    """A table of a paper next to ours."""
+
+    table: PaperTable
+    deviations: Table
+    answers: tuple[Table, ...]  # the numbers, and whether the order holds
+    numbers: Mapping[CellKey, ComparedNumber]  # empty for a figure
+    row_order: RowOrder | None
+    comparison: Comparison | None  # of a figure
+    scored: ScoredPairs | None
+    has_failed: bool  # whether a training failed
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What is shown, deviations first."""
+        return self.deviations, *self.answers

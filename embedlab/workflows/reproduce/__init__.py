@@ -1,0 +1,1 @@
+"""The tables of papers reproduced: planned, trained or found, evaluated, and compared with the published values."""

@@ -1,0 +1,147 @@
+"""Tables of a paper reproduced: their models trained or found, evaluated where that is missing, and compared with the published values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from embedlab.analysis.comparison import compare_models
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.settings import Settings
+from embedlab.papers.deviations import deviations
+from embedlab.papers.matching_runs import Member
+from embedlab.papers.order import RowOrder, find_row_order, numbers_of
+from embedlab.papers.plan import for_encoder
+from embedlab.papers.table import PaperTable
+from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.reproduction import Reproduction
+from embedlab.reports.reproduction_tables import deviations_table, numbers_table, orders_table
+from embedlab.reports.tables import Table
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.signature import merged
+from embedlab.workflows.grid.plan import PlannedGrid
+from embedlab.workflows.grid.run import Board
+from embedlab.workflows.reproduce.models import EvaluatedRows, Members, absent_rows, evaluate_models, training_data_of
+from embedlab.workflows.reproduce.plan import ReproductionOptions, planned_trainings, start_of_rows
+from embedlab.workflows.reproduce.trained import TrainedRows, find_rows, train_rows
+from embedlab.workflows.sample_encoder import build_sample_encoder
+from embedlab.workflows.session import Session
+from embedlab.workflows.starting import starting_encoder
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Rows:
+    """The models behind the rows of a table, and what is known of them."""
+
+    table: PaperTable
+    trained: TrainedRows
+    known: EvaluatedRows
+    members: Members  # those that are present
+    notes: tuple[str, ...]  # what is missing
+
+
+def reproduce_tables(
+    tables: Sequence[PaperTable], options: ReproductionOptions, session: Session, board: Board | None = None
+) -> list[Reproduction]:
+    """Train or find the models of TABLES, evaluate what is missing, and compare each table with the published one."""
+    start = _built_start(options, session.settings)
+    return [_reproduce(table, options, start, session, board) for table in tables]
+
+
+def trainings_of(tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings) -> list[PlannedGrid]:
+    """Return the trainings of TABLES under the names that their runs will have."""
+    _built_start(options, settings)
+    return planned_trainings(tables, options, settings)
+
+
+def _built_start(options: ReproductionOptions, settings: Settings) -> str | None:
+    build_sample_encoder(starting_encoder(options.encoder, settings), settings)
+    return start_of_rows(options, settings)
+
+
+def _reproduce(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> Reproduction:
+    rows = _rows(table, options, start, session, board)
+    seeds = _seeds_behind(rows.table, rows.members)
+    found = deviations(
+        rows.table, rows.trained.recipes, rows.known.evaluations.values(), training_data_of(rows.table, rows.members, session), seeds
+    )
+    listed = deviations_table(rows.table, found, list(rows.trained.recipes))
+    return _figure(rows, listed, session) if table.by is not None else _numbers(rows, listed, session)
+
+
+def _rows(table: PaperTable, options: ReproductionOptions, start: str | None, session: Session, board: Board | None) -> _Rows:
+    table, left_out = for_encoder(table, start)
+    if options.trains:
+        trained = train_rows(table, options, start, session, board)
+    else:
+        trained = find_rows(table, options, start, session.settings.runs_folder)
+    everything = trained.models.all_members()
+    known = evaluate_models(table, everything, options, session)
+    notes = [*trained.apart, *absent_rows(table, everything, known, trained.failures, options, session.settings), *known.missing]
+    notes += [f"left out with one encoder for every row: {', '.join(left_out)}"] if left_out else []
+    return _Rows(table=table, trained=trained, known=known, members=known.present(everything), notes=tuple(notes))
+
+
+def _numbers(rows: _Rows, listed: Table, session: Session) -> Reproduction:
+    """A table: its numbers next to the published ones, and the order of its rows."""
+    table, known = rows.table, rows.known
+    numbers = numbers_of(table, rows.members, known.evaluations)
+    with session.progress("comparing") as progress:
+        row_order: RowOrder = find_row_order(table, rows.members, known.evaluations, known.items, progress)
+    marks = sorted({mark for evaluation in known.evaluations.values() for mark in evaluation.marks})
+    ours = replace(numbers_table(table, numbers, marks, rows.notes), signatures=_signatures(rows.members, known.evaluations))
+    answers = (ours, orders_table(table, row_order, rows.trained.apart))
+    return Reproduction(
+        table=table,
+        deviations=listed,
+        answers=answers if table.ranked_by else answers[:1],
+        numbers=numbers,
+        row_order=row_order,
+        comparison=None,
+        scored=known.scored,
+        has_failed=rows.trained.has_failed,
+    )
+
+
+def _figure(rows: _Rows, listed: Table, session: Session) -> Reproduction:
+    """A figure: the rows compared slice by slice with the first of them."""
+    table, members = rows.table, rows.members
+    assert table.by is not None
+    columns = tuple(_columns(row, members[row, ""]) for row in table.sources if members[row, ""])
+    comparison, scored = None, rows.known.scored
+    answer = Table(title=f"{table.paper} {table.name}: {table.summary}", columns=(), rows=(), notes=[*table.notes, *rows.notes])
+    if scored is not None and columns:
+        scored = replace(scored, models=columns)
+        with session.progress("comparing") as progress:
+            comparison = compare_models(scored.table, columns, by=table.by, progress=progress)
+        found = comparison_table(comparison, scored, [])
+        answer = replace(found, title=f"{table.paper} {table.name}: {table.summary}; {found.title}", notes=[*answer.notes, *found.notes])
+    return Reproduction(
+        table=table,
+        deviations=listed,
+        answers=(answer,),
+        numbers={},
+        row_order=None,
+        comparison=comparison,
+        scored=scored,
+        has_failed=rows.trained.has_failed,
+    )
+
+
+def _signatures(members: Members, evaluations: Mapping[tuple[str, str], Evaluation]) -> dict[str, str]:
+    """The signature of each row's own numbers, over all its columns."""
+    behind: dict[str, set[str]] = {}
+    for (row, _), own in members.items():
+        behind.setdefault(row, set()).update(member.name for member in own)
+    found = {row: [one.signature for (name, _), one in evaluations.items() if name in names] for row, names in behind.items()}
+    return {row: str(merged(own)) for row, own in found.items() if own}
+
+
+def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
+    """How many seeds are behind each trained row, the most of its columns; a control of two seeds is not the paper's."""
+    counts = {row: max(len(found) for (own, _), found in members.items() if own == row) for row in table.sources}
+    seeded = {row for (row, _), found in members.items() if any(member.seed is not None for member in found)}
+    return {row: count for row, count in counts.items() if row in seeded and not table.sources[row].is_control}
+
+
+def _columns(row: str, members: Sequence[Member]) -> ModelColumns:
+    seeds = tuple(member.seed for member in members if member.seed is not None)
+    return ModelColumns(name=row, members=tuple(member.name for member in members), seeds=seeds)
