@@ -1,9 +1,12 @@
 """What a run's folder holds that nothing needs any more: the checkpoints of a finished run, and what killed processes left behind."""
 
+import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from embedlab.core.locks import is_locked
 from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
 
@@ -16,6 +19,23 @@ def prune_run(run: RunFolder) -> int:
     with run.lock():
         freed = sweep(run)
         return freed + (drop_checkpoints(run) if is_trained(run) else 0)
+
+
+def prune_removed(runs: Path) -> dict[str, int]:
+    """Delete what killed removals left in the runs folder; gives the bytes freed by run, such as "sbert@3".
+
+    A removal under way holds the lock of its run, and is left alone.
+    """
+    freed: dict[str, int] = {}
+    for path in sorted(runs.glob("*/.seed-*.tmp-*")):
+        found = re.fullmatch(r"\.seed-(\d+)\.tmp-[0-9a-f]+", path.name)
+        if found is None or is_locked(path / "lock"):
+            continue
+        run = f"{path.parent.name}@{int(found[1])}"
+        freed[run] = freed.get(run, 0) + _remove(path)
+        with suppress(OSError):  # other seeds are still there
+            path.parent.rmdir()
+    return freed
 
 
 def drop_checkpoints(run: RunFolder) -> int:

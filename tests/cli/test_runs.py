@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +78,7 @@ def test_log_prints_words_or_json_lines(embedlab: Embedlab, finished_run: RunFol
     assert embedlab("runs", "log", "mine", "--follow").out.rstrip().endswith("what it printed")
 
 
-def test_rm_asks_and_without_a_terminal_wants_yes(embedlab: Embedlab, finished_run: RunFolder) -> None:
+def test_rm_wants_a_confirmation_and_without_a_terminal_yes(embedlab: Embedlab, finished_run: RunFolder) -> None:
     refused = embedlab("runs", "rm", "mine")
     assert refused.code == 2
     assert "--yes" in refused.err
@@ -89,6 +93,28 @@ def test_prune_leaves_a_running_run_alone(embedlab: Embedlab, finished_run: RunF
         assert embedlab("runs", "prune", "mine", "--json").json == {"freed_bytes": 0, "pruned": [], "running": ["mine@1"]}
     assert list(finished_run.checkpoints.iterdir())
     assert embedlab("runs", "prune", "yours").code == 2
+
+
+KILLED_REMOVAL = """
+import os, shutil, signal
+shutil.rmtree = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from embedlab.cli.app import main
+main(["runs", "rm", "mine@1", "--yes"])
+"""
+
+
+def test_prune_clears_what_a_killed_removal_left(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    assert subprocess.run([sys.executable, "-c", KILLED_REMOVAL], check=False).returncode == -signal.SIGKILL
+    (left,) = finished_run.path.parent.iterdir()
+    assert left.name.startswith(".seed-1.tmp-")
+    held = left / "lock"
+    with held.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # as a removal under way does
+        assert embedlab("runs", "prune", "--json").json["pruned"] == []
+    answer = embedlab("runs", "prune", "--json").json
+    assert answer["pruned"] == ["mine@1"]
+    assert answer["freed_bytes"] > 0
+    assert not finished_run.path.parent.exists()
 
 
 def test_rename_moves_a_run(embedlab: Embedlab, finished_run: RunFolder) -> None:
@@ -113,9 +139,9 @@ def test_cancel_and_resume_refuse_a_finished_run(embedlab: Embedlab, finished_ru
 
 def test_cancel_answers_with_an_object(embedlab: Embedlab, finished_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("embedlab.runs.launch.cancel", lambda _run, force: 7)
-    told = embedlab("runs", "cancel", "mine", "--json")
-    assert told.json == {"cancelled": ["mine@1"]}
-    assert "told process 7 to stop mine@1" in told.err
+    answer = embedlab("runs", "cancel", "mine", "--json")
+    assert answer.json == {"cancelled": ["mine@1"]}
+    assert "requested the stop of mine@1 (process 7)" in answer.err
 
 
 def test_runs_may_live_elsewhere(embedlab: Embedlab, finished_run: RunFolder, tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""`embedlab runs log`: the events of one run."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from embedlab.cli.options import common, examples
+from embedlab.cli.run_names import RunName
+from embedlab.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from embedlab.runs.events import Event
+
+
+EXAMPLES = examples("embedlab runs log snli-supcl", "embedlab runs log snli-supcl@1 --follow")
+
+
+@common("data", "runs", "output")
+def log(
+    run: RunName,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    *,
+    terminal: Terminal,
+) -> None:
+    """Print a run's events in words, or with --format json as JSON lines; then what a detached process printed."""
+    from embedlab.runs.store import select_runs
+    from embedlab.workflows.runs import read_events
+
+    chosen = select_runs(terminal.settings.runs_folder, run)[0]
+    for found in read_events(chosen, follows=follow):
+        _write(found, terminal)
+    if chosen.log_file.exists() and terminal.settings.format != "json":
+        terminal.write(f"--- {chosen.log_file}\n{chosen.log_file.read_text(encoding='utf-8', errors='replace')}")
+
+
+def _write(found: "Sequence[Event]", terminal: Terminal) -> None:
+    from embedlab.reports.run_tables import event_line
+    from embedlab.runs import events
+
+    if terminal.settings.format == "json":
+        terminal.write_json("".join(events.to_line(event) for event in found))
+    else:
+        terminal.write("".join(f"{event_line(event)}\n" for event in found))
