@@ -5,7 +5,6 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.names import (
     has_own_units,
-    nearest_name,
     objective_names,
     objective_options,
     recipe_names,
@@ -14,6 +13,7 @@ from embedlab.core.names import (
     task_names,
     unknown,
 )
+from embedlab.core.nearest import nearest_name
 
 
 def test_recipes_and_objectives_are_found_by_listing_their_folders() -> None:
