@@ -21,36 +21,36 @@ from embedlab.training.order import Indices, batch_generator
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import StageData
 
-# Tokens that a CPU computes in one pass where it computes no padding. Few enough that what a layer writes for them is a few
+# Tokens in one pass on a CPU that computes no padding: few enough that a layer's output for them is a few
 # megabytes; an estimate, as a batch of 64 pairs is one pass with this and any larger number.
 PACK_TOKENS = 4_096
 
-# What one more forward and backward pass costs, in padded tokens that could be computed instead. CPU: measured with a
+# Cost of one more forward and backward pass, in padded tokens that could be computed instead. CPU: measured with a
 # three-layer encoder on batches of 64 pairs, flat from 64 to 256 and half the time of a single chunk; the others are estimates.
 CHUNK_COST = {"cpu": 128, "mps": 1_024, "cuda": 4_096}
 
 
-AHEAD = 2  # batches that are made while the step before them is taken
+AHEAD = 2  # batches prepared while the step before them runs
 
 Cut = Callable[[NDArray[np.int64]], list[int]]
-"""Where sentences sorted by length, given by their lengths, are cut into chunks: the end of each."""
+"""The end of each chunk into which sentences sorted by length are cut; takes their lengths."""
 
 Chunk = tuple[Tensor, Tensor]  # token ids and mask, (sentences, tokens) each
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """What one step reads."""
+    """The input of one step."""
 
     stage: int  # index of the stage it belongs to
-    chunks: tuple[Chunk, ...]  # the distinct sentences, shortest first
-    vectors: Tensor | None  # of the distinct sentences, in place of chunks where the encoder stands still; (sentences, dim)
-    columns: dict[str, Tensor]  # sentence columns: place among those sentences; classes and scores; what the objective drew
+    chunks: tuple[Chunk, ...]  # distinct sentences, shortest first
+    vectors: Tensor | None  # of the distinct sentences, instead of chunks for a frozen encoder; (sentences, dim)
+    columns: dict[str, Tensor]  # sentence columns: index into those sentences; classes and scores; the objective's random draws
     rows: int
-    sentences: int  # distinct ones, of which a process among several has but its share in the chunks
+    sentences: int  # distinct ones; with several processes the chunks hold only this process's share
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on DEVICE."""
+        """Return the same batch on DEVICE."""
         return Batch(
             stage=self.stage,
             chunks=tuple((_sent(ids, device), _sent(mask, device)) for ids, mask in self.chunks),
@@ -63,7 +63,7 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Collation:
-    """All that is needed to make batches of a stage."""
+    """Everything needed to make the batches of a stage."""
 
     data: StageData
     needs: Needs
@@ -71,16 +71,16 @@ class Collation:
     objective: Objective
     pad: int
     cut: Cut
-    vectors: Vectors | None = None  # of the stage's distinct sentences, where the encoder stands still
+    vectors: Vectors | None = None  # of the stage's distinct sentences, for a frozen encoder
     team: Team = field(default_factory=Team)
 
     @property
     def chunk_limit(self) -> int | None:
-        """Sentences in a chunk, at most."""
+        """Return the largest number of sentences in a chunk."""
         return self.data.stage.optim.micro_batch
 
     def batches(self, done: int) -> Iterator[Batch]:
-        """The stage's batches after its first DONE steps, made ahead in a thread: what is drawn for one depends on its place alone."""
+        """Yield the stage's batches after its first DONE steps, prepared in a thread; random draws depend on a batch's position alone."""
         return _ahead(self._batches(done))
 
     def _batches(self, done: int) -> Iterator[Batch]:
@@ -93,7 +93,7 @@ class Collation:
             before += steps
 
     def collate(self, rows: Indices, rng: np.random.Generator) -> Batch:
-        """The batch of these ROWS."""
+        """Return the batch of these ROWS."""
         columns = {name: column[rows] for name, column in self.data.rows.columns.items()}
         texts = np.stack([columns[name] for name in self.needs.encoded])
         distinct, places = np.unique(texts, return_inverse=True)
@@ -113,14 +113,14 @@ class Collation:
         )
 
     def _chunks(self, sentences: Indices, lengths: NDArray[np.int64]) -> tuple[Chunk, ...]:
-        """The padded tokens of SENTENCES, which are sorted by their LENGTHS."""
+        """Return the padded tokens of SENTENCES, which are sorted by their LENGTHS."""
         ends = limited(self.cut(lengths), self.chunk_limit)
         chunks = (self.tokens.padded(chunk, self.pad) for chunk in np.split(sentences, ends[:-1]))
         return tuple((torch.from_numpy(ids), torch.from_numpy(mask)) for ids, mask in chunks)
 
 
 def _sent(values: Tensor, device: torch.device) -> Tensor:
-    """VALUES on their way to DEVICE; to a GPU from memory that it reads itself, so that nobody waits for the steps before."""
+    """Move VALUES to DEVICE without blocking; to a GPU from pinned memory, so that the copy does not wait for earlier steps."""
     return (values.pin_memory() if device.type == "cuda" else values).to(device, non_blocking=True)
 
 
@@ -133,14 +133,14 @@ def _ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
 
 
 def cut_for(encoder: TransformerEncoder) -> Cut:
-    """How batches are cut for ENCODER on its machine."""
+    """Return how batches are cut for ENCODER on its machine."""
     if encoder.forward.is_packing:
         return partial(pack_ends, budget=PACK_TOKENS)
     return partial(chunk_ends, chunk_cost=CHUNK_COST[encoder.machine.device.type])
 
 
 def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
-    """Where to cut sentences into the fewest parts of about equally many tokens, BUDGET or little more."""
+    """Return where to cut sentences into the fewest parts of about equally many tokens: BUDGET or slightly more."""
     done = np.cumsum(lengths)
     parts = -(-int(done[-1]) // budget)
     marks = done[-1] * np.arange(1, parts + 1) / parts
@@ -148,7 +148,7 @@ def pack_ends(lengths: NDArray[np.int64], budget: int) -> list[int]:
 
 
 def limited(ends: list[int], limit: int | None) -> list[int]:
-    """The same cuts, and chunks of more than LIMIT sentences cut evenly."""
+    """Return the same cuts, with chunks of more than LIMIT sentences cut evenly."""
     if limit is None:
         return ends
     parts = (np.array_split(np.arange(start, end), -(-(end - start) // limit)) for start, end in pairwise([0, *ends]))
@@ -156,9 +156,9 @@ def limited(ends: list[int], limit: int | None) -> list[int]:
 
 
 def chunk_ends(lengths: NDArray[np.int64], chunk_cost: int) -> list[int]:
-    """Where to cut sentences sorted by length so that padded tokens plus CHUNK_COST a chunk are fewest.
+    """Return the cuts of sentences sorted by length that minimise padded tokens plus CHUNK_COST a chunk.
 
-    Exact, by the shortest path over the places where the length changes.
+    Exact: the shortest path over the positions where the length changes.
     """
     ends = np.append(np.flatnonzero(np.diff(lengths)) + 1, len(lengths))
     cost, before = np.zeros(len(ends) + 1), np.zeros(len(ends) + 1, np.int64)

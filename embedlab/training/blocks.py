@@ -1,4 +1,4 @@
-"""The order of a recipe's steps: stages one after the other, and neighbouring stages that are trained together."""
+"""The order of a recipe's steps: stages in sequence, and neighbouring stages that are trained together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from embedlab.training.stage_data import StageData, batches_a_step, is_in_step, 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Whose batch is read, and which of its batches."""
+    """Which stage a batch is read from, and which of its batches."""
 
     place: int  # of the stage in its block
     number: int  # counted from 0
@@ -22,51 +22,51 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Stages that are trained together by one optimizer until one of them ends: a single one, or several as the recipe's mix says."""
+    """Stages trained together by one optimizer until one of them ends: a single stage, or several as the recipe's mix says."""
 
     stages: tuple[StageData, ...]
-    first: int  # steps that the blocks before take
+    first: int  # steps of the preceding blocks
     mix: MixSection
 
     @property
     def leader(self) -> int:
-        """The place of the stage whose end ends the block."""
+        """Return the place of the stage whose end ends the block."""
         return next(place for place, data in enumerate(self.stages) if data.index == data.leader)
 
     @property
     def batches_a_step(self) -> int:
-        """One, or one of each stage."""
+        """Return one, or the number of stages for a joint step."""
         return batches_a_step(self.stages, self.mix)
 
     @property
     def whole_steps(self) -> int:
-        """Steps of all its stages, were the training not shortened."""
+        """Return the steps of all its stages without shortening."""
         return len(order_of(self.stages, self.mix)) // self.batches_a_step
 
     @property
     def steps(self) -> int:
-        """Steps of all its stages."""
+        """Return the steps of all its stages."""
         return len(self._order) // self.batches_a_step
 
     @property
     def end(self) -> int:
-        """Steps of the recipe that are done when this block is."""
+        """Return the recipe's step at which this block ends."""
         return self.first + self.steps
 
     def turns(self, step: int) -> tuple[Turn, ...]:
-        """The batches that the block's step STEP reads, counted from 0; of a joint step the leader's first."""
+        """Return the batches that the block's step STEP (from 0) reads; in a joint step the leader's comes first."""
         begin = step * self.batches_a_step
         numbers = self.taken(step)
         return tuple(Turn(place=int(place), number=numbers[place]) for place in self._order[begin : begin + self.batches_a_step])
 
     def taken(self, steps: int) -> tuple[int, ...]:
-        """How many batches each stage has given after STEPS of the block."""
+        """Return how many batches each stage has given after STEPS of the block."""
         return tuple(int(np.searchsorted(own, steps * self.batches_a_step)) for own in self._batches)
 
     def dev_steps(self, every: float) -> frozenset[int]:
-        """Steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end.
+        """Return the steps of the block after which a dev score is due: each share EVERY of an epoch of its leader, and its end.
 
-        Of stages in step an epoch is that of all of them.
+        For stages in step, an epoch covers all of them.
         """
         leader = self.stages[self.leader]
         if is_in_step(self.stages):
@@ -83,12 +83,12 @@ class Block:
 
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:
-        """Of each stage, which of the block's batches are its own."""
+        """Return, for each stage, which of the block's batches are its own."""
         return tuple(np.flatnonzero(self._order == place) for place in range(len(self.stages)))
 
 
 def blocks(stages: Sequence[StageData], mix: MixSection | None = None) -> tuple[Block, ...]:
-    """The stages of a recipe as they are trained."""
+    """Return the stages of a recipe as blocks."""
     members: dict[int, list[StageData]] = {}
     for data in stages:
         members.setdefault(data.leader, []).append(data)

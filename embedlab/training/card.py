@@ -1,4 +1,4 @@
-"""The README of a trained model: what it is made of and what must be said beside its numbers."""
+"""The README of a trained model: its recipe and data, and the notes on its numbers."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from embedlab.data.dataset import DatasetState
 
 
 def model_card(recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False) -> str:
-    """The card of a run's model, in the hub's Markdown with a YAML head."""
+    """Return the card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
     shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
     read = "\n".join(f"* {_describe(state)}" for state in states)

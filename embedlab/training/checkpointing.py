@@ -1,4 +1,4 @@
-"""Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON, each folder complete or absent."""
+"""Checkpoints: encoder, heads, optimizer and random states as safetensors, the rest as JSON; each folder is complete or absent."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ Tensors = dict[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class Best:
-    """The highest dev score of a stage so far and the step it came after."""
+    """The highest dev score of a stage so far and its step."""
 
     score: float
     step: int
@@ -35,10 +35,10 @@ class Best:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All that training needs to go on as if nothing had happened.
+    """Everything that training needs to continue as if uninterrupted.
 
-    The schedule and the place in the data follow from the step: nothing that is drawn depends on what came before,
-    except dropout, whose generator's state is kept.
+    The schedule and the position in the data follow from the step: no random draw depends on earlier ones,
+    except dropout, whose generator state is stored.
     """
 
     step: int  # steps done, over all stages
@@ -50,7 +50,7 @@ class Snapshot:
     unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
 
     def write(self, folder: Path) -> None:
-        """Write FOLDER so that it is there as a whole or not at all."""
+        """Write FOLDER atomically: complete or not at all."""
         with atomic_folder(folder) as place:
             for name in ("encoder", "heads", "optimizer", "random"):
                 write_tensors(place / f"{name}.safetensors", getattr(self, name))
@@ -70,7 +70,7 @@ class Snapshot:
             tensors = {name: load_file(folder / f"{name}.safetensors") for name in ("encoder", "heads", "optimizer", "random")}
             best = Best(**values["best"]) if values["best"] else None
             return cls(step=values["step"], best=best, unreported=_unreported(values.get("unreported")), **tensors)
-        # A RuntimeError is JSON that is nested too deep, or a header whose numbers do not agree.
+        # A RuntimeError means JSON that is nested too deeply, or a header with inconsistent numbers.
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             raise _damaged(folder, f"{type(error).__name__}: {error}") from error
 
@@ -81,33 +81,33 @@ def _damaged(folder: Path, reason: str) -> MissingError:
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoints of a run: the newest, the one before it, in case the newest is damaged, and the best are stored."""
+    """The checkpoints of a run: it stores the newest, the one before it (in case the newest is damaged) and the best."""
 
     folder: Path
 
     def path(self, step: int) -> Path:
-        """Where the checkpoint after STEP is."""
+        """Return the folder of the checkpoint after STEP."""
         return self.folder / f"step-{step:07d}"
 
     def steps(self) -> list[int]:
-        """The steps of the complete checkpoints, ascending."""
+        """Return the steps of the complete checkpoints, ascending."""
         found = (re.fullmatch(r"step-(\d+)", path.name) for path in self.folder.glob("step-*"))
         return sorted(int(match[1]) for match in found if match)
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint; the others go once it is complete, except the one before it and the best."""
+        """Write a checkpoint; then delete the others, except the one before it and the best."""
         snapshot.write(self.path(snapshot.step))
         before = [step for step in self.steps() if step < snapshot.step][-1:]
         stored = {snapshot.step, *before, snapshot.best.step if snapshot.best else snapshot.step}
-        for step in set(self.steps()) - stored:  # later ones too: they were passed over, as damaged
+        for step in set(self.steps()) - stored:  # later ones too: they were skipped as damaged
             shutil.rmtree(self.path(step), ignore_errors=True)
 
     def newest(
         self, misfit: Callable[[Snapshot], str | None] = lambda _: None, *, with_best: bool = False
     ) -> tuple[Snapshot | None, list[str]]:
-        """The newest checkpoint that is intact and fits, and a note for each newer one that does not.
+        """Return the newest checkpoint that is intact and fits, and a note for each newer one that does not.
 
-        MISFIT gives the reason why a checkpoint is not the run's, if there is one. WITH_BEST, that of its best score is intact too.
+        MISFIT returns the reason why a checkpoint does not belong to the run, if any. WITH_BEST requires an intact best checkpoint too.
         """
         refused: list[str] = []
         for step in reversed(self.steps()):
@@ -122,7 +122,7 @@ class Checkpoints:
         return None, [f"{reason}; training starts from the beginning" for reason in refused]
 
     def read(self, step: int, misfit: Callable[[Snapshot], str | None] = lambda _: None) -> Snapshot:
-        """Read the checkpoint after STEP; one that is absent, damaged or, as MISFIT says, another run's is a MissingError."""
+        """Read the checkpoint after STEP; an absent or damaged one, or another run's by MISFIT, is a MissingError."""
         snapshot = Snapshot.read(self.path(step))
         reason = misfit(snapshot) if snapshot.step == step else f"it says step {snapshot.step!r}"
         if reason is not None:
@@ -131,34 +131,34 @@ class Checkpoints:
 
 
 def _unreported(values: Mapping[str, Any] | None) -> Unreported:
-    """What `Snapshot.write` wrote; nothing where an earlier version did."""
+    """Return what `Snapshot.write` wrote; earlier versions wrote none."""
     return Unreported() if values is None else Unreported(losses=tuple(map(float, values["losses"])), steps=int(values["steps"]))
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors as safetensors; a full disk is an OSError, as from any other writer."""
+    """Write tensors as safetensors; a full disk is an OSError, as for other writers."""
     with writing_weights(path):
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
     follow_umask(path)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter]) -> Tensors:
-    """The optimizer's state as `<parameter>.<entry>`; a parameter that never had a gradient has none."""
+    """Return the optimizer's state as `<parameter>.<entry>`; a parameter without any gradient so far has none."""
     return {
         f"{name}.{entry}": value for name, parameter in parameters.items() for entry, value in optimizer.state.get(parameter, {}).items()
     }
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, parameters: Mapping[str, nn.Parameter], tensors: Tensors) -> None:
-    """Put back what `optimizer_tensors` took."""
+    """Restore the state that `optimizer_tensors` returned."""
     for key, value in tensors.items():
         name, _, entry = key.rpartition(".")
         parameter = parameters[name]
-        optimizer.state[parameter][entry] = value.to(parameter.device)  # the count of steps too: the fused kernel reads it there
+        optimizer.state[parameter][entry] = value.to(parameter.device)  # the step count too: the fused kernel reads it on the device
 
 
 def random_tensors(device: torch.device) -> Tensors:
-    """The state of torch's generators, which dropout draws from."""
+    """Return the state of torch's generators, which dropout draws from."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
@@ -166,7 +166,7 @@ def random_tensors(device: torch.device) -> Tensors:
 
 
 def restore_random(states: Tensors, device: torch.device) -> None:
-    """Put back what `random_tensors` took; another kind of device goes on with its own state."""
+    """Restore the state that `random_tensors` returned; another kind of device continues with its own state."""
     torch.set_rng_state(states["cpu"])
     if device.type == "cuda" and "cuda" in states:
         torch.cuda.set_rng_state(states["cuda"], device)

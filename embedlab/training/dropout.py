@@ -1,4 +1,4 @@
-"""Dropout rates of an encoder, wherever it keeps them, changed for one pass."""
+"""Changes the dropout rates of an encoder for one pass, wherever they are stored."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ DropoutPlace = tuple[nn.Module, str]  # a module and the attribute of it that ho
 
 @contextmanager
 def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator[None]:
-    """Let the dropouts at PLACES, attention's too, run at RATE until the block ends; None leaves each at its own."""
+    """Run the dropouts at PLACES, including attention's, at RATE within the block; None leaves each unchanged."""
     if rate is None:
         yield
         return
@@ -25,9 +25,9 @@ def dropout_rate(places: Sequence[DropoutPlace], rate: float | None) -> Iterator
 
 
 def dropout_places(model: nn.Module) -> list[DropoutPlace]:
-    """All places of MODEL that hold a dropout rate; looking for them takes longer than setting them, so once is enough.
+    """Return all places in MODEL that hold a dropout rate; finding them takes longer than setting them, so call it once.
 
-    Most are `p` of dropout modules; attention may keep its own as a plain number under a name such as `attention_dropout`.
+    Most are `p` of dropout modules; attention may store its own as a plain number under a name such as `attention_dropout`.
     """
     return [(module, name) for module in model.modules() for name in _rates(module)]
 

@@ -1,4 +1,4 @@
-"""Parts of an encoder that a step must not move."""
+"""Frozen parts of an encoder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from embedlab.objectives.objective import Frozen, Objective
 
 @contextmanager
 def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
-    """Compute no gradient for PART of BACKBONE until the block ends; the optimizer then leaves it as it is, to the bit."""
+    """Compute no gradient for PART of BACKBONE within the block, so that the optimizer leaves it unchanged, to the bit."""
     parameters = [parameter for parameter in part_parameters(backbone, part) if parameter.requires_grad]
     for parameter in parameters:
         parameter.requires_grad_(False)
@@ -24,12 +24,12 @@ def frozen(backbone: PreTrainedModel, part: Frozen) -> Iterator[None]:
 
 
 def is_frozen(stage: Stage, objective: Objective) -> bool:
-    """Whether a text has the same vector at every step of STAGE: nothing moves the encoder, and no dropout is drawn."""
+    """Return whether a text has the same vector at every step of STAGE: the encoder is frozen and no dropout is drawn."""
     return objective.frozen == "encoder" and set(objective.views) == {0.0} and stage.optim.turn is None
 
 
 def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Parameter]:
-    """The parameters of PART: none, the embedding layer (word, position and segment vectors and their norm), or all."""
+    """Return the parameters of PART: none, the embedding layer (word, position and segment vectors and their norm), or all."""
     match part:
         case "nothing":
             return []
@@ -40,6 +40,6 @@ def part_parameters(backbone: PreTrainedModel, part: Frozen) -> list[nn.Paramete
 
 
 def _embedding_layer(backbone: PreTrainedModel) -> nn.Module:
-    """The child of BACKBONE that holds its word vectors, whatever its architecture calls it."""
+    """Return the child of BACKBONE that holds its word vectors, independent of the architecture."""
     words = backbone.get_input_embeddings()
     return next(child for child in backbone.children() if any(module is words for module in child.modules()))

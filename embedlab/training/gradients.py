@@ -1,4 +1,4 @@
-"""Gradient surgery (PCGrad): gradients of several tasks become one step in which none undoes another."""
+"""Gradient surgery (PCGrad): combine the gradients of several tasks into one step without conflicts."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -11,7 +11,7 @@ Users = frozenset[int]  # the tasks that use a parameter
 
 
 def take_gradients(parameters: Iterable[nn.Parameter]) -> Gradients:
-    """The gradients of PARAMETERS, which have none afterwards."""
+    """Return the gradients of PARAMETERS and clear them."""
     taken: Gradients = []
     for parameter in parameters:
         taken.append(parameter.grad)
@@ -20,13 +20,13 @@ def take_gradients(parameters: Iterable[nn.Parameter]) -> Gradients:
 
 
 def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]], reduction: Literal["mean", "sum"] = "mean") -> Gradients:
-    """The mean or sum of the gradients of TASKS after each lost what goes against another (Yu et al. 2020, algorithm 1).
+    """Return the mean or sum of the gradients of TASKS after removing conflicting parts (Yu et al. 2020, algorithm 1).
 
-    Task i meets the tasks of ORDERS[i], which leaves out i itself, one after the other: where its gradient so far and the
-    other's first one point apart (dot product below 0) it is projected onto the other's normal plane. Two tasks are compared,
-    and projected, over the parameters that both use. What no task uses keeps None; what only some use is divided by the number
-    of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
-    made in float32 at least, whatever the gradients are kept in.
+    Task i is compared with the tasks of ORDERS[i] (without i) in order: where its current gradient and the other's original one
+    conflict (dot product below 0), it is projected onto the other's normal plane. Two tasks are compared,
+    and projected, over the parameters that both use. A parameter that no task uses has None; one that only some use is divided by
+    the number of all tasks too, so that without conflicts the mean is the gradient of the average loss. Dot products and sums are
+    computed in at least float32, whatever the dtype of the gradients.
     """
     users = [frozenset(task for task, own in enumerate(tasks) if own[place] is not None) for place in range(len(tasks[0]))]
     dots = _dots(tasks, users)
@@ -36,7 +36,7 @@ def without_conflicts(tasks: Sequence[Gradients], orders: Sequence[Sequence[int]
 
 
 def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Tensor]:
-    """Dot products of every two tasks, (tasks, tasks), summed over the parameters that have the same users."""
+    """Return the dot products of every two tasks, (tasks, tasks), summed over the parameters with the same users."""
     found: dict[Users, Tensor] = {}
     for place, using in enumerate(users):
         if len(using) < 2:
@@ -51,10 +51,10 @@ def _dots(tasks: Sequence[Gradients], users: Sequence[Users]) -> dict[Users, Ten
 
 
 def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Tensor:
-    """How much of each task's first gradient stands in each task's projected one.
+    """Return the coefficient of each task's original gradient in each task's projected one.
 
-    A projected gradient is a sum of first ones, so dot products with it follow from those of the first ones: no gradient
-    is copied, and no number has to come from the accelerator.
+    A projected gradient is a linear combination of the original ones, so its dot products follow from theirs: no gradient
+    is copied, and no number is transferred from the accelerator.
     """
     tables = list(dots.values())
     projection = torch.eye(len(orders), dtype=tables[0].dtype, device=tables[0].device) if tables else torch.eye(len(orders))
@@ -70,14 +70,14 @@ def _projected(dots: dict[Users, Tensor], orders: Sequence[Sequence[int]]) -> Te
 
 
 def _row(projection: Tensor, using: Users) -> Tensor:
-    """The parts of a projected gradient that stand in the parameters which USING use."""
+    """Return the coefficients of a projected gradient for parameters with the users USING."""
     mask = torch.zeros_like(projection)
     mask[list(using)] = 1.0
     return projection * mask
 
 
 def _combined(gradients: Sequence[Tensor | None], projection: Tensor, using: Users, scale: int) -> Tensor | None:
-    """The gradient of one parameter: each task's own, as often as it is kept by the tasks that use the parameter."""
+    """Return the gradient of one parameter: the tasks' gradients, weighted by the projections of the tasks that use it."""
     if not using:
         return None
     users = sorted(using)

@@ -1,4 +1,4 @@
-"""Encoder and objectives as one module, and the gradient of a batch: with one graph, a few sentences at a time, or of several tasks."""
+"""Encoder and objectives as one module, and the gradient of a batch: with one graph, chunk by chunk, or for several tasks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ from embedlab.training.parallel import Team
 
 
 class Learner(nn.Module):
-    """A batch in, its loss out; OBJECTIVES are those of the stages that are trained together, by their index."""
+    """Returns the loss of a batch; OBJECTIVES belong to the stages that are trained together, by their index."""
 
     def __init__(
         self,
@@ -34,37 +34,37 @@ class Learner(nn.Module):
         self._dropouts = dropout_places(encoder.backbone)
 
     def objective(self, batch: Batch) -> Objective:
-        """The objective that BATCH was made for."""
+        """Return the objective that BATCH was made for."""
         objective = self.objectives[str(batch.stage)]
         assert isinstance(objective, Objective)
         return objective
 
     def passes(self, batch: Batch) -> Iterator[tuple[Chunk, DropoutRate]]:
-        """What the encoder is given for BATCH: its chunks once for each view."""
+        """Yield the encoder's inputs for BATCH: its chunks once for each view."""
         return ((chunk, view) for view in self.objective(batch).views for chunk in batch.chunks)
 
     def encode(self, chunk: Chunk, view: DropoutRate) -> Tensor:
-        """The vectors of a chunk's sentences, encoded with the dropout of VIEW."""
+        """Return the vectors of a chunk's sentences, encoded with the dropout of VIEW."""
         with dropout_rate(self._dropouts, view):
             return self._embed(*chunk)
 
     def loss(self, vectors: Tensor, batch: Batch) -> Tensor:
-        """What the objective says of the batch's vectors; of a process among several these are its share."""
+        """Return the objective's loss for the batch's vectors; with several processes, VECTORS are this process's share."""
         vectors = self._team.gather(vectors.float(), sentences=batch.sentences, views=len(self.objective(batch).views))
-        # A raw dot product of long vectors, or a temperature of 0.05, asks for more digits than bf16 has.
+        # A raw dot product of long vectors, or a temperature of 0.05, needs more digits than bf16 has.
         with torch.autocast(vectors.device.type, enabled=False):
             loss: Tensor = self.objective(batch)(vectors, batch.columns)
         return loss
 
     def forward(self, batch: Batch) -> Tensor:
-        """Encode the batch's distinct sentences, unless they are, then ask the objective."""
+        """Encode the batch's distinct sentences, unless they are encoded already, and return the loss."""
         if batch.vectors is not None:
             return self.loss(batch.vectors, batch)
         return self.loss(torch.cat([self.encode(chunk, view) for chunk, view in self.passes(batch)]), batch)
 
 
 def backward(learner: Learner, batch: Batch, accelerator: Accelerator, *, is_cached: bool) -> Tensor:
-    """The loss of BATCH, its gradient added to the parameters; what its objective freezes gets none."""
+    """Return the loss of BATCH and add its gradient to the parameters; frozen parameters get none."""
     with frozen(learner.encoder, learner.objective(batch).frozen):
         if is_cached:
             return cached_backward(learner, batch, accelerator)
@@ -81,9 +81,9 @@ def joint_backward(
     orders: Callable[[], Sequence[Sequence[int]]],
     add_up: Callable[[], None],
 ) -> Tensor:
-    """The losses of several batches, each by its own of BACKWARDS, and one gradient of them all in PARAMETERS; (batches,).
+    """Return the losses of several batches, each by its own of BACKWARDS, with one joint gradient in PARAMETERS; (batches,).
 
-    ORDERS gives those in which gradient surgery lets the tasks meet; ADD_UP makes gradients those of all processes.
+    ORDERS are the task orders of gradient surgery; ADD_UP sums gradients over all processes.
     """
     if combine not in {"surgery", "surgery-sum"}:
         losses = [backward() for backward in backwards]
@@ -104,13 +104,13 @@ def joint_backward(
 
 
 def cached_backward(learner: Learner, batch: Batch, accelerator: Accelerator) -> Tensor:
-    """The loss of BATCH, its gradient added to the parameters, with the graph of one chunk in memory at a time.
+    """Return the loss of BATCH and add its gradient to the parameters, with the graph of one chunk in memory at a time.
 
     Gradient caching (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup"): encode
-    without a graph, take the loss's gradient for the vectors, then encode each chunk again and hand it its share.
-    Both times a chunk sees the same dropout.
+    without a graph, compute the loss's gradient for the vectors, then encode each chunk again and backpropagate its share.
+    Both passes use the same dropout masks.
     """
-    if batch.vectors is not None:  # nothing was encoded, so there is no graph to save
+    if batch.vectors is not None:  # the vectors are given, so there is no graph
         with accelerator.autocast():
             plain: Tensor = learner(batch)
         plain.backward()

@@ -1,4 +1,4 @@
-"""The training loop: the steps of one block of stages, from wherever it stands to its end."""
+"""The training loop: the steps of one block of stages, from the current step to its end."""
 
 import math
 import time
@@ -32,13 +32,13 @@ from embedlab.training.word_gradient import WordGradient
 
 DevScore = Callable[[Trained], float]
 
-CHECKPOINT_S = 60.0  # between two checkpoints, at least
-CHECKPOINT_SHARE = 0.03  # of the time goes into checkpoints, at most: a large encoder takes seconds to write
+CHECKPOINT_S = 60.0  # minimum between two checkpoints
+CHECKPOINT_SHARE = 0.03  # maximum share of time for checkpoints: a large encoder takes seconds to write
 
 
 @dataclass(kw_only=True)
 class Session:
-    """One run in the hands of this process: what all its stages share, and how far it is."""
+    """The state of one run in this process: what all its stages share, and its progress."""
 
     encoder: TransformerEncoder
     objectives: list[Objective]  # one a stage
@@ -50,25 +50,25 @@ class Session:
     dev_score: DevScore | None
     steps: int  # of all stages
     team: Team = field(default_factory=Team)
-    cache: Path | None = None  # where what other runs need too is kept
+    cache: Path | None = None  # folder of what other runs can reuse
     step: int = 0  # done, over all stages
-    best: Best | None = None  # of the block at hand
-    unreported: Unreported | None = None  # losses that the checkpoint at hand carries
-    checkpoint_s: float = 0.0  # what the last checkpoint cost
-    saved_at: float = 0.0  # when it was complete
+    best: Best | None = None  # of the current block
+    unreported: Unreported | None = None  # losses in the current checkpoint
+    checkpoint_s: float = 0.0  # duration of the last checkpoint
+    saved_at: float = 0.0  # time of its completion
 
     @property
     def heads(self) -> dict[str, Tensor]:
-        """What the objectives learn, named "<stage>.<parameter>"."""
+        """Return the trained parameters of the objectives, named "<stage>.<parameter>"."""
         return dict(trained_parameters(self.objectives))
 
 
 def train_block(session: Session, block: Block, collations: Sequence[Collation], optimizer_state: dict[str, Tensor] | None = None) -> None:
-    """Take the steps of a block that are not done yet; COLLATIONS are those of its stages.
+    """Take the remaining steps of a block; COLLATIONS are those of its stages.
 
-    OPTIMIZER_STATE is that of the checkpoint which the session stands at, when it lies within this block. The block
-    ends with a checkpoint. Asked to stop, it saves one and raises Interrupted; a loss that is no number ends it with
-    an EmbedlabError, and the last checkpoint stays.
+    OPTIMIZER_STATE comes from the checkpoint at the session's step, if that lies within this block. The block
+    ends with a checkpoint. A stop request saves one and raises Interrupted; a loss that is not a finite number raises
+    an EmbedlabError, and the last checkpoint remains.
     """
     device = session.encoder.machine.device
     stepper = _Stepper(session, block)
@@ -114,30 +114,30 @@ def train_block(session: Session, block: Block, collations: Sequence[Collation],
 
 
 class _Stepper:
-    """The model and the optimizer of a block, which take its steps."""
+    """The model and the optimizer of a block."""
 
     def __init__(self, session: Session, block: Block) -> None:
         self._accelerator, self._block, self._team = session.accelerator, block, session.team
         objectives = {data.index: session.objectives[data.index] for data in block.stages}
         learner = Learner(session.encoder, objectives, session.team)
-        # Not prepared by accelerate: it would average the gradients of several processes, which add them up themselves, and a
-        # forward pass that it wraps holds its model, which would outlive the run.
+        # Not prepared by accelerate: it would average the gradients of several processes, which are summed here, and a
+        # forward pass that it wraps keeps a reference to the model beyond the end of the run.
         self._learner = learner.to(session.encoder.machine.device).train()
         self._cached = {data.index for data in block.stages if data.stage.optim.micro_batch is not None}
         self.parameters = {name: parameter for name, parameter in self._learner.named_parameters() if parameter.requires_grad}
-        self.optimizer = adamw(self.parameters)  # bare: what accelerate wraps around one is for losses that are scaled
+        self.optimizer = adamw(self.parameters)  # not wrapped by accelerate: the wrapper is for scaled losses
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
         is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(objectives.values())
         self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) else None
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
-        """Whether one process teaches the whole encoder at every step, by one gradient."""
+        """Return whether one process trains the whole encoder at every step, with one gradient."""
         is_one = self._team.size == 1 and self._block.mix.combine not in {"surgery", "surgery-sum"}
         return is_one and all(objective.frozen == "nothing" for objective in objectives)
 
     def take(self, step: int, turn: Turn, read: Sequence[Batch]) -> Tensor:
-        """Take a step of the block whose first TURN brings the settings; the loss of each batch that was READ."""
+        """Take a step of the block with the settings of its first TURN; return the loss of each batch READ."""
         data, optim = self._block.stages[turn.place], self._block.stages[turn.place].stage.optim
         self.lr = optim.lr * rate_factor(turn.number, data.steps, warmup=optim.warmup, schedule=optim.schedule)
         for group in self.optimizer.param_groups:
@@ -159,7 +159,7 @@ class _Stepper:
 
 
 def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
-    """AdamW over PARAMETERS; biases and LayerNorm's scales, all that is a vector, are not decayed, as in BERT's own training."""
+    """Return AdamW over PARAMETERS; biases and LayerNorm scales (all vectors) have no weight decay, as in BERT's own training."""
     groups = [
         {"params": [parameter for parameter in parameters.values() if parameter.ndim >= 2], "decays": True},
         {"params": [parameter for parameter in parameters.values() if parameter.ndim < 2], "decays": False},
@@ -168,12 +168,12 @@ def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
 
 
 def _epoch(data: StageData, turn: Turn) -> float:
-    """Passes over a stage's rows that are done after a turn."""
+    """Return the passes over a stage's rows after a turn."""
     return data.passes * (turn.number + 1) / data.steps
 
 
 def _emit_steps(session: Session, steps: Sequence[events.Step]) -> None:
-    """Tell the event of each stage that a step was taken for."""
+    """Emit the event of each stage that a step was taken for."""
     for event in steps:
         if not math.isfinite(event.loss):
             raise _diverged(session, event.lr, event.loss)
@@ -189,7 +189,7 @@ def _evaluate(session: Session) -> None:
     score = session.dev_score(Trained(encoder=session.encoder, objectives=session.objectives))
     session.emit(events.Dev(step=session.step, score=score))
     session.accelerator.log({"dev": score}, step=session.step)
-    # A score that is no number, as of vectors that are all alike, is never the best.
+    # A score that is not a number, for example of identical vectors, is never the best.
     if math.isfinite(score) and (session.best is None or score > session.best.score):
         session.best = Best(score=score, step=session.step)
 
@@ -223,8 +223,8 @@ def _checkpoint(
 
 def _diverged(session: Session, lr: float, loss: float) -> EmbedlabError:
     saved = session.checkpoints.steps()
-    last = f"the checkpoint of step {saved[-1]} is kept" if saved else "no checkpoint was saved before it"
+    last = f"the checkpoint of step {saved[-1]} is stored" if saved else "no checkpoint was saved before it"
     return EmbedlabError(
         f"training diverged at step {session.step}: the loss is {loss} at learning rate {lr:.3g}; {last}",
-        hint=f"take a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: --set optim.clip=1.0",
+        hint=f"use a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: --set optim.clip=1.0",
     )

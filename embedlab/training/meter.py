@@ -10,19 +10,19 @@ from torch import Tensor
 
 from embedlab.runs import events
 
-HEARTBEAT_S = 2.0  # without an event, until a sign of life is due
+HEARTBEAT_S = 2.0  # without an event, until a progress event is due
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unreported:
-    """The losses that no event has reported yet, which a checkpoint carries to the process that goes on."""
+    """The losses that no event has reported yet; a checkpoint stores them for the process that continues."""
 
     losses: tuple[float, ...] = (0.0,)  # the sum of each task's
     steps: int = 0
 
 
 class Meter:
-    """Adds up what happens in a step without waiting for the accelerator; only an event or a checkpoint reads the loss."""
+    """Accumulates the losses of steps without waiting for the accelerator; only an event or a checkpoint reads them."""
 
     _losses: Tensor  # the sum of each task's
 
@@ -35,32 +35,32 @@ class Meter:
         self._clear(before or Unreported())
 
     def add(self, losses: Tensor, rows: int) -> None:
-        """Count a step by the loss of each batch it read."""
+        """Count a step with the loss of each batch it read."""
         self._losses = self._losses + losses.detach()
         self._rows += rows
         self._count += 1
 
     def pause(self, seconds: float) -> None:
-        """Leave the time of an evaluation or a checkpoint out of the speed."""
+        """Exclude the time of an evaluation or a checkpoint from the speed."""
         self._paused_s += seconds
         self._since_s += seconds
 
     def is_beat_due(self) -> bool:
-        """Whether there was no event for so long that those who watch want a sign of life."""
+        """Return whether there was no event for so long that a progress event is due."""
         return time.perf_counter() - self._beat_s >= HEARTBEAT_S
 
     def beat(self, step: int) -> events.Progress:
-        """The sign of life after STEP; the accelerator is not waited for."""
+        """Return a progress event after STEP, without waiting for the accelerator."""
         self._beat_s = time.perf_counter()
         return events.Progress(step=step, steps=self._steps, eta_s=self._eta_s(step))
 
     def unreported(self) -> Unreported:
-        """The losses since the last event."""
+        """Return the losses since the last event."""
         return Unreported(losses=tuple(self._losses.tolist()), steps=self._count)
 
     def read(self, epochs: Mapping[int, float], *, step: int, lr: float) -> list[events.Step]:
-        """The events of the steps since the last ones, one a stage; EPOCHS are those of each stage by its index."""
-        losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are true
+        """Return the events of the steps since the last ones, one a stage; EPOCHS are by stage index."""
+        losses = (self._losses / self._count).tolist()  # waits for the accelerator, so that the times below are correct
         elapsed = max(1e-9, time.perf_counter() - self._since_s)
         steps = [
             events.Step(
@@ -81,7 +81,7 @@ class Meter:
 
     @property
     def is_finite(self) -> bool:
-        """Whether every loss since the last event was a number; on a CPU this costs nothing."""
+        """Return whether every loss since the last event was finite; on a CPU this costs nothing."""
         return bool(self._losses.isfinite().all())
 
     def _clear(self, before: Unreported) -> None:

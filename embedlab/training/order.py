@@ -1,4 +1,4 @@
-"""Which rows are learnt from together and when: rows that belong together stay so, and stages are read in turn or together."""
+"""Which rows form a batch and in which order: rows of a group stay together, and stages are read in turn or together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """Groups of one dataset, of whose units, such as pairs of sentences, each epoch takes a share."""
+    """Groups of one dataset, each belonging to a unit (for example a pair of sentences); each epoch draws a share of the units."""
 
     groups: Indices  # their numbers
     units: Indices  # the unit of each
     share: float
 
     def taken(self, rng: np.random.Generator) -> Indices:
-        """The groups of one epoch."""
+        """Return the groups of one epoch."""
         if self.share >= 1:
             return self.groups
         total = int(self.units.max()) + 1
@@ -36,14 +36,14 @@ class Groups:
 
     rows: Indices
     bounds: Indices  # (groups + 1,)
-    parts: tuple[tuple[Draw, ...], ...] = ()  # read one after the other in each epoch; empty: all groups, shuffled
+    parts: tuple[tuple[Draw, ...], ...] = ()  # read in sequence in each epoch; empty: all groups, shuffled
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
 
 def group_rows(keys: Indices, largest: int) -> Groups:
-    """Rows with equal KEYS as groups; a group of more than LARGEST rows is cut into several, as no batch could hold it."""
+    """Return rows with equal KEYS as groups; a group of more than LARGEST rows is split, because no batch could hold it."""
     order = np.argsort(keys, kind="stable")
     is_first = np.diff(keys[order], prepend=keys.min(initial=0) - 1) != 0
     starts = np.maximum.accumulate(np.where(is_first, np.arange(len(keys)), 0))
@@ -52,7 +52,7 @@ def group_rows(keys: Indices, largest: int) -> Groups:
 
 
 def shuffled_batches(groups: Groups, batch_size: int, rng: np.random.Generator, among: Indices | None = None) -> list[Indices]:
-    """The rows of each batch: groups in random order, all or those AMONG, a batch closed before the group that would overfill it."""
+    """Return the rows of each batch: groups (all or those AMONG) in random order; a batch ends before a group that does not fit."""
     order = rng.permutation(len(groups)) if among is None else among[rng.permutation(len(among))]
     lengths = np.diff(groups.bounds)[order]
     ends = np.cumsum(lengths)
@@ -72,35 +72,35 @@ def _cuts(lengths: Indices, batch_size: int) -> list[int]:
 
 
 def epoch_generator(seed: int, stage: int, epoch: int) -> np.random.Generator:
-    """The generator of an epoch's order."""
+    """Return the generator of an epoch's order."""
     return np.random.default_rng([seed, stage, epoch, 0])
 
 
 def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.Generator:
-    """The generator of what is drawn for one batch, counted from 0; nothing but these four numbers need be remembered."""
-    # numpy reads [a, b, c] as [a, b, c, 0]: the fourth number must be there and differ from the epoch's own.
+    """Return the generator for the draws of one batch, counted from 0; it depends on these four numbers alone."""
+    # numpy reads [a, b, c] as [a, b, c, 0]: the fourth number must be given and differ from the epoch's own.
     return np.random.default_rng([seed, stage, epoch, batch + 1])
 
 
 def epoch_batches(groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int) -> list[Indices]:
-    """The batches of one epoch of one stage of a run."""
+    """Return the batches of one epoch of one stage of a run."""
     rng = epoch_generator(seed, stage, epoch)
     if not groups.parts:
         return shuffled_batches(groups, batch_size, rng)
-    draws = np.random.default_rng([seed, stage, epoch, 0, 2])  # five numbers, as those of gradient surgery, which end in 1
+    draws = np.random.default_rng([seed, stage, epoch, 0, 2])  # five numbers, as in gradient surgery, whose last is 1
     among = [np.concatenate([draw.taken(draws) for draw in part]) for part in groups.parts]
     return [batch for chosen in among for batch in shuffled_batches(groups, batch_size, rng, chosen)]
 
 
 def steps_of_epochs(groups: Groups, batch_size: int, epochs: float, *, seed: int, stage: int) -> tuple[int, ...]:
-    """Batches in each epoch; the last is cut short where EPOCHS has a fraction."""
+    """Return the batches in each epoch; the last is cut short where EPOCHS has a fraction."""
     counts = [len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=epoch)) for epoch in range(ceil(epochs))]
     shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
     return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))
 
 
 def epochs_of_steps(groups: Groups, batch_size: int, steps: int, *, seed: int, stage: int) -> tuple[int, ...]:
-    """Batches in each epoch until there are STEPS; the rows are begun anew as often as that takes."""
+    """Return the batches in each epoch until there are STEPS, restarting the rows as often as needed."""
     counts: list[int] = []
     while (left := steps - sum(counts)) > 0:
         counts.append(min(left, len(epoch_batches(groups, batch_size, seed=seed, stage=stage, epoch=len(counts)))))
@@ -108,10 +108,10 @@ def epochs_of_steps(groups: Groups, batch_size: int, steps: int, *, seed: int, s
 
 
 def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Sequence[int]) -> Indices:
-    """Which of several stages, by its place, each batch of their common training is read from.
+    """Return, for each batch of a common training, the place of the stage that it is read from.
 
-    TURNS are the batches of each in a round; the stage at the place LEADER ends it all after its EPOCHS, whose steps they
-    give. In "epochs" every stage gives as many batches as the leader's epoch has, in a joint step each gives one, the
+    TURNS are each stage's batches in a round; the training ends with the stage at the place LEADER after its EPOCHS, given in
+    steps. In "epochs" every stage gives as many batches as the leader's epoch has; in a joint step each gives one, the
     leader first.
     """
     places = np.arange(len(turns))
@@ -126,7 +126,7 @@ def batch_order(combine: Combine, turns: Sequence[int], leader: int, epochs: Seq
 
 
 def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indices:
-    """As `batch_order`, of stages in step, whose steps in each of their EPOCHS are given: whole epochs in turn, or batch by batch.
+    """Return the same as `batch_order` for stages in step, given the steps of their EPOCHS: whole epochs in turn, or batch by batch.
 
     A stage that has more batches than the others takes the rest of its epoch alone.
     """
@@ -138,6 +138,6 @@ def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indi
 
 
 def task_orders(seed: int, stage: int, step: int, tasks: int) -> list[list[int]]:
-    """The order in which gradient surgery lets each of TASKS meet the others at a step, drawn anew for each of them."""
-    rng = np.random.default_rng([seed, stage, step, 0, 1])  # five numbers: apart from what orders rows and draws in batches
+    """Return the order in which gradient surgery compares each of TASKS with the others at a step, drawn anew for each."""
+    rng = np.random.default_rng([seed, stage, step, 0, 1])  # five numbers: distinct from the generators of row orders and batch draws
     return [[int(other) for other in rng.permutation(tasks) if other != task] for task in range(tasks)]

@@ -1,4 +1,4 @@
-"""How the learning rate moves, and when a dev score is due: pure functions of the step."""
+"""The learning rate schedule, and the steps at which a dev score is due: pure functions of the step."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -7,9 +7,9 @@ from embedlab.core.recipe import Schedule
 
 
 def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule) -> float:
-    """Share of the learning rate that step STEP of STEPS (counted from 0) is taken with.
+    """Return the share of the learning rate at step STEP of STEPS (counted from 0).
 
-    It rises linearly over the first share WARMUP of the steps; then it stays (constant) or falls linearly to zero.
+    It rises linearly over the first share WARMUP of the steps; then it is constant or falls linearly to zero.
     """
     rising = ceil(warmup * steps)
     if step < rising:
@@ -18,7 +18,7 @@ def rate_factor(step: int, steps: int, *, warmup: float, schedule: Schedule) -> 
 
 
 def dev_steps(epochs: Sequence[int], passes: float, every: float) -> frozenset[int]:
-    """Steps of a stage, counted from 1, after which a dev score is due: each share EVERY of an epoch, and its last step.
+    """Return the steps of a stage, from 1, after which a dev score is due: each share EVERY of an epoch, and its last step.
 
     EPOCHS are the steps of each of its PASSES over the data, the last of which may be a fraction; an EVERY of 0 means
     the last step alone.

@@ -1,4 +1,4 @@
-"""Whether a checkpoint can be loaded into the run that reads it: checked before any of it is, so that a misfit changes nothing."""
+"""Checks whether a checkpoint fits the run that reads it, before any of it is loaded, so that a misfit changes nothing."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +13,19 @@ from embedlab.training.blocks import Block
 from embedlab.training.checkpointing import Snapshot, Tensors
 from embedlab.training.learner import Learner
 
-ENTRIES = ("step", "exp_avg", "exp_avg_sq")  # of AdamW, for each parameter that had a gradient
+ENTRIES = ("step", "exp_avg", "exp_avg_sq")  # AdamW's entries for each parameter that had a gradient
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunShape:
-    """What decides which tensors and steps a checkpoint of a run holds."""
+    """What decides which tensors and steps a checkpoint of a run has."""
 
     encoder: TransformerEncoder
     objectives: Sequence[Objective]  # one a stage
     plan: Sequence[Block]
 
     def misfit(self, snapshot: Snapshot) -> str | None:
-        """Return the first reason why SNAPSHOT is no checkpoint of this run, None where it is one."""
+        """Return the first reason why SNAPSHOT does not fit this run; None if it fits."""
         return next(self._misfits(snapshot), None)
 
     def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
@@ -44,7 +44,7 @@ class RunShape:
 
 def _odd_steps(snapshot: Snapshot, end: int) -> Iterator[str]:
     if type(snapshot.step) is not int or not 1 <= snapshot.step <= end:
-        yield f"step {snapshot.step!r} is none of 1 to {end}"
+        yield f"step {snapshot.step!r} is not between 1 and {end}"
     elif (best := snapshot.best) is not None and not (
         type(best.step) is int and 1 <= best.step <= snapshot.step and isinstance(best.score, int | float) and math.isfinite(best.score)
     ):
@@ -60,11 +60,11 @@ def _other_tensors(part: str, found: Tensors, expected: Mapping[str, Tensor]) ->
 
 
 def _other_moments(found: Tensors, parameters: Mapping[str, Tensor]) -> Iterator[str]:
-    """Parameters that never had a gradient have no state; the others have all of it."""
+    """Yield the reasons of the optimizer: a parameter without any gradient has no state, the others have all entries."""
     having = {key.rpartition(".")[0] for key in found}
     scalar = torch.zeros(())
     entries = {f"{name}.{entry}": scalar if entry == "step" else parameters.get(name, scalar) for name in having for entry in ENTRIES}
-    yield from (f"optimizer: {name!r} is no parameter" for name in sorted(having - set(parameters)))
+    yield from (f"optimizer: {name!r} is not a parameter" for name in sorted(having - set(parameters)))
     yield from _other_tensors("optimizer", found, entries)
 
 
@@ -76,7 +76,7 @@ def _odd_generators(states: Tensors) -> Iterator[str]:
             try:
                 torch.Generator().set_state(state)
             except (RuntimeError, TypeError) as error:
-                yield f"random: {name!r} is no state of a generator: {error}"
+                yield f"random: {name!r} is not a generator's state: {error}"
         elif state.dtype != torch.uint8:
             yield f"random: {name!r} is {_described(state)}"
 

@@ -1,4 +1,4 @@
-"""The rows a stage learns from, opened and numbered, and their order in each epoch; light, so that `--dry-run` can show a batch."""
+"""The training rows of a stage and their order in each epoch; does not import torch, so that `--dry-run` can show a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,50 +26,50 @@ from embedlab.training.order import (
     stepwise_order,
 )
 
-_SAME_ROWS = 0  # seeds the draw of rows that are the same for every run
+_SAME_ROWS = 0  # seed of row draws that are the same for every run
 
 
 @dataclass(frozen=True, kw_only=True)
 class StageData:
-    """One stage's rows and the steps it takes over them."""
+    """One stage's rows and its steps over them."""
 
     index: int  # of the stage in its recipe
-    leader: int  # the stage whose end ends this one: itself, or one of those it is trained together with
+    leader: int  # the stage whose end ends this one: itself, or one that it is trained with
     stage: Stage
     rows: NumberedRows
     groups: Groups
     states: tuple[DatasetState, ...]
     seed: int
     epochs: tuple[int, ...]  # steps of each; the last may be cut short
-    passes: float  # over the rows, the last counted as the part of it that is taken
-    whole: tuple[int, ...] = ()  # the epochs as they would be without `max_steps`; empty = as they are
-    ends: tuple[int, ...] = ()  # of each dataset among the rows
+    passes: float  # passes over the rows; a partial last pass counts as a fraction
+    whole: tuple[int, ...] = ()  # the epochs without `max_steps`; empty = the same
+    ends: tuple[int, ...] = ()  # end of each dataset in the rows
 
     @property
     def steps(self) -> int:
-        """Steps the stage takes."""
+        """Return the steps of the stage."""
         return sum(self.epochs)
 
     def batches(self, epoch: int) -> list[Indices]:
-        """The rows of each batch of an epoch; a last epoch that is cut short takes fewer of them."""
+        """Return the rows of each batch of an epoch; a last epoch that is cut short has fewer batches."""
         return self.whole_epoch(epoch)[: self.epochs[epoch]]
 
     def whole_epoch(self, epoch: int) -> list[Indices]:
-        """The same of an epoch that is not cut short."""
-        # Stages that read the same batches are shuffled alike.
+        """Return the rows of each batch of an epoch that is not cut short."""
+        # Stages that read the same batches are shuffled in the same way.
         stage = self.leader if self.stage.optim.turn == "batch" else self.index
         return epoch_batches(self.groups, self.stage.optim.batch_size, seed=self.seed, stage=stage, epoch=epoch)
 
     @property
     def read(self) -> Indices:
-        """The rows that any epoch reads, in their order."""
+        """Return the rows that any epoch reads, in order."""
         if not self.stage.data.shares:
             return np.arange(len(self.rows))
         return np.unique(np.concatenate([rows for epoch in range(len(self.epochs)) for rows in self.batches(epoch)]))
 
     @property
     def used(self) -> list[int | None]:
-        """Of each dataset the rows that are read, None where it is all that were opened."""
+        """Return the rows read of each dataset; None where all opened rows are read."""
         if not self.stage.data.shares:
             return [self.stage.data.rows] * len(self.states)
         counts = np.diff(np.searchsorted(self.read, self.ends), prepend=0)
@@ -77,9 +77,9 @@ class StageData:
 
 
 def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None = None) -> tuple[StageData, ...]:
-    """Every stage of a recipe with its data, in order.
+    """Open every stage of a recipe with its data, in order.
 
-    WORDS are those of the encoder; without them, as in a dry run, no row is left out for its word.
+    WORDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
     """
     opened = [open_stage(recipe, source, seed, index, words) for index in range(len(recipe.stages))]
     mix = recipe.mix or MixSection()
@@ -90,13 +90,13 @@ def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None
 
 
 def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None) -> StageData:
-    """One stage of a recipe with its data, as if it were alone; a stage without a row is a MissingError."""
+    """Open one stage of a recipe with its data, as if it were alone; a stage without rows is a MissingError."""
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
     frames, states = _read(stage, source, needs, seed)
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
-        raise MissingError(f"{_names(stage.data.datasets)} has no rows to learn from", hint="`embedlab data check` says what is there")
+        raise MissingError(f"{_names(stage.data.datasets)} has no rows to train on", hint="`embedlab data check` says what is there")
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
     ends = np.cumsum([len(frame) for frame in frames])
     groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
@@ -117,7 +117,7 @@ def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: Wor
 
 
 def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
-    """The indices of the stages that are trained together: neighbours that have a turn of one kind, or one alone."""
+    """Return the indices of the stages that are trained together: neighbours with the same kind of turn, or one alone."""
     groups: list[list[int]] = []
     kinds = [stage.optim.turn if isinstance(stage.optim.turn, str) else bool(stage.optim.turn) for stage in stages]
     for index, kind in enumerate(kinds):
@@ -129,12 +129,12 @@ def groups_of(stages: Sequence[Stage]) -> list[list[int]]:
 
 
 def turns_of(stages: Sequence[StageData]) -> list[int]:
-    """How many batches each of the stages that are trained together gives in a row."""
+    """Return how many batches in a row each of the stages trained together gives."""
     return [turn if isinstance(turn := data.stage.optim.turn, int) else 1 for data in stages]
 
 
 def example(data: StageData) -> list[tuple[str, str]]:
-    """One example of the stage's first batch in words, as (role, sentence) in the objective's own roles."""
+    """Return one example of the stage's first batch as text: (role, sentence) in the objective's own roles."""
     objective = data.stage.objective
     batch = data.rows.frame[data.batches(0)[0]]
     described: list[tuple[str, str]] = objective_options(objective.name).describe(
@@ -144,7 +144,7 @@ def example(data: StageData) -> list[tuple[str, str]]:
 
 
 def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
-    """The stages of a GROUP with the steps that its leader leaves them, their rows begun anew as often as that takes."""
+    """Return the stages of a GROUP with the steps that the leader leaves them, restarting their rows as often as needed."""
     if len(group) == 1:
         return list(group)
     if isinstance(group[0].stage.optim.turn, str):
@@ -162,7 +162,7 @@ def _together(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
 
 
 def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
-    """Which of STAGES, that are trained together, each batch is read from, `max_steps` apart."""
+    """Return which of STAGES, trained together, each batch is read from, ignoring `max_steps`."""
     if is_in_step(stages):
         return stepwise_order([data.whole or data.epochs for data in stages], same_batch=stages[0].stage.optim.turn == "batch")
     leader = next(place for place, data in enumerate(stages) if data.index == data.leader)
@@ -170,17 +170,17 @@ def order_of(stages: Sequence[StageData], mix: MixSection) -> Indices:
 
 
 def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
-    """One, or one of each of STAGES, that are trained together."""
+    """Return one, or the number of STAGES for a joint step."""
     return len(stages) if mix.combine in JOINT_COMBINES and not is_in_step(stages) else 1
 
 
 def is_in_step(stages: Sequence[StageData]) -> bool:
-    """Whether several stages walk their own epochs in step, which no mix is about."""
+    """Return whether several stages go through their own epochs in step, without a mix."""
     return len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
 
 
 def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: int) -> list[list[StageData]]:
-    """The stages as far as the first MAX_STEPS of them all reach; a number that would shorten nothing is refused."""
+    """Return the stages within the first MAX_STEPS of the training; a number that shortens nothing is refused."""
     orders = [order_of(group, mix) for group in groups]
     sizes = [len(order) // batches_a_step(group, mix) for group, order in zip(groups, orders, strict=True)]
     if max_steps >= sum(sizes):
@@ -197,7 +197,7 @@ def _shortened(groups: Sequence[list[StageData]], mix: MixSection, max_steps: in
 
 
 def _cut_short(data: StageData, steps: int) -> StageData:
-    """A stage with its first STEPS alone, over which its rate rises and falls."""
+    """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
     epochs: list[int] = []
     while (left := steps - sum(epochs)) > 0:
         epochs.append(min(left, data.epochs[len(epochs)]))
@@ -208,7 +208,7 @@ def _cut_short(data: StageData, steps: int) -> StageData:
 
 
 def _in_step(group: Sequence[StageData]) -> list[StageData]:
-    """Stages of a GROUP that walk their own epochs in step; the same batches must hold the same texts."""
+    """Return stages of a GROUP that go through their own epochs in step; the same batches must hold the same texts."""
     leader = group[0]
     found = [replace(data, leader=leader.index) for data in group]
     if leader.stage.optim.turn == "batch":
@@ -224,7 +224,7 @@ def _in_step(group: Sequence[StageData]) -> list[StageData]:
 
 
 def _shuffled_as(data: StageData, leader: StageData) -> StageData:
-    """DATA with the steps of its epochs in the leader's order, which decides how groups of rows fill batches."""
+    """Return DATA with the steps of its epochs in the leader's order, which decides how groups of rows fill batches."""
     optim = data.stage.optim
     return replace(data, epochs=steps_of_epochs(data.groups, optim.batch_size, optim.epochs, seed=data.seed, stage=leader.index))
 
@@ -241,12 +241,12 @@ def _other(group: Sequence[StageData], leader: StageData) -> int:
 
 
 def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> Groups:
-    """The rows that stay together, by KEYS; where datasets are read in turn or in part, those of each apart, which END there."""
+    """Return the rows that stay together, by KEYS; per dataset (up to its END) where datasets are read in turn or in part."""
     order, shares = stage.data.order, stage.data.shares
     if order is None and not shares:
         return group_rows(keys, stage.optim.batch_size)
     if not is_whole:
-        raise UsageError("data.order and data.shares cannot be had where rows are left out for their word", hint="leave both out")
+        raise UsageError("data.order and data.shares cannot be used where rows are left out for their word", hint="remove both")
     number_of = np.searchsorted(ends, np.arange(len(keys)), side="right")
     groups = group_rows(keys * len(ends) + number_of, stage.optim.batch_size)
     first = groups.rows[groups.bounds[:-1]]
@@ -259,7 +259,7 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
 
 
 def _unit(stage: Stage, name: str) -> int:
-    """Rows of a dataset that are drawn together; a sample of its rows has none."""
+    """Return how many rows of a dataset are drawn together; a sample of its rows has no units."""
     return 1 if stage.data.rows is not None or is_pair_file(name) else dataset(name).unit
 
 
@@ -275,9 +275,9 @@ def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[p
 
 
 def _drawn(frame: pl.DataFrame, rows: int | None, key: str, seed: int) -> pl.DataFrame:
-    """So many ROWS of a dataset, in its order: rows of an equal KEY together, the keys drawn by chance.
+    """Return ROWS random rows of a dataset, in its order; rows with an equal KEY are drawn together.
 
-    The first rows of a file are no sample of it: dictionaries are sorted by word, corpora by genre or difficulty.
+    The first rows of a file are not a random sample: dictionaries are sorted by word, corpora by genre or difficulty.
     """
     if rows is None or rows >= len(frame):
         return frame

@@ -1,4 +1,4 @@
-"""Tokenised sentences kept on disk: made once for all seeds of a run and all cells of a grid, and read without loading them."""
+"""Tokenised sentences cached on disk: computed once for all seeds of a run and all cells of a grid, and memory-mapped."""
 
 import hashlib
 import json
@@ -21,11 +21,11 @@ from embedlab.encoders.transformer import TOKENISED_AT_ONCE, TransformerEncoder
 
 SCHEMA = "1"
 ARRAYS = ("flat", "offsets", "truncated")
-MOST_MIB = 2_048  # what was not used for longest goes first
+MOST_MIB = 2_048  # least recently used entries are deleted first
 
 
 def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], progress: ProgressCallback | None = None) -> TokenRows:
-    """The token ids of distinct sentences, in parts so that progress is seen."""
+    """Return the token ids of distinct sentences, tokenised in parts to show progress."""
     parts = []
     for start in range(0, len(sentences), TOKENISED_AT_ONCE):
         parts.append(encoder.token_ids(sentences[start : start + TOKENISED_AT_ONCE]))
@@ -41,10 +41,10 @@ def tokenise(encoder: TransformerEncoder, sentences: Sequence[str], progress: Pr
 def stored_tokens(
     encoder: TransformerEncoder, sentences: Sequence[str], cache: Path | None, progress: ProgressCallback | None = None
 ) -> TokenRows:
-    """The same, from the folder CACHE where these sentences were tokenised before; otherwise kept there for the next process.
+    """Return the token ids from the folder CACHE, or tokenise and store them there for the next process.
 
-    Processes that ask for the same sentences at once wait for the first of them. The arrays are memory-mapped. A disk that
-    takes no cache costs time, not the answer.
+    Processes that need the same sentences at once wait for the first of them. The arrays are memory-mapped. A cache that
+    cannot be written costs time, not the result.
     """
     if cache is None:
         return tokenise(encoder, sentences, progress)
@@ -63,9 +63,9 @@ def stored_tokens(
 
 
 def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Sequence[str]) -> str:
-    """Hex digits that change when the tokenizer, the longest input or a sentence does."""
+    """Return hex digits that change with the tokenizer, the maximum length or a sentence."""
     rules = json.loads(tokenizer.backend_tokenizer.to_str())
-    # Left behind by the last call, and set anew by each.
+    # Left over from the last call, and set again by each.
     rules["truncation"] = rules["padding"] = None
     digest = hashlib.sha256(json.dumps([SCHEMA, max_tokens, rules], sort_keys=True).encode())
     for sentence in sentences:
@@ -75,7 +75,7 @@ def token_key(tokenizer: PreTrainedTokenizerFast, max_tokens: int, sentences: Se
 
 
 def _read(folder: Path, rows: int) -> TokenRows | None:
-    """What FOLDER holds, or None where it is not there or not whole."""
+    """Return the content of FOLDER, or None where it is absent or incomplete."""
     try:
         check_folder(folder, hint="")
         flat, offsets, truncated = (map_array(folder / f"{name}.npy") for name in ARRAYS)
@@ -95,7 +95,7 @@ def _write(folder: Path, rows: TokenRows) -> None:
 
 
 def _trim(newest: Path) -> None:
-    """Drop what was not used for longest until the rest is under the limit; processes that read it keep what they mapped."""
+    """Delete the least recently used entries until the rest is under the limit; processes that read them keep their mappings."""
     entries = sorted((path for path in newest.parent.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
     sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in entries}
     for path in entries:

@@ -1,4 +1,4 @@
-"""accelerate's Accelerator, set up for a machine and, where asked for, with an experiment tracker."""
+"""accelerate's Accelerator, set up for a machine and, if requested, with an experiment tracker."""
 
 import importlib.util
 from pathlib import Path
@@ -20,8 +20,8 @@ def require_tracker(track: Tracker | None) -> None:
 
 
 def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, project: str, recipe: Recipe, seed: int) -> Accelerator:
-    """The accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
-    # The run before in this process may have had another precision, which accelerate refuses; who the processes are stays.
+    """Return the accelerator of a run; its tracker writes into FOLDER, or where the tracker's own settings say."""
+    # The previous run in this process may have had another precision, which accelerate refuses; the process group stays.
     AcceleratorState._reset_state()
     made = Accelerator(
         cpu=machine.device.type == "cpu",
@@ -38,5 +38,5 @@ def accelerator(machine: Machine, *, track: Tracker | None, folder: Path, projec
 
 
 def _plain(value: Any) -> Any:
-    """A value as every tracker takes it."""
+    """Return a value in a form that every tracker accepts."""
     return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,7 +1,7 @@
-"""The gradient of the word vectors, on a processor the largest block of a step, in memory that is kept from step to step.
+"""The gradient of the word vectors, on a CPU the largest block of a step, in memory that is reused from step to step.
 
-A batch holds some hundred of 30,522 words. Where torch makes a gradient of all of them anew, BERT-base's takes 94 MB at each step;
-what was freed of the one before has often been cut up for other blocks by then, and the C library gets it from the system page by page.
+A batch holds some hundred of 30,522 words. If torch allocated a gradient of all of them at each step, BERT-base's would take 94 MB;
+by then the memory freed by the last step is often split up for other blocks, and the C library requests it from the system page by page.
 """
 
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from torch import Tensor, nn
 
 
 class WordGradient:
-    """One dense gradient of WORDS, to which a step adds the rows of its own words alone."""
+    """One dense gradient of WORDS, to which a step adds only the rows of its own words."""
 
     def __init__(self, words: nn.Embedding) -> None:
         self._words = words
-        self._kept: Tensor | None = None
+        self._gradient: Tensor | None = None
 
     @contextmanager
     def added_up(self) -> Iterator[None]:
-        """Within, gradients of the words are added to one that begins as zero: not for words that the step leaves as they are."""
+        """Within the block, add gradients of words to a zeroed dense gradient; only for words that the step trains."""
         weight = self._words.weight
-        self._kept = torch.zeros_like(weight) if self._kept is None else self._kept.zero_()
-        weight.grad = self._kept
-        self._words.sparse = True  # what comes back through them are rows, which torch adds to the gradient that is there
+        self._gradient = torch.zeros_like(weight) if self._gradient is None else self._gradient.zero_()
+        weight.grad = self._gradient
+        self._words.sparse = True  # their gradients are sparse rows, which torch adds to the existing dense gradient
         try:
             yield
         finally:

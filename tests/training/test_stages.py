@@ -158,7 +158,9 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_the_last_checkpoint(
         return forward(learner, batch) * (float("nan") if next(calls) == 6 else 1.0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Learner, "forward", poisoned)
-    with pytest.raises(EmbedlabError, match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step \d+ is kept"):
+    with pytest.raises(
+        EmbedlabError, match=r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step \d+ is stored"
+    ):
         train(recipe_of(tiny_encoder, every=0.25), dev_score=length_of_a_vector)
     monkeypatch.undo()
     run = RunFolder.of(tmp_path / "runs", "small", 1)
