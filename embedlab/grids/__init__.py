@@ -1,1 +1,1 @@
-"""Ablation grids: a recipe and axes become cells, which are runs that several processes share."""
+"""Ablation grids: a recipe and axes give cells, which are runs that several processes share."""

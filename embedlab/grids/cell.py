@@ -1,4 +1,4 @@
-"""One cell as processes: what is still to do for it, the lock that keeps it with one process, and why it ended."""
+"""The processes of one cell: the next command, the lock that gives the cell to one process, and the reason why it ended."""
 
 import fcntl
 import os
@@ -27,23 +27,23 @@ PROGRAM = (sys.executable, "-m", "embedlab")
 
 _MEMORY = re.compile(r"out of memory|MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory", re.IGNORECASE)
 
-MAX_ERRORS = 2  # ends with an error that a cell has: the second is final
-MAX_KILLS = 4  # ends by a signal from outside that a cell has: more are no accident
+MAX_ERRORS = 2  # endings with an error: the second is final
+MAX_KILLS = 4  # endings by a signal from outside: more are not a coincidence
 
 
 def is_complete(plan: GridPlan, cell: Cell) -> bool:
-    """Whether the cell's run is finished and evaluated on all its tasks."""
+    """Return whether the cell's run is finished and evaluated on all its tasks."""
     return has_results(plan, cell) and _is_trained(plan.run(cell))
 
 
 def has_results(plan: GridPlan, cell: Cell) -> bool:
-    """Whether a model and all evaluations are there, be it of a run that was begun again."""
+    """Return whether a model and all evaluations exist, even of a run that was restarted."""
     run = plan.run(cell)
     return run.model.is_dir() and all((run.evaluations / f"{task}.json").is_file() for task in cell.tasks)
 
 
 def is_being_run(plan: GridPlan, cell: Cell) -> bool:
-    """Whether a process of this machine trains or evaluates the cell."""
+    """Return whether a process of this machine trains or evaluates the cell."""
     return is_held(_lock_file(plan, cell))
 
 
@@ -52,7 +52,7 @@ def _is_trained(run: RunFolder) -> bool:
 
 
 def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | None:
-    """The arguments of `embedlab` that bring the cell further; None when it is complete."""
+    """Return the arguments of `embedlab` for the cell's next step; None when it is complete."""
     if is_complete(plan, cell):
         return None
     run = plan.run(cell)
@@ -65,7 +65,7 @@ def next_command(plan: GridPlan, folder: GridFolder, cell: Cell) -> list[str] | 
 
 
 def cell_recipe_file(folder: GridFolder, cell: Cell) -> Path:
-    """The file of the cell's resolved recipe, written when it is first needed."""
+    """Return the file of the cell's resolved recipe, written when it is first needed."""
     path = folder.cells / f"{cell.variant.run}.toml"
     text = tomli_w.dumps(cell.variant.recipe)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -74,7 +74,7 @@ def cell_recipe_file(folder: GridFolder, cell: Cell) -> Path:
 
 
 def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
-    """The environment of a cell's process: the grid's settings, its threads, and its GPU."""
+    """Return the environment of a cell's process: the grid's settings, its threads, and its GPU."""
     place = plan.place
     settings = {
         "runs": place.runs,
@@ -94,9 +94,9 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
 
 
 class CellLock:
-    """The lock of a cell, which its process inherits: as long as that lives, nobody else can start the cell.
+    """The lock of a cell, which its process inherits: while that lives, no other process can start the cell.
 
-    It outlives a worker that is killed, and ends with the process that it is about, without a heartbeat. Grids that share a
+    It outlives a worker that is killed and ends with the cell's process, without a heartbeat. Grids that share a
     run, as tables of a paper do, share its lock.
     """
 
@@ -108,7 +108,7 @@ class CellLock:
 
     def acquire(self) -> bool:
         """Take the lock; False while a process holds it."""
-        for patience_s in (0.02, 0.0):  # whoever asks whether the cell is in hand has the lock for an instant
+        for patience_s in (0.02, 0.0):  # a process that checks the lock holds it for an instant
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -118,9 +118,9 @@ class CellLock:
         return False
 
     def start(self, program: Sequence[str], command: Sequence[str], env: Mapping[str, str], run: RunFolder) -> "CellProcess":
-        """Start COMMAND of PROGRAM as the holder of the lock, in a session of its own, with its output appended to the log of RUN.
+        """Start COMMAND of PROGRAM as the holder of the lock, in its own session, with its output appended to the log of RUN.
 
-        One that trains has the run in hand from now on: should it die before it begins, the run is not taken for running.
+        A training process owns the run from now on: if it dies before it begins, the run does not count as running.
         """
         offset = length(run.events_file)
         with ExitStack() as stack:
@@ -142,7 +142,7 @@ class CellLock:
             return CellProcess(process=process, run=run, offset=offset)
 
     def close(self) -> None:
-        """Let go; a process that was started keeps the lock until it ends."""
+        """Release the lock; a process that was started holds it until it ends."""
         os.close(self._descriptor)
 
 
@@ -151,7 +151,7 @@ def _lock_file(plan: GridPlan, cell: Cell) -> Path:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process holds the lock of this file; what cannot be read is taken for free."""
+    """Return whether a process holds the lock of this file; an unreadable file counts as free."""
     try:
         return is_locked(path)
     except OSError:
@@ -160,14 +160,14 @@ def is_held(path: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CellProcess:
-    """A process of a cell, and where its run's events begin that this process reports."""
+    """A process of a cell, and the offset of its own events in the run's event file."""
 
     process: "subprocess.Popen[bytes]"
     run: RunFolder
     offset: int
 
     def reason(self) -> str:
-        """Why it ended with an error, in one line: what it reported, else how it ended."""
+        """Return in one line why it ended with an error: its own report, else how it ended."""
         returncode = self.process.returncode
         if returncode < 0:
             by_system = ", as the system does when memory runs out" if returncode == -signal.SIGKILL else ""
@@ -181,12 +181,12 @@ class CellProcess:
 
 
 def ending_of(entry: QueueEntry, returncode: int, reason: str) -> Ending:
-    """What becomes of a cell whose process ended badly for a REASON: another try, or the end."""
+    """Return the outcome of a cell whose process failed for REASON: another try, or the end."""
     if returncode == ExitCode.INTERRUPTED:
         return Ending(state="cancelled", reason="stopped by its user")
     if returncode < 0:
         is_final = entry.kills + 1 >= MAX_KILLS
         return Ending(state="failed" if is_final else "waiting", reason=reason, kills=1)
-    # What was typed wrong stays wrong; all else deserves a second try.
+    # A usage error will not go away; any other error gets a second try.
     is_final = returncode == ExitCode.USAGE or entry.errors + 1 >= MAX_ERRORS
     return Ending(state="failed" if is_final else "waiting", reason=reason, errors=1)

@@ -1,4 +1,4 @@
-"""A grid on a Ray cluster that exists already: each cell is a task, the queue stays in the grid's folder on this machine."""
+"""A grid on an existing Ray cluster: each cell is a task, the queue stays in the grid's folder on this machine."""
 
 import hashlib
 import io
@@ -24,17 +24,17 @@ from embedlab.grids.worker import RENEW_S, alive, dead_workers, worker_name
 from embedlab.runs.store import RunFolder
 
 POLL_S = 0.2
-KNOCK_S = 5.0  # for an answer from the cluster's address
-LOST_NODES = 3  # so often Ray starts a cell again elsewhere before it counts as killed
+KNOCK_S = 5.0  # timeout for a connection to the cluster's address
+LOST_NODES = 3  # times that Ray restarts a cell on another node before it counts as killed
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeResult:
-    """What a task gives back."""
+    """The result of a task."""
 
     returncode: int
     reason: str
-    archive: bytes | None  # the run folder, from a node that does not see ours
+    archive: bytes | None  # the run folder, from a node that does not share our disk
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class _Task:
 
 
 class _Cluster:
-    """The tasks of one grid on a cluster, and the claims that stand for them."""
+    """The tasks of one grid on a cluster, and their claims in the queue."""
 
     def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]) -> None:
         import ray
@@ -60,7 +60,7 @@ class _Cluster:
         self._plan_here = ray.put(plan.to_json())
 
     def submit(self) -> None:
-        """Claim cells and hand them to the cluster until it has enough."""
+        """Claim cells and submit them to the cluster until it has enough."""
         while len(self.tasks) < self.at_once:
             entry = self.queue.claim(self.name, dead_workers(self.folder))
             if entry is None:
@@ -83,7 +83,7 @@ class _Cluster:
             outcome: NodeResult = self.ray.get(reference)
         except self.ray.exceptions.TaskCancelledError:
             return Ending(state="waiting")
-        except self.ray.exceptions.RayError as error:  # the node is gone, or its memory
+        except self.ray.exceptions.RayError as error:  # the node was lost, or ran out of memory
             lines = str(error).strip().splitlines()
             return ending_of(entry, ExitCode.FAILED, lines[-1] if lines else type(error).__name__)
         if outcome.archive is not None:
@@ -91,12 +91,12 @@ class _Cluster:
         return Ending(state="done") if outcome.returncode == 0 else ending_of(entry, outcome.returncode, outcome.reason)
 
     def renew(self) -> None:
-        """Keep the claims of all tasks."""
+        """Renew the claims of all tasks."""
         for task in self.tasks.values():
             self.queue.renew(task.entry)
 
     def cancel(self) -> None:
-        """Ask every task to save its cell's checkpoint and stop."""
+        """Request that every task saves its cell's checkpoint and stops."""
         for reference in self.tasks:
             self.ray.cancel(reference)
 
@@ -113,9 +113,9 @@ def run_on_cluster(
 ) -> None:
     """Run the prepared grid as tasks of the Ray cluster at ADDRESS, each with the plan's threads and a share of the GPUs.
 
-    A node that sees the grid's folder works in it, and a cell whose node dies goes on from its checkpoint; another works in
-    a folder of its own and sends the run back when it is complete. Cells report through their event files: what they print
-    goes to their logs alone.
+    A node that sees the grid's folder works in it, and a cell whose node dies continues from its checkpoint; other nodes work in
+    folders of their own and send the run back when it is complete. Cells report through their event files; their output
+    goes to their logs only.
     """
     with _connected(address):
         cluster = _Cluster(plan, folder, at_once, program)
@@ -137,7 +137,7 @@ def run_on_cluster(
 
 
 def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence[str]) -> NodeResult:
-    """What a node does for one cell."""
+    """Run one cell on a node."""
     folder = GridFolder(Path(folder_path))
     is_shared = folder.plan_file.is_file() and _digest(folder.plan_file.read_text(encoding="utf-8")) == _digest(plan_text)
     if is_shared:
@@ -149,9 +149,9 @@ def run_on_node(plan_text: str, folder_path: str, number: int, program: Sequence
 
 
 def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence[str]) -> NodeResult:
-    """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack what it leaves behind."""
+    """Run a cell in SCRATCH, on a node that does not see the grid's folder, and pack its run folder."""
     scratch.mkdir(exist_ok=True)
-    # The suffix of the sample world's folder is there for both worlds: it is the plan that knows its world.
+    # The plan decides whether the runs folder has the sample world's suffix; here it is there in both cases.
     there = GridPlan.from_json(plan_text, scratch / f"runs{SAMPLE}", where=scratch)
     plan = replace(there, place=replace(there.place, runs=str(scratch / "runs"), cache=str(scratch / "cache")))
     cell = plan.cell(number)
@@ -161,7 +161,7 @@ def run_in_scratch(plan_text: str, scratch: Path, number: int, program: Sequence
 
 
 def _work(plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]) -> tuple[int, str]:
-    """Finish a cell, and say how that ended."""
+    """Finish a cell; return the exit code and the reason."""
     try:
         return finish_cell(plan, folder, cell, program=program, is_patient=True)
     except EmbedlabError as error:
@@ -169,7 +169,7 @@ def _work(plan: GridPlan, folder: GridFolder, cell: Cell, program: Sequence[str]
 
 
 def pack_run(run: RunFolder) -> bytes:
-    """A run folder as a tar archive, without its checkpoints."""
+    """Return a run folder as a tar archive, without its checkpoints."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
         archive.add(run.path, arcname=".", filter=lambda member: None if member.name.startswith("./checkpoints") else member)
@@ -177,7 +177,7 @@ def pack_run(run: RunFolder) -> bytes:
 
 
 def unpack_run(archive: bytes, run: RunFolder) -> None:
-    """Put a packed run where it belongs, in one step."""
+    """Unpack a run into its place in one step."""
     run.path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(run.path) as folder, tarfile.open(fileobj=io.BytesIO(archive)) as content:
         content.extractall(folder, filter="data")
@@ -189,7 +189,7 @@ def _digest(text: str) -> str:
 
 @contextmanager
 def _connected(address: str) -> Iterator[None]:
-    """Be a client of the cluster until the block ends."""
+    """Connect to the cluster within the block."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -210,10 +210,10 @@ def _connected(address: str) -> Iterator[None]:
 
 
 def _knock(address: str) -> None:
-    """Refuse a HOST:PORT where nobody listens; Ray would try for minutes."""
+    """Refuse a HOST:PORT that does not accept connections; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        return  # "auto" and the like: for Ray to find
+        return  # "auto" and the like: Ray finds the address
     try:
         socket.create_connection((host, int(port)), timeout=KNOCK_S).close()
     except (OSError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""What the data of a recipe is, in a few hex digits, without parsing it: cells are made again when it changes."""
+"""The identity of a recipe's data in a few hex digits, without parsing it: cells are computed again when it changes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from embedlab.data.source import Source, dataset
 
 @dataclass(frozen=True, kw_only=True)
 class PartState:
-    """The identity of one split, and about how many rows it has."""
+    """The identity of one split, and an estimate of its number of rows."""
 
     digest: str
     rows: int  # an estimate where the files were not parsed; 0 = not known
@@ -22,7 +22,7 @@ class PartState:
 
 @cache
 def part_state(source: Source, name: str, split: str) -> PartState:
-    """The state of a dataset's split as SOURCE would open it; what is missing is refused as opening it would."""
+    """Return the state of a dataset's split as SOURCE would open it; missing data is refused as opening it would."""
     if is_pair_file(name):
         return _files([Path(name)])
     if source.sample:
@@ -34,7 +34,7 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         assert source.folder is not None
         return _files([source.folder / file for file in layout.files])
     if found is None or found.hub is None or source.offline:
-        source.open(name, split)  # says what is missing
+        source.open(name, split)  # raises the error for what is missing
         raise AssertionError(f"{name!r} opened without files or hub")
     return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
 

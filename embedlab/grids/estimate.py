@@ -1,4 +1,4 @@
-"""What a grid still costs: time from the speed that was measured, disk from the size of the encoders."""
+"""The remaining cost of a grid: time from measured speeds, disk from the size of the encoders."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from embedlab.models.folder import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 
-LOOKS = 50  # at most so many runs are looked at for a speed
-TRAINING_COPIES = 9  # of the weights: three checkpoints, each with the two moments of AdamW
+LOOKS = 50  # maximum number of runs that are read for a speed
+TRAINING_COPIES = 9  # copies of the weights: three checkpoints, each with the two moments of AdamW
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What is left to do; absent = nothing was measured that says."""
+    """The remaining work; None where no measurement exists."""
 
     cells: int
     seconds: float | None
-    measured: str  # what the time is estimated from
+    measured: str  # source of the time estimate
     disk_bytes: int | None
 
 
 def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
-    """The cost of the cells that are still to end, with so many workers; what ended otherwise waits for a new start."""
+    """Return the cost of the unfinished cells with this many workers; failed, stopped and cancelled cells wait for a new start."""
     todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
     done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
     seconds, measured = _seconds(plan, todo, done)
@@ -40,7 +40,7 @@ def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) 
 
 
 def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[float | None, str]:
-    """Seconds of one worker for the cells in TODO."""
+    """Return the seconds of one worker for the cells in TODO."""
     if not todo:
         return None, "nothing is left to do"
     if done:
@@ -57,8 +57,8 @@ def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -
 
 
 def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
-    """Rows a second of the newest finished runs that started from one of ENCODERS, over all that they read."""
-    from embedlab.grids.expand import stage_rows  # with all that reads data, which a grid of finished cells does without
+    """Return the rows per second of the newest finished runs that started from one of ENCODERS."""
+    from embedlab.grids.expand import stage_rows  # imports the readers of data, which a grid of finished cells does not need
 
     rows: dict[str, float] = {}
     seconds: dict[str, float] = {}
@@ -69,15 +69,15 @@ def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
             if spent > 0 and (encoder := (recipe := run.recipe()).encoder.model) in encoders:
                 rows[encoder] = rows.get(encoder, 0.0) + sum(stage_rows(stage, place) for stage in recipe_to_table(recipe)["stage"])
                 seconds[encoder] = seconds.get(encoder, 0.0) + spent
-        except (EmbedlabError, OSError):  # a damaged run says nothing of the speed, and is no reason to stop
+        except (EmbedlabError, OSError):  # a damaged run has no speed, and must not stop the estimate
             continue
     return {encoder: read / seconds[encoder] for encoder, read in rows.items() if read}
 
 
 def _seconds_spent(run: RunFolder) -> float:
-    """From the beginning of a run that went through in one go to its end; 0 for others.
+    """Return the seconds from start to end of a run that was not interrupted; 0 for others.
 
-    The speed of its last steps would not do: the stages of a recipe differ by far.
+    The speed of its last steps is not enough: the stages of a recipe differ by far.
     """
     with run.events_file.open("rb") as file:
         first = events.from_line(file.readline())
@@ -89,7 +89,7 @@ def _seconds_spent(run: RunFolder) -> float:
 
 
 def _disk(todo: Sequence[Cell], workers: int) -> int | None:
-    """Bytes of the models to come, and of the checkpoints of those at work; None for an encoder that is not on this disk."""
+    """Return the bytes of the models to come and of the running cells' checkpoints; None if an encoder is not on this disk."""
     sizes = []
     for cell in todo:
         folder = Path(cell.variant.recipe["encoder"]["model"])

@@ -1,4 +1,4 @@
-"""From a grid file to the plan: every combination checked against its recipe, named, and tied to its data."""
+"""From a grid file to the plan: every combination is checked against its recipe, named, and tied to its data."""
 
 import hashlib
 import itertools
@@ -42,17 +42,17 @@ from embedlab.models.folder import read_usage
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
-MAX_STEPS_KEY = "max_steps"  # the one key of a recipe that is in no table
-MOST_CELLS = 100_000  # before skips; a slip in an axis would be counted for ever
-MULTITASK = ("sentiment", "paraphrases", "sts-course")  # what `evaluate.dev = "multitask"` is the mean over
+MAX_STEPS_KEY = "max_steps"  # the only recipe key outside tables
+MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
+MULTITASK = ("sentiment", "paraphrases", "sts-course")  # the datasets of `evaluate.dev = "multitask"`
 
-Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), what `--set` would say
+Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
 
 def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = None) -> GridPlan:
-    """The plan of GRID where PLACE says; SEEDS replaces the file's.
+    """Return the plan of GRID in the folders of PLACE; SEEDS replaces the file's.
 
-    A base recipe that lacks the key of an axis has one cell along that axis, as a baseline does; an axis whose key no
+    A base recipe without the key of an axis has one cell along that axis, as a baseline does; an axis whose key no
     base has, a value that a recipe refuses, and skips that leave no cell are UsageErrors.
     """
     bases = [_Base(grid, name, place) for name in grid.bases]
@@ -76,17 +76,17 @@ def expand_grid(grid: Grid, place: GridPlace, *, seeds: Sequence[int] | None = N
 
 @dataclass(frozen=True)
 class _Section:
-    """A checked section of a recipe under some choices, and the facts of it that a cell's identity needs."""
+    """A checked section of a recipe under some choices, with the facts about it for a cell's identity."""
 
-    table: Any  # a Table, but for what a recipe holds outside of tables; None where it is absent
+    table: Any  # a Table, or a recipe's value outside tables; None if absent
     text: str
 
 
 class _Base:
     """One base recipe of a grid and all its variants.
 
-    Combinations share sections: each is checked once for each choice of the axes that touch it, which keeps a plan of
-    ten thousand cells under a second or two.
+    Combinations share sections: each is checked once for each choice of the axes that affect it, which limits a plan of
+    ten thousand cells to a second or two.
     """
 
     def __init__(self, grid: Grid, name: str, place: GridPlace) -> None:
@@ -99,7 +99,7 @@ class _Base:
         self._section = cache(self._check_section)
 
     def variants(self) -> Iterator[Variant]:
-        """The variants in the order of the axes, without those that a skip leaves out."""
+        """Yield the variants in the order of the axes, without skipped ones."""
         own = {RECIPE_AXIS: self.name} if RECIPE_AXIS in self.grid.axes else {}
         axes = {axis: choices for axis, choices in self.grid.axes.items() if axis != RECIPE_AXIS and self._takes(choices)}
         for combination in itertools.product(*axes.values()):
@@ -108,7 +108,7 @@ class _Base:
                 yield self._variant(labels, combination)
 
     def _table(self, assignments: Assignments) -> TomlTable:
-        """The recipe's table with what the grid sets for all cells, and ASSIGNMENTS."""
+        """Return the recipe's table with the grid's fixed values and ASSIGNMENTS."""
         table = deepcopy(self.table)
         set_values(table, [*self.grid.fixed, *(f"{key}={value}" for key, value in assignments)])
         return table
@@ -128,8 +128,8 @@ class _Base:
             for index in range(len(self.recipe.stages))
         ]
         state = [section.text for section in sections.values() if section.table is not None]
-        # Threads and precision are chosen and change every number. The device is that of the machine that
-        # happens to do a cell: it draws other dropout of the same rate, for which no finished cell is trained again.
+        # Threads and precision are chosen and change every number. The device belongs to the machine that
+        # happens to run a cell: it draws other dropout of the same rate, but a finished cell is not trained again for that.
         identity = hashlib.sha256("\n".join([*state, str(self.grid.threads), self.place.precision]).encode()).hexdigest()[:8]
         return Variant(
             run=run_name(self.grid.name, labels, identity),
@@ -163,9 +163,9 @@ class _Base:
         return _Section(table=resolved, text=json.dumps(self._decisive(name, resolved), sort_keys=True))
 
     def _decisive(self, name: str, section: Any) -> list[Any]:
-        """What of a section changes a training: its values, and the states of the data and the encoder that it names.
+        """Return what changes a training in a section: its values, and the states of the data and the encoder that it names.
 
-        Tasks and the log do not: with other tasks, only the evaluation is done again. A folder counts by what it holds, not where it lies.
+        Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts by its content, not its path.
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
@@ -182,7 +182,7 @@ class _Base:
 
 
 def section_of(key: str) -> str:
-    """The section of a recipe that KEY lies in: "optim.lr" and "stage.0.optim.lr" in "stage.0.optim"."""
+    """Return the section of a recipe that KEY is in: "optim.lr" and "stage.0.optim.lr" are in "stage.0.optim"."""
     steps = key.split(".")
     if steps[0] == "stage":
         return ".".join(steps[:3])
@@ -190,7 +190,7 @@ def section_of(key: str) -> str:
 
 
 def keys_of(recipe: Recipe) -> frozenset[str]:
-    """Every key that RECIPE could say, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
+    """Return every key that RECIPE could set, "optim.lr" as well as "stage.0.optim.lr" where there is one stage."""
     keys = [f"encoder.{field.name}" for field in fields(EncoderSection)] + [f"evaluate.{field.name}" for field in fields(EvaluateSection)]
     keys += [MAX_STEPS_KEY, *([f"mix.{field.name}" for field in fields(MixSection)] if recipe.mix is not None else [])]
     for index, stage in enumerate(recipe.stages):
@@ -208,14 +208,14 @@ def _option_keys(objective: ObjectiveSection) -> list[str]:
 
 
 def run_name(grid: str, labels: Mapping[str, str], identity: str) -> str:
-    """The name of a variant's run: the grid, what a reader wants to see, and the identity that makes it unique."""
+    """Return the name of a variant's run: the grid, labels for a reader, and the identity that makes it unique."""
     said = "_".join(f"{axis.rpartition('.')[2]}-{label}" if axis != RECIPE_AXIS else label for axis, label in labels.items())
     readable = re.sub(r"[^A-Za-z0-9._+-]+", "-", said)[:LABEL_LENGTH].strip("-._")
     return ".".join(part for part in (grid, readable, identity) if part)
 
 
 def source_of(place: GridPlace) -> Source:
-    """The data that the cells of a grid read."""
+    """Return the source of the data for the cells of a grid."""
     return Source(
         folder=Path(place.data) if place.data is not None else None,
         sample=place.sample,
@@ -225,7 +225,7 @@ def source_of(place: GridPlace) -> Source:
 
 
 def stage_rows(stage: TomlTable, place: GridPlace) -> float:
-    """About how many rows a stage reads, its epochs counted."""
+    """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
     limit, shares = data.get("rows"), data.get("shares", {})
@@ -246,6 +246,6 @@ def _refuse_unknown_axis(grid: Grid, axis: str, choices: Sequence[AxisValue], ba
             guess = nearest_name(key, known)
             listed = [one for one in known if one.rpartition(".")[0] == key.rpartition(".")[0]] or known
             raise UsageError(
-                f"{grid.where}: axis {axis!r} sets {key!r}, which is no key of {' or '.join(base.name for base in bases)}",
+                f"{grid.where}: axis {axis!r} sets {key!r}, which is not a key of {' or '.join(base.name for base in bases)}",
                 hint=f"did you mean {guess!r}?" if guess else f"keys: {', '.join(listed[:12])}{' …' if len(listed) > 12 else ''}",
             )

@@ -1,4 +1,4 @@
-"""The grid file: base recipes, axes over their keys, seeds, tasks, and the combinations to leave out."""
+"""The grid file: base recipes, axes over their keys, seeds, tasks, and combinations to skip."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import build, read_toml, table
 
-RECIPE_AXIS = "recipe"  # the axis that several base recipes make
+RECIPE_AXIS = "recipe"  # the axis of several base recipes
 SHORT_KEYS = {"encoder": "encoder.model", "data": "data.datasets"}
 
 
@@ -34,7 +34,7 @@ class _File:
 
 @dataclass(frozen=True, kw_only=True)
 class AxisValue:
-    """One value of an axis: what a reader sees, and the recipe keys it sets."""
+    """One value of an axis: its label, and the recipe keys that it sets."""
 
     label: str
     values: Mapping[str, Any]
@@ -53,16 +53,16 @@ class Grid:
     seeds: tuple[int, ...]
     tasks: tuple[str, ...] | None
     threads: int
-    skip: tuple[Mapping[str, frozenset[str]], ...]  # each: axis → labels; a combination that fits all is left out
+    skip: tuple[Mapping[str, frozenset[str]], ...]  # each: axis → labels; a combination that matches all is skipped
 
 
 def grid_names() -> list[str]:
-    """Names of the shipped grids, in alphabetical order."""
+    """Return the names of the shipped grids, in alphabetical order."""
     return sorted(path.stem for path in (recipes_folder() / "grids").glob("*.toml"))
 
 
 def grid_path(name: str) -> Path:
-    """The file of a grid given by name, or by the path of the user's own TOML file."""
+    """Return the file of a grid by name, or by the path of the user's own TOML file."""
     path = Path(name) if name.endswith(".toml") else recipes_folder() / "grids" / f"{name}.toml"
     if path.is_file():
         return path
@@ -73,7 +73,7 @@ def grid_path(name: str) -> Path:
 
 
 def load_grid(name: str) -> Grid:
-    """The grid called NAME (or in the file NAME); what is wrong in it is refused with file, key and the nearest valid name."""
+    """Load the grid called NAME (or in the file NAME); errors name the file, the key and the nearest valid name."""
     path = grid_path(name)
     where = str(path) if name.endswith(".toml") else f"grid {name}"
     values = build(_File, read_toml(path), where=where)
@@ -100,7 +100,7 @@ def load_grid(name: str) -> Grid:
 
 
 def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
-    """The same grid with KEY=VALUE overrides of every base recipe; a key that is an axis is refused."""
+    """Return the grid with KEY=VALUE overrides of every base recipe; a key that is an axis is refused."""
     overrides = [f"{_full_key(key)}{equals}{value}" for key, equals, value in (override.partition("=") for override in overrides)]
     for key in (override.partition("=")[0] for override in overrides):
         for axis, choices in grid.axes.items():
@@ -110,13 +110,13 @@ def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:
 
 
 def sets_key(grid: Grid, key: str) -> bool:
-    """Whether the grid itself says KEY, as an axis or for all cells."""
+    """Return whether the grid itself sets KEY, as an axis or for all cells."""
     is_axis = any(key in choice.values for choices in grid.axes.values() for choice in choices)
     return is_axis or any(override.startswith(f"{key}=") for override in grid.fixed)
 
 
 def label_of(value: Any) -> str:
-    """How a reader sees a value of an axis."""
+    """Return the label of a value of an axis."""
     if isinstance(value, list):
         return "+".join(label_of(item) for item in value)
     if isinstance(value, str):
@@ -125,7 +125,7 @@ def label_of(value: Any) -> str:
 
 
 def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
-    """A list holds values of the key that the axis is called by, a table named sets of several keys."""
+    """Return the values of an axis: a list has values of the axis's key, a table has named sets of several keys."""
     if isinstance(choices, dict) and choices and all(isinstance(values, dict) for values in choices.values()):
         return tuple(
             AxisValue(label=label, values={_full_key(key): value for key, value in values.items()}) for label, values in choices.items()
@@ -136,7 +136,7 @@ def _choices(axis: str, choices: Any, where: str) -> tuple[AxisValue, ...]:
             hint=f'for example "{axis}" = [0.1, 0.5]',
         )
     key = _full_key(axis)
-    one_of_several = key.endswith("data.datasets")  # a name alone stands for a list of one
+    one_of_several = key.endswith("data.datasets")  # a single name is a list of one
     return tuple(
         AxisValue(label=label_of(value), values={key: [value] if one_of_several and isinstance(value, str) else value}) for value in choices
     )
@@ -168,7 +168,7 @@ def _skip(rule: Mapping[str, Any], axes: Mapping[str, Sequence[AxisValue]], wher
         if axis not in axes:
             guess = nearest_name(axis, axes)
             hint = f"did you mean {guess!r}?" if guess else f"axes: {', '.join(axes)}"
-            raise UsageError(f"{where}: skip names {axis!r}, which is no axis", hint=hint)
+            raise UsageError(f"{where}: skip names {axis!r}, which is not an axis", hint=hint)
         labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
         known = [choice.label for choice in axes[axis]]
         if wrong := next((label for label in labels if label not in known), None):

@@ -1,6 +1,6 @@
-"""Successive halving: all variants train a little, the better half goes on, and so forth until a few reach the end.
+"""Successive halving: all variants train a little, the better half continues, until a few reach the end.
 
-Jamieson & Talwalkar 2016, with the seeds of a variant judged together by their mean dev score. It waits for every cell of
+Jamieson & Talwalkar 2016; the seeds of a variant are ranked together by their mean dev score. It waits for every cell of
 a rung, so that what is stopped does not depend on the number of workers.
 """
 
@@ -14,11 +14,11 @@ from embedlab.grids.queue import Queue, QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
-PROMOTED_SHARE = 0.5  # share of the variants that goes on at each rung
+PROMOTED_SHARE = 0.5  # share of the variants that continues at each rung
 
 
 def rungs_for(budget: float) -> tuple[float, ...]:
-    """The shares of a training after which to halve, so that the grid takes at most about this share of its full time.
+    """Return the shares of a training after which to halve, so that the grid takes at most about this share of its full time.
 
     With rungs at 2^-K … 1/2 a grid takes 2^-K (1 + K/2): 0.75 with one rung, 0.5 with two, 0.31 with three.
     """
@@ -29,12 +29,12 @@ def rungs_for(budget: float) -> tuple[float, ...]:
 
 
 def check_rungs(plan: GridPlan, rungs: Sequence[float]) -> None:
-    """Refuse recipes whose dev score comes too seldom, or never, to judge them by."""
+    """Refuse recipes whose dev score is computed too rarely for halving, or never."""
     for variant in plan.variants if rungs else ():
         evaluate = variant.recipe["evaluate"]
         epochs = sum(stage["optim"]["epochs"] for stage in variant.recipe["stage"])
         if evaluate["dev"] == "none" or evaluate["every"] == 0:
-            raise UsageError(f"{variant.run}: without a dev score nothing can be stopped early", hint="leave --budget away")
+            raise UsageError(f"{variant.run}: without a dev score nothing can be stopped early", hint="remove --budget")
         if evaluate["every"] > rungs[0] * epochs:
             needed = rungs[0] * epochs
             raise UsageError(
@@ -44,7 +44,7 @@ def check_rungs(plan: GridPlan, rungs: Sequence[float]) -> None:
 
 
 def score_at(run: RunFolder, share: float) -> float | None:
-    """The dev score of the first look after this SHARE of the training; None while the run has not come so far."""
+    """Return the first dev score after this SHARE of the training; None while the run has not come so far."""
     try:
         found, _ = events.events_after(run.events_file)
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def score_at(run: RunFolder, share: float) -> float | None:
 
 
 def promote(plan: GridPlan, queue: Queue) -> None:
-    """Where every cell of a rung has arrived, send the better variants on and stop the others."""
+    """Where every cell of a rung has arrived, promote the better variants and stop the others."""
     rungs = queue.rungs
     if not rungs:
         return
@@ -70,7 +70,7 @@ def promote(plan: GridPlan, queue: Queue) -> None:
 
 
 def _scores(plan: GridPlan, cohort: Sequence[QueueEntry], share: float) -> dict[str, float]:
-    """The mean dev score of each variant; one with a cell that failed, or without a number, comes last."""
+    """Return the mean dev score of each variant; one with a failed cell, or without a number, comes last."""
     scores: dict[str, list[float]] = {}
     for entry in cohort:
         score = score_at(plan.run(plan.cell(entry.number)), share) if entry.state != "failed" else None
@@ -79,7 +79,7 @@ def _scores(plan: GridPlan, cohort: Sequence[QueueEntry], share: float) -> dict[
 
 
 def _choose(cohort: Sequence[QueueEntry], scores: Mapping[str, float], share: float) -> tuple[list[QueueEntry], dict[QueueEntry, str]]:
-    ranked = sorted(scores, key=lambda run: -scores[run])  # stable: of equal ones the first in the grid file goes on
+    ranked = sorted(scores, key=lambda run: -scores[run])  # stable: of equal ones the first in the grid file continues
     promoted = set(ranked[: math.ceil(len(ranked) * PROMOTED_SHARE)])
     place = {run: number for number, run in enumerate(ranked, start=1)}
     stopped = {

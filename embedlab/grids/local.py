@@ -1,4 +1,4 @@
-"""A grid on this machine: the plan put into the queue, and worker processes that share it."""
+"""A grid on this machine: fills the queue from the plan, and runs worker processes that share it."""
 
 import fcntl
 import os
@@ -21,15 +21,15 @@ from embedlab.grids.worker import CHECKPOINT_GRACE_S, alive, is_alive, worker_na
 from embedlab.runs.endings import failure_after, length, with_errors_to
 from embedlab.runs.tidy import drop_checkpoints
 
-RESTARTS = 5  # of each worker: one that dies more often has a reason that a restart does not remove
+RESTARTS = 5  # restarts of each worker: if it dies more often, a restart does not help
 POLL_S = 0.2
 
 
 @contextmanager
 def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> Iterator[None]:
-    """Hold the grid to PLAN, its cells in the queue, until the block ends.
+    """Fix the grid to PLAN, with its cells in the queue, within the block.
 
-    Another plan is refused from the beginning, while the workers still load: they would take its cells for those of their own.
+    Another plan is refused from the beginning, even while the workers still load: they would take its cells for their own.
     """
     with ExitStack() as stack:
         with alone(folder):
@@ -40,7 +40,7 @@ def started(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> 
 
 @contextmanager
 def alone(folder: GridFolder) -> Iterator[None]:
-    """Be the only process that looks whether the grid may have another plan."""
+    """Be the only process that checks whether the grid may have another plan."""
     path = folder.path / "plan.lock"
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,10 +51,10 @@ def alone(folder: GridFolder) -> Iterator[None]:
 
 
 def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()) -> None:
-    """Put PLAN into the grid's folder and its cells into the queue; those whose runs are complete are done already."""
+    """Write PLAN into the grid's folder and its cells into the queue; cells whose runs are complete are done already."""
     store_plan(plan, folder)
     complete = [cell for cell in plan.cells if is_complete(plan, cell)]
-    for cell in complete:  # a worker that was killed between a cell's end and this left them
+    for cell in complete:  # left by a worker that was killed after the end of a cell
         drop_checkpoints(plan.run(cell))
     done = {(cell.variant.run, cell.seed) for cell in complete}
     with Queue(folder.queue_file) as queue:
@@ -62,13 +62,13 @@ def prepare_grid(plan: GridPlan, folder: GridFolder, rungs: Sequence[float] = ()
 
 
 def store_plan(plan: GridPlan, folder: GridFolder) -> None:
-    """Put PLAN into the grid's folder; while workers are at it the grid has one plan, and another is refused."""
+    """Write PLAN into the grid's folder; while workers are running, another plan is refused."""
     if folder.plan_file.is_file() and folder.plan_file.read_text(encoding="utf-8") == plan.to_json():
         return
-    if is_alive(folder) and GridPlan.load(folder.plan_file) != plan:  # an equal one may be written otherwise, by an earlier version
+    if is_alive(folder) and GridPlan.load(folder.plan_file) != plan:  # an earlier version may have written an equal plan differently
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
-            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells are kept",
+            hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; finished cells stay",
         )
     plan.save(folder.plan_file)
 
@@ -94,7 +94,7 @@ class Crew:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=env)
 
     def is_working(self) -> bool:
-        """Whether a worker lives; one that was killed is replaced."""
+        """Return whether a worker is alive; one that was killed is replaced."""
         for slot, process in enumerate(self._processes):
             if process.poll() not in {None, ExitCode.OK, ExitCode.INTERRUPTED} and self._restarts[slot] < RESTARTS:
                 self._restarts[slot] += 1
@@ -102,13 +102,13 @@ class Crew:
         return any(process.poll() is None for process in self._processes)
 
     def request_stop(self) -> None:
-        """Ask every worker to save its cell's checkpoint and end; asked twice, they kill it."""
+        """Request that every worker saves its cell's checkpoint and ends; a second request kills the cells."""
         for process in self._processes:
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)
 
     def complaint(self) -> str:
-        """Why a worker gave up, for instance on a full disk; empty when all ended well."""
+        """Return why a worker gave up, for instance on a full disk; empty when all ended well."""
         if all(process.poll() in {ExitCode.OK, ExitCode.INTERRUPTED} for process in self._processes):
             return ""
         failed = failure_after(self._errors, self._offset)
@@ -138,9 +138,9 @@ def run_local(
     show: Callable[[], None] = lambda: None,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Run the prepared grid with so many WORKERS until no cell is left; SHOW is called several times a second.
+    """Run the prepared grid with this many WORKERS until no cell is left; SHOW is called several times a second.
 
-    Raises Interrupted once IS_STOPPING says so and the cells at work have saved their checkpoints.
+    Raises Interrupted after IS_STOPPING is true and the running cells have saved their checkpoints.
     """
     with Crew(folder, workers, gpus=gpus, program=program) as crew:
         was_stopped = False
@@ -163,9 +163,9 @@ def run_local(
 
 
 def run_cell(plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM) -> None:
-    """Run one cell here and now, without the queue: for a job array on machines that share a network disk.
+    """Run one cell in this process, without the queue: for a job array on machines that share a network disk.
 
-    A later look at the grid finds it by its run. Its output goes to the run's log.
+    The grid finds the cell later by its run. Its output goes to the run's log.
     """
     cell = plan.cell(number)
     returncode, reason = finish_cell(plan, folder, cell, program=program)
@@ -178,9 +178,9 @@ def run_cell(plan: GridPlan, folder: GridFolder, number: int, *, program: Sequen
 def finish_cell(
     plan: GridPlan, folder: GridFolder, cell: Cell, *, program: Sequence[str] = PROGRAM, is_patient: bool = False
 ) -> tuple[int, str]:
-    """Do all that is left of a cell in processes of its own; gives the last one's exit code and what went wrong.
+    """Run all remaining steps of a cell in processes of its own; return the last exit code and the error.
 
-    Patient: a cell that another process has in hand is waited for, otherwise an error.
+    If another process runs the cell: wait if PATIENT, otherwise raise an error.
     """
     run = plan.run(cell)
     last: list[str] | None = None
@@ -189,7 +189,7 @@ def finish_cell(
         try:
             while not lock.acquire():
                 if not is_patient:
-                    raise EmbedlabError(f"cell {cell.id} is in the hands of another process", hint=f"embedlab runs log {cell.id} --follow")
+                    raise EmbedlabError(f"cell {cell.id} is run by another process", hint=f"embedlab runs log {cell.id} --follow")
                 time.sleep(POLL_S)
             command = next_command(plan, folder, cell)
             if command is None:
@@ -207,8 +207,8 @@ def finish_cell(
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:
-    """Wait for a cell's process, which is asked to stop when this one is."""
-    # What is ignored on purpose, as SIGHUP is under nohup, stays so.
+    """Wait for a cell's process, and stop it when this process is stopped."""
+    # A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored.
     selected = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, lambda number, _: process.send_signal(number)) for number in selected}
     try:
@@ -223,12 +223,12 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 
 
 def assigned_gpus(workers: int, gpus: Sequence[str]) -> list[str]:
-    """The GPU of each worker, one after the other and then from the first again; none without GPUs."""
+    """Return the GPU of each worker, cycling through GPUS; empty without GPUs."""
     return [gpus[slot % len(gpus)] for slot in range(workers)] if gpus else []
 
 
 def visible_gpus(device: str) -> list[str]:
-    """What CUDA_VISIBLE_DEVICES may name for a cell: the GPUs of this machine, or those that this process was given."""
+    """Return the GPUs that a cell's CUDA_VISIBLE_DEVICES may name: those of this machine, or those given to this process."""
     if device not in {"auto", "cuda"}:
         return []
     given = os.environ.get("CUDA_VISIBLE_DEVICES")

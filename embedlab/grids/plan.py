@@ -1,4 +1,4 @@
-"""What a grid will run: variants of its recipes, each with every seed, as frozen at the start of the work."""
+"""The plan of a grid: variants of its recipes, each with every seed, fixed at the start of the work."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,16 +17,16 @@ from embedlab.core.schema import read_json, shaped
 from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
 
-SCHEMA = 2  # 1 held the runs folder's own path, and broke when it was moved
-SAMPLE = "-sample"  # ends the name of the sample world's runs folder
+SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
+SAMPLE = "-sample"  # suffix of the sample world's runs folder
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridPlace:
-    """The folders and preferences that every cell of a grid shares; folders are absolute."""
+    """The folders and preferences that all cells of a grid share; folders are absolute."""
 
-    runs: str  # as `--runs` says, without the suffix of the sample world
+    runs: str  # as given by `--runs`, without the suffix of the sample world
     cache: str
     data: str | None = None
     sample: bool = False
@@ -37,7 +37,7 @@ class GridPlace:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Those of this invocation."""
+        """Return those of this invocation."""
         return cls(
             runs=str(settings.runs.absolute()),
             cache=str(settings.cache.absolute()),
@@ -51,18 +51,18 @@ class GridPlace:
 
     @property
     def runs_folder(self) -> Path:
-        """Where the cells' runs live."""
+        """Return the folder of the cells' runs."""
         return Path(f"{self.runs}{SAMPLE}" if self.sample else self.runs)
 
     def to_values(self) -> dict[str, Any]:
-        """The place as a plan holds it: relative to the runs folder, and without that, which is where the plan lies."""
+        """Return the values stored in a plan, relative to the runs folder, which is where the plan is."""
         values = {key: value for key, value in asdict(self).items() if key != "runs"}
         inside = {key: Path(values[key]) for key in ("cache", "data") if values[key] and Path(values[key]).is_relative_to(self.runs_folder)}
         return {**values, **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()}}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
-        """What `to_values` gave, in this runs folder."""
+        """Return the place from what `to_values` returned, in this runs folder."""
         if values.get("sample") and not runs_folder.name.endswith(SAMPLE):
             raise MissingError(
                 f"{str(runs_folder)!r} holds a grid of the sample world, whose runs folder ends in {SAMPLE!r}",
@@ -96,7 +96,7 @@ class _Stage(_Section):
 
 
 class _Resolved(_Section):
-    """The keys of a stored recipe that a grid reads by itself; all of it is checked when its cell is trained."""
+    """The keys of a stored recipe that a grid reads itself; the recipe is checked completely when its cell is trained."""
 
     encoder: _Encoder
     stage: list[_Stage]
@@ -108,19 +108,19 @@ class Variant:
     """One point of the grid without its seed; its cells are the seeds of one run."""
 
     run: str  # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder and threads
-    labels: Mapping[str, str]  # axis → its value as a user reads it; an axis that the recipe lacks is absent
+    labels: Mapping[str, str]  # axis → label of its value; an axis that the recipe lacks is absent
     recipe: Annotated[Mapping[str, Any], shaped(_Resolved)]  # the resolved table
-    rows: float  # the rows its stages read, epochs counted; 0 = not known
+    rows: float  # rows that its stages read over all epochs; 0 = not known
 
 
 @dataclass(frozen=True, kw_only=True)
 class _StoredPlace(GridPlace):
-    runs: str | None = None  # type: ignore[assignment]  # as schema 1 had it
+    runs: str | None = None  # type: ignore[assignment]  # present in schema 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Stored:
-    """A plan's file."""
+    """The content of a plan's file."""
 
     schema: int
     name: str
@@ -142,12 +142,12 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """What a user types for this cell's run."""
+        """Return what a user types for this cell's run."""
         return f"{self.variant.run}@{self.seed}"
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What the cell is evaluated on."""
+        """Return the tasks that the cell is evaluated on."""
         return tuple(self.variant.recipe["evaluate"]["tasks"])
 
 
@@ -160,7 +160,7 @@ class GridPlan:
     axes: Mapping[str, tuple[str, ...]]  # axis → the labels of its values, in order
     variants: tuple[Variant, ...]
     seeds: tuple[Seed, ...]
-    threads: Threads  # of each cell, however many run at once: sums in another order differ in their last digits
+    threads: Threads  # of each cell, independent of parallel cells: sums in another order differ in their last digits
     place: GridPlace
 
     def __len__(self) -> int:
@@ -168,24 +168,24 @@ class GridPlan:
 
     @property
     def typed(self) -> str:
-        """What a user types after `grid status` and the like to mean this grid."""
+        """Return what a user types after `grid status` and the like for this grid."""
         return f"{self.name} --sample" if self.place.sample else self.name
 
     @property
     def cells(self) -> Iterator[Cell]:
-        """Every cell; all variants with the first seed come first, so that an early look shows the whole grid."""
+        """Yield every cell; all variants with the first seed come first, so that an early look shows the whole grid."""
         pairs = ((seed, variant) for seed in self.seeds for variant in self.variants)
         return (Cell(number=number, variant=variant, seed=seed) for number, (seed, variant) in enumerate(pairs, start=1))
 
     def cell(self, number: int) -> Cell:
-        """The cell with this number, from 1."""
+        """Return the cell with this number, from 1."""
         if not 1 <= number <= len(self):
             raise UsageError(f"grid {self.name!r} has no cell {number}", hint=f"its cells are 1 to {len(self)}")
         seed, variant = divmod(number - 1, len(self.variants))
         return Cell(number=number, variant=self.variants[variant], seed=self.seeds[seed])
 
     def run(self, cell: Cell) -> RunFolder:
-        """The run folder of a cell."""
+        """Return the run folder of a cell."""
         return RunFolder.of(self.place.runs_folder, cell.variant.run, cell.seed)
 
     def save(self, path: Path) -> None:
@@ -193,13 +193,13 @@ class GridPlan:
         write_atomic(path, self.to_json())
 
     def to_json(self) -> str:
-        """The whole plan as text: equal plans give equal texts."""
+        """Return the plan as text: equal plans give equal texts."""
         values = {**vars(self), "schema": SCHEMA, "place": self.place.to_values(), "variants": [vars(variant) for variant in self.variants]}
         return sealed_json(values)
 
     @classmethod
     def from_json(cls, text: str, runs_folder: Path, *, where: Path) -> Self:
-        """The plan that `to_json` gave as TEXT, in this runs folder; WHERE names it in errors."""
+        """Return the plan that `to_json` wrote as TEXT, in this runs folder; errors name WHERE."""
         stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
         place = vars(stored.place)
         if stored.schema == 1 and place["runs"] is None:
@@ -217,7 +217,7 @@ class GridPlan:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
+        """Load what `save` wrote into a grid's folder, which may have been moved; a damaged or newer file is refused by name."""
         folder = path.absolute().parent
         try:
             content = read_sealed(path, hint=_ANEW).decode()
@@ -227,25 +227,25 @@ class GridPlan:
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:
-    """A variant as a plan holds it; an encoder that is a run of the runs folder has been moved along with it."""
+    """Return a stored variant; an encoder that is a run of the runs folder has been moved along with it."""
     encoder = {**stored.recipe["encoder"], "model": moved_along(stored.recipe["encoder"]["model"], runs_folder)}
     return replace(stored, recipe={**stored.recipe, "encoder": encoder})
 
 
 @dataclass(frozen=True)
 class GridFolder:
-    """The folder of a grid's own state: `<runs>/grids/<name>`; the results are the runs beside it."""
+    """The folder of a grid's own state: `<runs>/grids/<name>`; the results are the runs next to it."""
 
     path: Path
 
     @classmethod
     def of(cls, runs: Path, name: str) -> "GridFolder":
-        """The folder a grid of this name has, whether it exists or not."""
+        """Return the folder of a grid of this name, whether it exists or not."""
         return cls(runs / GRIDS / name)
 
     @classmethod
     def find(cls, runs: Path, name: str) -> "GridFolder":
-        """The folder of a grid that has been started; NAME may be the grid file's path."""
+        """Return the folder of a started grid; NAME may be the grid file's path."""
         folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
         if not folder.plan_file.is_file():
             error = unknown("started grid", name, [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")])
@@ -256,25 +256,25 @@ class GridFolder:
 
     @property
     def plan_file(self) -> Path:
-        """The plan that the queue was filled from."""
+        """Return the file of the plan that filled the queue."""
         return self.path / "plan.json"
 
     @property
     def queue_file(self) -> Path:
-        """Who does which cell."""
+        """Return the file of the queue."""
         return self.path / "queue.sqlite"
 
     @property
     def log_file(self) -> Path:
-        """What workers said of themselves."""
+        """Return the file of the workers' own output."""
         return self.path / "log.txt"
 
     @property
     def workers(self) -> Path:
-        """One locked file a living worker."""
+        """Return the folder with one locked file for each living worker."""
         return self.path / "workers"
 
     @property
     def cells(self) -> Path:
-        """The recipe file of each variant."""
+        """Return the folder with the recipe file of each variant."""
         return self.path / "cells"

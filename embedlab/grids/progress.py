@@ -1,4 +1,4 @@
-"""How far a grid is: the same facts for the board, `grid status` and the dashboard, from queue and event files."""
+"""The progress of a grid, from queue and event files: the same facts for the board, `grid status` and the dashboard."""
 
 import time
 from collections import Counter
@@ -22,12 +22,12 @@ _STATES: Mapping[str, CellState] = {
     "cancelled": "cancelled",
 }  # a run's, as a cell's
 
-CURVE = 400  # the newest points of a curve that are kept
+CURVE = 400  # newest points of a curve in memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellProgress:
-    """A cell, what the queue knows of it, and its curves so far."""
+    """A cell, its state in the queue, and its curves so far."""
 
     cell: Cell
     entry: QueueEntry
@@ -47,7 +47,7 @@ class GridProgress:
 
     @property
     def counts(self) -> Mapping[CellState, int]:
-        """Cells by state."""
+        """Return the number of cells by state."""
         return Counter(entry.state for entry in self.entries)
 
     @property
@@ -57,7 +57,7 @@ class GridProgress:
 
     @property
     def failed(self) -> list[QueueEntry]:
-        """The cells that failed for good."""
+        """Return the cells that failed finally."""
         return [entry for entry in self.entries if entry.state == "failed"]
 
 
@@ -71,7 +71,7 @@ class _Curves:
     dev: list[float] = field(default_factory=list)
 
     def read(self, run: RunFolder) -> None:
-        """Take up the events that came since the last look."""
+        """Read the events since the last look."""
         try:
             found, self.offset = events.events_after(run.events_file, self.offset)
         except FileNotFoundError:
@@ -88,7 +88,7 @@ class _Curves:
 
 
 class GridFollower:
-    """Follows a grid: each look reads what is new."""
+    """Follows a grid: each look reads only new events."""
 
     def __init__(self, folder: GridFolder) -> None:
         self.plan = GridPlan.load(folder.plan_file)
@@ -98,13 +98,13 @@ class GridFollower:
         self._cost: tuple[tuple[int, int], Cost] | None = None
 
     def look(self) -> GridProgress:
-        """The grid now."""
+        """Return the grid's progress now."""
         if self._queue is None and self._folder.queue_file.is_file():
             self._queue = Queue(self._folder.queue_file)
         entries = tuple(self._entries())
         running = [entry for entry in entries if entry.state == "running"]
         state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
-        if self._cost is None or self._cost[0] != state:  # the estimate moves only when a cell begins or ends
+        if self._cost is None or self._cost[0] != state:  # the estimate changes only when a cell begins or ends
             self._cost = state, remaining_cost(self.plan, entries, max(1, len(running)))
         return GridProgress(plan=self.plan, entries=entries, running=tuple(self._progress(entry) for entry in running), cost=self._cost[1])
 
@@ -127,7 +127,7 @@ class GridFollower:
 
 
 def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
-    """What the run alone says of a cell, where no queue does: those of a job array are claimed by nobody."""
+    """Return the state of a cell from its run alone: cells of a job array are not in the queue."""
     run = plan.run(cell)
     if not run.path.is_dir():
         return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state="waiting")
@@ -135,14 +135,14 @@ def entry_of_run(plan: GridPlan, cell: Cell) -> QueueEntry:
     state = _STATES.get(found.state, "waiting")
     if found.state == "finished" and has_results(plan, cell):
         state = "done"
-    elif is_being_run(plan, cell):  # evaluated, or trained by a process that still loads
+    elif is_being_run(plan, cell):  # being evaluated, or trained by a process that is still loading
         state = "running"
     return QueueEntry(run=cell.variant.run, seed=cell.seed, number=cell.number, state=state, reason=found.message)
 
 
 def _without_workers(plan: GridPlan, entry: QueueEntry) -> QueueEntry:
-    """A queued cell while nobody works on the queue: its run knows of a job array, and of workers that died, what the queue does not."""
-    if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # a worker of another machine
+    """Return a queued cell without active workers by its run, which knows of a job array and of dead workers what the queue does not."""
+    if entry.state == "done" or (entry.state == "running" and (entry.lease or 0.0) > time.time()):  # claimed by a worker on another machine
         return entry
     found = entry_of_run(plan, plan.cell(entry.number))
     if found.state in {"done", "running"}:

@@ -1,7 +1,7 @@
-"""Who does which cell: a SQLite file in the grid's folder that any number of processes on one machine share.
+"""The queue of a grid's cells: a SQLite file in the grid's folder that any number of processes on one machine share.
 
-A claim is a lease that its worker renews; one whose worker is dead or silent is taken by the next. That a cell is
-complete is said by its run folder, so that nothing is lost with this file.
+A claim is a lease that its worker renews; if the worker is dead or silent, the next worker takes the cell. Whether a cell is
+complete is decided by its run folder, so that a lost queue file loses nothing.
 """
 
 import json
@@ -23,11 +23,11 @@ from embedlab.core.paths import disk_errors
 from embedlab.core.schema import read_row
 
 CellState = Literal["waiting", "running", "paused", "done", "failed", "stopped", "cancelled"]
-# paused: at a rung of successive halving until the others arrive; stopped: given up there; cancelled: by its user
+# paused: at a rung of successive halving until the others arrive; stopped: given up at a rung; cancelled: by its user
 
-LEASE_S = 30.0  # a worker that has not renewed its claim for so long has lost it
+LEASE_S = 30.0  # a worker that has not renewed its claim within this time loses it
 _REMADE = "remove it: finished cells are found again by their runs"
-PATIENCE_S = 60.0  # for other processes' transactions, which take milliseconds
+PATIENCE_S = 60.0  # timeout for other processes' transactions, which take milliseconds
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -48,8 +48,8 @@ def _sum_of(row: str) -> str:
     return f"checksum({', '.join(f'{row}.{column}' for column in _COLUMNS.split(', '))})"
 
 
-# SQLite checks the shape of its pages, not what they say: each row's checksum follows its changes, and a damaged row takes none.
-# A row that an older embedlab wrote has none.
+# SQLite checks the structure of its pages, not their values: each row's checksum follows its changes, and a damaged row is not changed.
+# A row that an older embedlab wrote has no checksum.
 _SUMS = f"""
 CREATE TABLE IF NOT EXISTS sums (run TEXT, seed INTEGER, sum INTEGER NOT NULL, PRIMARY KEY (run, seed)) WITHOUT ROWID;
 CREATE TRIGGER IF NOT EXISTS cell_added AFTER INSERT ON cells BEGIN
@@ -79,24 +79,24 @@ _DAMAGED = (
 
 @dataclass(frozen=True, kw_only=True)
 class QueueEntry:
-    """A cell as the queue knows it."""
+    """A cell in the queue."""
 
     run: str
     seed: int
     number: int  # in the plan, from 1
     state: CellState
-    errors: int = 0  # ends with an error since the grid was last started
-    kills: int = 0  # ends by a signal that nobody here sent
+    errors: int = 0  # endings with an error since the grid was last started
+    kills: int = 0  # endings by a signal from outside
     worker: str | None = None
-    pid: int | None = None  # of its process, while it runs
-    lease: float | None = None  # until when the claim holds, seconds since 1970
-    seconds: float = 0.0  # spent on it so far by all its processes
+    pid: int | None = None  # process id, while it runs
+    lease: float | None = None  # end of the claim, seconds since 1970
+    seconds: float = 0.0  # spent on it so far by all its processes, in total
     rung: int = 0  # of successive halving
     reason: str = ""  # why it failed or was stopped
 
     @property
     def key(self) -> tuple[str, int]:
-        """What names the cell for good: numbers change with the grid file."""
+        """Return the permanent key of the cell: numbers change with the grid file."""
         return self.run, self.seed
 
 
@@ -107,7 +107,7 @@ class _Rungs:
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """What became of a claimed cell."""
+    """The outcome of a claimed cell."""
 
     state: CellState
     reason: str = ""
@@ -118,7 +118,7 @@ class Ending:
 class Queue:
     """An open connection to a grid's queue; each process and thread opens its own.
 
-    A queue in another user's folder can be read.
+    A queue in another user's folder is read-only.
     """
 
     def __init__(self, path: Path) -> None:
@@ -131,27 +131,27 @@ class Queue:
             self._connection = sqlite3.connect(address, uri=True, timeout=PATIENCE_S, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("checksum", -1, short_checksum, deterministic=True)
-            self._connection.execute("PRAGMA trusted_schema = ON")  # or triggers may not call the function
+            self._connection.execute("PRAGMA trusted_schema = ON")  # otherwise triggers may not call the function
             self._verify()
             if self._is_foreign:
                 return
-            # A write-ahead log lets readers look while others write; a power cut may lose the last claims, no result.
+            # A write-ahead log lets readers read while others write; a power cut may lose the last claims, but no result.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES + _SUMS)
 
     def _verify(self) -> None:
-        """Refuse a file whose pages do not hang together or whose rows differ from their checksums."""
+        """Refuse a file with inconsistent pages or with rows that differ from their checksums."""
         (found,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         has_sums = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sums'").fetchone() is not None
         row = self._connection.execute(_DAMAGED).fetchone() if has_sums and found == "ok" else None
         if found != "ok" or row is not None:
-            raise _damaged(self.path, found if row is None else f"what it says of {row[0]!r} does not match its checksum")
+            raise _damaged(self.path, found if row is None else f"its row of {row[0]!r} does not match its checksum")
 
     def fill(self, cells: Sequence[tuple[str, int]], done: Collection[tuple[str, int]], rungs: Sequence[float] = ()) -> None:
-        """Hold exactly these CELLS, (run, seed) in the plan's order; what failed, stopped or was cancelled gets a new chance.
+        """Make the queue hold exactly these CELLS, (run, seed) in the plan's order; failed, stopped or cancelled ones are queued again.
 
-        DONE are those whose runs are complete. A claimed cell stays with its worker. RUNGS are those of successive halving.
+        DONE are those with complete runs. A claimed cell stays with its worker. RUNGS are those of successive halving.
         """
         with self._transaction() as execute:
             execute(
@@ -161,7 +161,7 @@ class Queue:
             rows = [(run, seed, number, (run, seed) in done) for number, (run, seed) in enumerate(cells, start=1)]
             self._connection.executemany("INSERT INTO wanted VALUES (?, ?, ?, ?)", rows)
             execute("DELETE FROM cells WHERE (run, seed) NOT IN (SELECT run, seed FROM wanted)")
-            # Under the same budget what was stopped stays so; otherwise every cell begins at the first rung.
+            # Under the same budget stopped cells stay stopped; otherwise every cell begins at the first rung.
             is_same = self._connection.execute("SELECT 1 FROM facts WHERE key = 'rungs' AND value = ?", (json.dumps(rungs),)).fetchone()
             promoted = "('running', 'paused', 'stopped')" if is_same else "('running')"
             execute(
@@ -175,7 +175,7 @@ class Queue:
             execute("INSERT OR REPLACE INTO facts VALUES ('rungs', ?)", json.dumps(rungs))
 
     def claim(self, worker: str, dead: Collection[str] = (), now: float | None = None) -> QueueEntry | None:
-        """The next waiting cell, now this WORKER's, or None; the claims of DEAD and silent workers are free again."""
+        """Claim the next waiting cell for this WORKER, or return None; the claims of DEAD and silent workers are released."""
         now = time.time() if now is None else now
         with self._transaction() as execute:
             execute("UPDATE cells SET state = 'waiting', worker = NULL WHERE state = 'running' AND lease < ?", now)
@@ -195,7 +195,7 @@ class Queue:
         return self._entry(taken)
 
     def renew(self, entry: QueueEntry, *, pid: int | None = None, now: float | None = None) -> bool:
-        """Keep a claim for another lease; False when it is lost to somebody else."""
+        """Extend a claim by another lease; False when it was lost to another worker."""
         now = time.time() if now is None else now
         return self._change(entry, "lease = ?, pid = coalesce(?, pid)", now + LEASE_S, pid)
 
@@ -213,7 +213,7 @@ class Queue:
             return execute(f"UPDATE cells SET {change} {where}", *values, *entry.key, entry.worker).rowcount == 1
 
     def promote(self, promoted: Collection[QueueEntry], stopped: Mapping[QueueEntry, str]) -> None:
-        """Send the KEPT cells to the next rung and stop the others that are paused, each with its reason."""
+        """Send the PROMOTED cells to the next rung and stop the other paused ones, each with its reason."""
         with self._transaction() as execute:
             for entry in promoted:
                 change = "state = iif(state = 'paused', 'waiting', state), rung = rung + 1"
@@ -224,7 +224,7 @@ class Queue:
                 )
 
     def entries(self) -> list[QueueEntry]:
-        """Every cell in the plan's order."""
+        """Return every cell in the plan's order."""
         with self._errors():
             return [self._entry(row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM cells ORDER BY number")]
 
@@ -232,25 +232,25 @@ class Queue:
         return read_row(QueueEntry, dict(row), where=self.path, hint=_REMADE)
 
     def is_open(self) -> bool:
-        """Whether a cell waits, runs, or is paused."""
+        """Return whether a cell waits, runs, or is paused."""
         with self._errors():
             found = self._connection.execute("SELECT 1 FROM cells WHERE state IN ('waiting', 'running', 'paused') LIMIT 1").fetchone()
             return found is not None
 
     @property
     def rungs(self) -> tuple[float, ...]:
-        """The shares of a training after which successive halving looks at the dev scores; none = every cell runs to its end."""
+        """Return the shares of a training at which successive halving compares dev scores; empty = every cell runs to its end."""
         with self._errors():
             row = self._connection.execute("SELECT value FROM facts WHERE key = 'rungs'").fetchone()
         return read_row(_Rungs, {"rungs": _decoded(row["value"])}, where=self.path, hint=_REMADE).rungs if row is not None else ()
 
     def request_cancel(self) -> None:
-        """Ask every worker that is at work now to stop."""
+        """Request that every running worker stops."""
         with self._transaction() as execute:
             execute("INSERT OR REPLACE INTO facts VALUES ('cancelled', ?)", time.time())
 
     def is_cancelled(self, since: float) -> bool:
-        """Whether somebody asked for the end after SINCE."""
+        """Return whether a stop was requested after SINCE."""
         with self._errors():
             row = self._connection.execute("SELECT value FROM facts WHERE key = 'cancelled'").fetchone()
             return row is not None and isinstance(row["value"], float) and row["value"] > since
@@ -267,7 +267,7 @@ class Queue:
 
     @contextmanager
     def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        """A block that other processes see as a whole or not at all."""
+        """A block that other processes see completely or not at all."""
         with self._errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -280,21 +280,21 @@ class Queue:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Say in one line what is wrong with the file or its disk."""
+        """Raise an error with one line on what is wrong with the file or its disk."""
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise _told(error, self.path, is_read=self._is_foreign) from error
+            raise _as_error(error, self.path, is_read=self._is_foreign) from error
 
 
 def _reading(path: Path) -> str:
-    """The address of a queue that is only read. Without its log nobody has it open, and SQLite needs to be told: it would make one."""
+    """Return the URI of a queue to read only. Without a log no process has it open; "immutable" keeps SQLite from creating one."""
     is_closed = not path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
 
 
 def _decoded(text: Any) -> Any:
-    """The rungs as stored; None where the text is not a list."""
+    """Return the stored rungs; None where the text is not a list."""
     from pydantic_core import from_json
 
     try:
@@ -307,9 +307,9 @@ def _damaged(path: Path, reason: str) -> MissingError:
     return MissingError(f"{str(path)!r} is damaged: {' '.join(reason.split())}", hint=_REMADE)
 
 
-def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
+def _as_error(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> EmbedlabError:
     name = getattr(error, "sqlite_errorname", "")
-    if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log is there without the index that others may not make
+    if is_read and name.startswith("SQLITE_CANTOPEN"):  # its log exists without the index, which other users may not create
         return MissingError(
             f"cannot read {str(path)!r}: {error}", hint="its owner has just opened or closed it, or it is a copy: look again"
         )
@@ -317,7 +317,7 @@ def _told(error: sqlite3.DatabaseError, path: Path, *, is_read: bool) -> Embedla
         return MissingError(f"no space left to write {str(path)!r}", hint="free some space; what was saved is intact")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return MissingError(f"cannot write {str(path)!r}: {error}", hint="make the grid's folder writable, or choose another with --runs")
-    # A damaged row is refused by its trigger, text that is none by the checksum's function.
+    # A damaged row is refused by its trigger, a value that is not text by the checksum's function.
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CONSTRAINT_TRIGGER")) or "user-defined function" in str(error):
         return _damaged(path, str(error))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

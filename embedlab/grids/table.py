@@ -1,4 +1,4 @@
-"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and what cannot be told apart from it."""
+"""The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and results not distinguishable from it."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 
-DEV_SCORE = "dev"  # the last dev score, beside the slices of the evaluation
+DEV_SCORE = "dev"  # the last dev score, next to the slices of the evaluation
 ALPHA = 0.05
 
 PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
@@ -26,7 +26,7 @@ PivotKey = tuple[tuple[str, ...], str]  # (labels of the row's axes, column)
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreFilter:
-    """Which numbers of an evaluation the table shows."""
+    """The numbers of an evaluation that the table shows."""
 
     task: str = "sts"
     metric: str = "spearman"
@@ -35,31 +35,31 @@ class ScoreFilter:
 
     @property
     def is_share(self) -> bool:
-        """Whether the numbers are shown x 100, and the highest is the best."""
+        """Return whether the numbers are shown x 100, and the highest is the best."""
         return not has_own_units(self.task)
 
     def is_of(self, score: Mapping[str, Any]) -> bool:
-        """Whether a score with these fields is shown."""
+        """Return whether a score with these fields is shown."""
         return score["by"] in self.by and score["metric"] == self.metric and score["setting"] == self.setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The scores of one place in the table, shares x 100, over seeds."""
+    """The scores of one place in the table over seeds; shares x 100."""
 
     values: tuple[float, ...]
     is_best: bool = False
-    is_tied: bool = False  # cannot be told apart from the best
-    shared: Overlap | None = None  # with the training data, where any text is
+    is_tied: bool = False  # not distinguishable from the best
+    shared: Overlap | None = None  # with the training data, if any text is shared
 
     @cached_property
     def mean(self) -> float:
-        """Mean over seeds."""
+        """Return the mean over seeds."""
         return fmean(self.values)
 
     @cached_property
     def sd(self) -> float | None:
-        """Standard deviation over seeds; None with one."""
+        """Return the standard deviation over seeds; None with one."""
         return math.sqrt(variance(self.values)) if len(self.values) > 1 else None
 
 
@@ -74,9 +74,9 @@ class Pivot:
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the best are marked
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
-    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels of each cell, and how its numbers were made
+    made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell
     missing: int  # cells of the plan without these results
-    averaged: tuple[str, ...]  # axes that are in neither rows nor columns
+    averaged: tuple[str, ...]  # axes that are neither rows nor columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +95,14 @@ def pivot(
     score: str | None = None,
     where: Mapping[str, str] | None = None,
 ) -> Pivot:
-    """The finished cells of PLAN along two axes.
+    """Return the finished cells of PLAN along two axes.
 
     ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by default the last average;
-    or None for one column a slice. WHERE: axis = label, to look at a part. Axes in neither place are averaged, and named.
+    or None for one column a slice. WHERE: axis = label, to select a part. Axes in neither place are averaged, and named.
     """
     _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
     if columns is not None and columns in (rows or ()):
-        raise UsageError(f"axis {columns!r} cannot be rows and columns at once", hint="leave one of them out")
+        raise UsageError(f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them")
     labels = {axis: _label(plan, axis, text) for axis, text in (where or {}).items()}
     wanted = [cell for cell in plan.cells if all(cell.variant.labels.get(axis) == label for axis, label in labels.items())]
     results = list(_results(plan, wanted, measure))
@@ -152,7 +152,7 @@ def _evaluation_file(run: RunFolder, measure: ScoreFilter) -> Path:
 
 
 def _last_dev(path: Path) -> events.Dev | None:
-    """The last dev score of a run, looked for from the end; None where none was reported, or a damaged line comes after it."""
+    """Return the last dev score of a run, searched from the end; None where none was reported, or a damaged line comes after it."""
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def _last_dev(path: Path) -> events.Dev | None:
 def _gather(
     results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
 ) -> dict[PivotKey, dict[int, list[float]]]:
-    """The values of each place by seed."""
+    """Return the values of each place by seed."""
     found: dict[PivotKey, dict[int, list[float]]] = {}
     for result in results:
         for name in shown:
@@ -180,7 +180,7 @@ def _gather(
 
 
 def _shared(results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]) -> dict[PivotKey, Overlap]:
-    """What the slices of each place share with the training data of its cells, which are alike but for their seeds."""
+    """Return what the slices of each place share with the training data of its cells, which differ only by seed."""
     return {
         _place(result, row_axes, columns, name): result.evaluation.overlaps[name]
         for result in results
@@ -195,7 +195,7 @@ def _place(result: _Result, row_axes: Sequence[str], columns: str | None, name: 
 
 
 def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[str]) -> list[PivotKey]:
-    """Places in the order of the grid file; where a recipe lacks an axis, it comes first."""
+    """Return places in the order of the grid file; a missing axis comes first."""
 
     def key(place: PivotKey) -> list[int]:
         return [plan.axes[axis].index(label) if label else -1 for axis, label in zip(row_axes, place[0], strict=True)]
@@ -204,12 +204,12 @@ def _in_order(plan: GridPlan, places: Collection[PivotKey], row_axes: Sequence[s
 
 
 def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> tuple[str, ...]:
-    """The labels of AXIS, before them an empty one for recipes that lack it."""
+    """Return the labels of AXIS, after an empty one for recipes that lack it."""
     return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
 
 
 def _marked(spreads: Mapping[PivotKey, Spread], *, is_one_group: bool) -> dict[PivotKey, Spread]:
-    """Mark the best of each column, or of the whole table, and what cannot be told apart from it."""
+    """Mark the best of each column, or of the whole table, and what is not distinguishable from it."""
     groups: dict[str, list[PivotKey]] = {}
     for place, spread in spreads.items():
         if not math.isnan(spread.mean):
@@ -221,7 +221,7 @@ def _marked(spreads: Mapping[PivotKey, Spread], *, is_one_group: bool) -> dict[P
         others = [place for place in places if place != best]
         p = holm([welch_p(spreads[best].values, spreads[place].values) for place in others])
         for place, value in zip(others, p, strict=True):
-            if value >= ALPHA:  # nan with one seed: nothing is known, so nothing is said
+            if value >= ALPHA:  # nan with one seed: not testable, so not marked
                 marked[place] = replace(spreads[place], is_tied=True)
     return marked
 
@@ -236,7 +236,7 @@ def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:
 
 
 def _label(plan: GridPlan, axis: str, text: str) -> str:
-    """The label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
+    """Return the label of a value of AXIS that a user typed as TEXT; a number may be written in any way."""
     labels = plan.axes[axis]
     if text in labels:
         return text
@@ -254,7 +254,7 @@ def _number(text: str) -> float | None:
 
 
 def _refuse_unknown_measure(evaluation: Evaluation, measure: ScoreFilter) -> None:
-    """Name the first part of MEASURE that none of the scores has; each is looked for among those that have the parts before it."""
+    """Name the first part of MEASURE that no score has; each part is searched among the scores that have the parts before it."""
     scores = evaluation.scores
     for part, wanted in (("metric", (measure.metric,)), ("setting", (measure.setting,)), ("by", measure.by)):
         there = list(dict.fromkeys(str(getattr(score, part)) for score in scores))

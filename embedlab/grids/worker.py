@@ -1,4 +1,4 @@
-"""A worker: takes one cell after the other from the queue and sees its process through."""
+"""A worker: takes one cell after the other from the queue and runs its process to the end."""
 
 import argparse
 import fcntl
@@ -24,14 +24,14 @@ from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.tidy import drop_checkpoints
 
-TICK_S = 0.1  # between two looks at a cell's process
-RENEW_S = 0.5  # between two renewals of its claim
-IDLE_S = 0.2  # between two looks for work while others have all that is left
-CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a cell was asked to stop
+TICK_S = 0.1  # between two checks of a cell's process
+RENEW_S = 0.5  # between two renewals of the claim
+IDLE_S = 0.2  # between two checks for work while other workers have all remaining cells
+CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a stop request
 
 
 class Worker:
-    """One place where cells run one after the other."""
+    """Runs cells one after the other."""
 
     def __init__(self, folder: GridFolder, *, parent: int, since: float, gpu: str | None = None, program: Sequence[str] = PROGRAM) -> None:
         self.folder, self.gpu, self.program = folder, gpu, program
@@ -39,12 +39,12 @@ class Worker:
         self.queue = Queue(folder.queue_file)
         self.rungs = self.queue.rungs
         self.name = worker_name()
-        self.since = since  # of the grid's start: the end may have been asked for while this process was loading
+        self.since = since  # start of the grid: a stop may have been requested while this process was loading
         self.parent = parent
-        self.stops = 0  # how often somebody asked for the end
+        self.stops = 0  # number of stop requests
 
     def work(self) -> ExitCode:
-        """Do cells until none is left or somebody asks for the end."""
+        """Run cells until none is left or a stop is requested."""
         with alive(self.folder.workers / self.name):
             while not self._should_stop():
                 entry = self.queue.claim(self.name, dead_workers(self.folder))
@@ -58,30 +58,30 @@ class Worker:
         return ExitCode.INTERRUPTED
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Be asked for the end: the cell saves a checkpoint; asked twice, it is killed."""
+        """Receive a stop signal: the cell saves a checkpoint; a second signal kills it."""
         self.stops += 1
 
     def _should_stop(self) -> bool:
-        """Asked, cancelled, or left alone by the process that started this one."""
+        """Return whether a stop was requested, the grid was cancelled, or the parent process is gone."""
         return self.stops > 0 or os.getppid() != self.parent or self.queue.is_cancelled(self.since)
 
     def _do(self, entry: QueueEntry) -> None:
         began = time.monotonic()
         try:
             ending = self._bring_to_end(entry, self.plan.cell(entry.number))
-        except EmbedlabError as error:  # a full disk, a forbidden folder: other cells may fare better
+        except EmbedlabError as error:  # a full disk or forbidden folder may not affect other cells
             ending = ending_of(entry, error.exit_code, error.message)
         if ending is not None:
             self.queue.settle(entry, ending, time.monotonic() - began)
             halving.promote(self.plan, self.queue)
 
     def _bring_to_end(self, entry: QueueEntry, cell: Cell) -> Ending | None:
-        """Start what is to do for a cell, one process after the other; None when the claim was lost to another worker."""
+        """Run a cell's remaining steps, one process after the other; None when another worker has taken the claim."""
         last: list[str] | None = None
         while True:
             lock = CellLock(self.plan, cell)
             try:
-                # The process of a worker that died may still be at it: nothing is done twice, so wait for its end.
+                # The process of a dead worker may still be running: wait for its end, so that no step runs twice.
                 while not lock.acquire():
                     if not self.queue.renew(entry):
                         return None
@@ -130,23 +130,23 @@ class Worker:
         if process.returncode == 0:
             return None
         if stopped_at is not None:
-            return Ending(state="waiting")  # the next look at it says whether it is to pause
+            return Ending(state="waiting")  # the next check decides whether it pauses
         return ending_of(entry, process.returncode, started.reason())
 
     def _is_at_rung(self, entry: QueueEntry, cell: Cell) -> bool:
-        """Whether successive halving wants the cell to wait for the others now."""
+        """Return whether successive halving requires the cell to wait for the others now."""
         if entry.rung >= len(self.rungs):
             return False
         return halving.score_at(self.plan.run(cell), self.rungs[entry.rung]) is not None
 
 
 def worker_name() -> str:
-    """A name that no other worker has."""
+    """Return a name that no other worker has."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
 
 
 def dead_workers(folder: GridFolder) -> list[str]:
-    """Names of workers of this machine that ended without a word; each is told to somebody once."""
+    """Return the names of workers of this machine that died silently; each is reported once."""
     dead = [path for path in folder.workers.glob("[!.]*") if not is_held(path)]
     for path in dead:
         path.unlink(missing_ok=True)
@@ -154,16 +154,16 @@ def dead_workers(folder: GridFolder) -> list[str]:
 
 
 def is_alive(folder: GridFolder) -> bool:
-    """Whether a worker of this machine, or what starts the workers, is at the grid."""
+    """Return whether a worker of this machine, or the process that starts workers, is active for the grid."""
     return any(is_held(path) for path in folder.workers.glob("[!.]*"))
 
 
 @contextmanager
 def alive(path: Path) -> Iterator[None]:
-    """Hold the lock by which others see that the worker of this name lives."""
+    """Hold the lock that shows that the worker of this name is alive."""
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        hidden = path.with_name(f".{path.name}")  # nobody may find it before it is locked
+        hidden = path.with_name(f".{path.name}")  # must not be found before it is locked
         with hidden.open("wb") as file:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
             hidden.rename(path)
@@ -172,7 +172,7 @@ def alive(path: Path) -> Iterator[None]:
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Tell the whole session of a cell's process."""
+    """Signal the whole session of a cell's process."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 

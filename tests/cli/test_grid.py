@@ -102,7 +102,7 @@ def test_what_is_typed_wrong_is_said_in_two_lines(
 @pytest.mark.parametrize(
     ("old", "new", "message", "hint"),
     [
-        ('"optim.lr" =', '"optim.lrr" =', "axis 'optim.lrr' sets 'optim.lrr', which is no key of snli-ce", "optim.lr"),
+        ('"optim.lr" =', '"optim.lrr" =', "axis 'optim.lrr' sets 'optim.lrr', which is not a key of snli-ce", "optim.lr"),
         ("summary", 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\nsummary', "leave no cell", "remove"),
         ("[axes]", '[axes]\ndata = ["sts12"]', "needs column", "nli"),
     ],

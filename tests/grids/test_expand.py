@@ -126,7 +126,7 @@ def test_skips_leave_combinations_out(tmp_path: Path) -> None:
     [
         (
             lambda text: text.replace('"optim.lr" =', '"optim.lrr" ='),
-            "axis 'optim.lrr' sets 'optim.lrr', which is no key of snli-ce",
+            "axis 'optim.lrr' sets 'optim.lrr', which is not a key of snli-ce",
             "optim.lr",
         ),
         (
@@ -142,7 +142,7 @@ def test_skips_leave_combinations_out(tmp_path: Path) -> None:
         (lambda text: text.replace('"snli-ce"', '"snli-c"'), "no recipe named 'snli-c'", "snli-ce"),
         (lambda text: "sumary = 1\n" + text, "unknown key 'sumary'", "summary"),
         (lambda text: 'skip = [{ "optim.lr" = [1e-5, 2e-5, 5e-5] }]\n' + text, "leave no cell", "remove"),
-        (lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text, "skip names 'optim.l', which is no axis", "optim.lr"),
+        (lambda text: 'skip = [{ "optim.l" = 1e-5 }]\n' + text, "skip names 'optim.l', which is not an axis", "optim.lr"),
         (lambda text: 'skip = [{ "optim.lr" = 7e-5 }]\n' + text, "skip names '7e-05'", "1e-05"),
         (lambda text: text.replace('["cls", "mean"]', '"cls"'), "axis 'encoder.pooling' is 'cls': not a list", "for example"),
         (lambda text: text + '"stage.0.optim.epochs" = [1.0]\n"stage.0.optim.epochz" = [1.0]', "'stage.0.optim.epochz'", "epochs"),

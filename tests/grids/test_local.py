@@ -255,7 +255,7 @@ def test_a_failed_or_busy_cell_by_number_says_why(plan: GridPlan, folder: GridFo
         run_cell(plan, folder, 1, program=STAND_IN)
     lock = CellLock(plan, plan.cell(2))
     assert lock.acquire()
-    with pytest.raises(EmbedlabError, match="in the hands of another process"):
+    with pytest.raises(EmbedlabError, match="is run by another process"):
         run_cell(plan, folder, 2, program=STAND_IN)
     lock.close()
 
@@ -264,7 +264,7 @@ def test_a_run_that_another_grid_has_in_hand_is_waited_for(plan: GridPlan) -> No
     other = replace(plan, name="other")  # as two tables of a paper share a row
     lock = CellLock(plan, plan.cell(2))
     assert lock.acquire()
-    with pytest.raises(EmbedlabError, match="in the hands of another process"):
+    with pytest.raises(EmbedlabError, match="is run by another process"):
         run_cell(other, GridFolder.of(other.place.runs_folder, other.name), 2, program=STAND_IN)
     lock.close()
 
