@@ -32,12 +32,13 @@ def runs(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Runs, folders and the names of the catalog."""
+    """Runs, folders, the names of the catalog and the prefixes of encoders."""
+    from embedlab.core.plugins import names
     from embedlab.models.catalog import CATALOG
 
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
-    return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders])
+    return _starting(incomplete, [*runs(incomplete), *CATALOG, "dice", *folders, *(f"{prefix}:" for prefix in names("encoders"))])
 
 
 def grids(incomplete: str) -> list[str]:

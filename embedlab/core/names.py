@@ -1,5 +1,6 @@
 """Recipes, tasks and objectives by their names, found by listing, and the nearest name to a wrong one."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import recipes_folder
+from embedlab.core.version import __version__
 
 
 def recipe_names() -> list[str]:
@@ -60,6 +62,12 @@ def _task_fact(task: str, fact: str) -> bool:
     """
     found = plugins.find("tasks", task)
     return found is not None and found.fault is None and plugins.can_load(found) and bool(getattr(found.load(), fact))
+
+
+def code_version(task: str) -> str:
+    """Return the version of the code that makes the numbers of a TASK: embedlab's, and for a plug-in that of its own code too."""
+    code = plugins.identity("tasks", task)
+    return f"{__version__}+{hashlib.sha256(code.encode()).hexdigest()[:12]}" if code else __version__
 
 
 def objective_names() -> list[str]:

@@ -11,6 +11,7 @@ Files that the user's own settings name may run. A file that a folder's settings
 import ast
 import hashlib
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,6 +31,10 @@ Declared = Mapping[str, Mapping[str, str]]
 """Kind → name → attribute of the file."""
 
 _EXAMPLE = f'for example {DECLARATION} = {{"poolings": {{"last": "pool_last"}}}}'
+
+
+class UntrustedError(MissingError):
+    """A file that may not run before the user says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +58,13 @@ class PluginFile:
         """What the file says that it adds, read without running it; a file without a valid declaration is a MissingError."""
         return _declared(self.read(), self.path)
 
-    def distrust(self, content: bytes) -> MissingError | None:
+    def distrust(self, content: bytes) -> UntrustedError | None:
         """Return why CONTENT may not run as this file; None where it may."""
         if not self.needs_trust or _trusted().get(str(self.path)) == digest(content):
             return None
         changed = "changed since it was trusted" if str(self.path) in _trusted() else "not trusted"
-        return MissingError(
-            f"the plug-in file {str(self.path)!r} is {changed}", hint=f"read it, then type: embedlab plugins trust {str(self.path)!r}"
+        return UntrustedError(
+            f"the plug-in file {str(self.path)!r} is {changed}", hint=f"read it, then type: embedlab plugins trust {_typed(self.path)}"
         )
 
     def run(self) -> ModuleType:
@@ -118,6 +123,11 @@ def one_line(error: BaseException) -> str:
     """Return an error's type and the first line of its text."""
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _typed(path: Path) -> str:
+    """PATH as it is typed here."""
+    return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 def _trust_file() -> Path:

@@ -174,6 +174,12 @@ def file_faults() -> Iterator[tuple[PluginFile, EmbedlabError]]:
                 yield file, MissingError(f"the plug-in file {str(file.path)!r} adds {wrong!r}, which is not a kind", hint=hint)
 
 
+def plugin_versions() -> dict[str, str]:
+    """Return the version of each plug-in that can be used, by kind and name: of its package, or the digest of its file."""
+    found = [one for kind in KINDS for one in discover(kind) if one.fault is None and not one.is_shipped]
+    return {f"{one.kind}:{one.name}": one.identity[:16] if one.file is not None else one.origin for one in found}
+
+
 @contextmanager
 def gathered_faults() -> Iterator[list[str]]:
     """Gather what is wrong with the plug-ins that are listed meanwhile, each once."""

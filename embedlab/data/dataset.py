@@ -98,6 +98,7 @@ class Dataset:
     home: str  # the page where its owners publish it
     splits: Mapping[str, Split]
     gold_range: tuple[float, float] = (0.0, 5.0)  # of an STS dataset
+    folder: Path | None = None  # where its files are; absent: in the data folder
     unit: int = 1  # number of consecutive rows that belong together: 2 for the sentences of pairs
 
     @property

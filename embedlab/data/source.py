@@ -29,8 +29,10 @@ def datasets() -> Mapping[str, Dataset]:
 
 
 def dataset_names(kind: DatasetKind | None = None) -> list[str]:
-    """Names of the datasets of a kind, or of all."""
-    return [name for name, found in datasets().items() if kind in {None, found.kind}]
+    """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
+    if kind is None:
+        return plugins.names("datasets")
+    return [name for name, found in datasets().items() if found.kind == kind]
 
 
 def dataset(name: str) -> Dataset:
@@ -94,12 +96,17 @@ class Source:
                 frame=frame,
                 state=DatasetState(name=chosen.name, split=split, rows=len(frame), expected_rows=None, origin="sample", sample=True),
             )
-        if self.folder is not None and (layout := self._layout(chosen.splits[split], self.folder)) is not None:
-            return self._from_folder(chosen, split, layout, self.folder)
+        folder = self.folder_of(chosen)
+        if folder is not None and (layout := self._layout(chosen.splits[split], folder)) is not None:
+            return self._from_folder(chosen, split, layout, folder)
         hub = chosen.splits[split].hub
         if hub is None or self.offline:
             raise self._missing(chosen, split)
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
+
+    def folder_of(self, chosen: Dataset) -> Path | None:
+        """The folder that the files of a dataset are in: one of its own, or the data folder."""
+        return chosen.folder or self.folder
 
     def _layout(self, split: Split, folder: Path) -> FileLayout | None:
         if not folder.is_dir():
@@ -119,7 +126,10 @@ class Source:
     def _from_folder(self, chosen: Dataset, split: str, layout: FileLayout, folder: Path) -> Part:
         paths = [folder / file for file in layout.files]
         hashes = {file: file_hash(path) for file, path in zip(layout.files, paths, strict=True)}
-        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision_of(folder, hashes))
+        revision = revision_of(folder, hashes)
+        if code := plugins.identity("datasets", chosen.name):  # the code that reads the files decides the rows too
+            hashes["plug-in"] = code
+        return self._part(chosen, split, layout.read(paths), "folder", sha256=hashes, revision=revision)
 
     def _part(
         self,
@@ -152,12 +162,13 @@ class Source:
         label = f"dataset {chosen.name!r} ({split})"
         has_hub = chosen.splits[split].hub is not None
         get = f"`embedlab data get {chosen.name}` on a machine with a network, or " if has_hub else f"download it from {chosen.home}, then "
-        if self.folder is None:
+        folder = self.folder_of(chosen)
+        if folder is None:
             why = ": no data folder is set" + (" and --offline forbids the hub" if has_hub else "")
             return MissingError(f"{label} is missing{why}", hint=f"{get}--data DIR")
         preferred = chosen.splits[split].layouts[0].files
-        absent = next(file for file in preferred if not (self.folder / file).is_file())
-        return MissingError(f"{label} is missing: no file {absent!r} in {str(self.folder)!r}", hint=f"{get}--data DIR")
+        absent = next(file for file in preferred if not (folder / file).is_file())
+        return MissingError(f"{label} is missing: no file {absent!r} in {str(folder)!r}", hint=f"{get}--data DIR")
 
 
 def _incomplete(absent: Path, other: Path) -> MissingError:

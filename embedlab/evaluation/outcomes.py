@@ -12,9 +12,9 @@ from embedlab.analysis.evidence import Evidence, average_evidence, item_evidence
 from embedlab.analysis.influence import ClassMetric
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
+from embedlab.core.names import code_version
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.core.version import __version__
 from embedlab.data.shared_text import Overlap, total
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
@@ -53,7 +53,7 @@ def member_outcomes(
     task = find_task(one.task)
     setting = task.setting(setting)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
-    made_of = (spec.name, place.fingerprint, __version__)
+    made_of = (spec.name, place.fingerprint, code_version(one.task))
     stored = {
         outcomes.name: outcomes
         for outcomes in stored_outcomes(place.evaluations, name)

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.names import code_version
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
@@ -42,7 +42,7 @@ def stored_evaluation(place: ScorePlace, name: str, texts: Texts | None, source:
         stored = Evaluation.load(place.evaluations / f"{name}.json")
     except MissingError:
         return None
-    if (stored.model, stored.fingerprint, stored.embedlab) != (place.spec.name, place.fingerprint, __version__):
+    if (stored.model, stored.fingerprint, stored.embedlab) != (place.spec.name, place.fingerprint, code_version(stored.task)):
         return None
     is_all = texts is None or len(stored.data) == len(texts.states)
     return stored if is_all and is_same_data(stored.data, texts, source) else None

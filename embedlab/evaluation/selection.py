@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names, unknown
 from embedlab.data.probing import set_of, suite_title
@@ -90,5 +91,8 @@ def _task_of(name: str) -> str:
     tasks = all_tasks()
     if found := next((one for one in tasks if one.has_dataset(name)), None):
         return found.name
+    for kind in ("tasks", "datasets"):
+        if (plugin := plugins.find(kind, name)) is not None:
+            plugin.load()  # says why it cannot be used
     known = [*task_names(), *(dataset for one in tasks for dataset in one.datasets)]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -30,18 +30,16 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         return PartState(digest=_digest(frame.write_ndjson()), rows=len(frame))
     chosen = dataset(name)
     found = chosen.splits.get(split)
-    if found is not None and (layout := _layout(source.folder, found.layouts)) is not None:
-        assert source.folder is not None
-        return _files([source.folder / file for file in layout.files])
+    folder = source.folder_of(chosen)
+    if found is not None and folder is not None and (layout := _layout(folder, found.layouts)) is not None:
+        return _files([folder / file for file in layout.files])
     if found is None or found.hub is None or source.offline:
         source.open(name, split)  # raises the error for what is missing
         raise AssertionError(f"{name!r} opened without files or hub")
     return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
 
 
-def _layout(folder: Path | None, layouts: Sequence[FileLayout]) -> FileLayout | None:
-    if folder is None:
-        return None
+def _layout(folder: Path, layouts: Sequence[FileLayout]) -> FileLayout | None:
     return next((layout for layout in layouts if all((folder / file).is_file() for file in layout.files)), None)
 
 

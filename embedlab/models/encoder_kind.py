@@ -46,6 +46,12 @@ def prefix_of(name: str) -> str | None:
     return prefix if colon and plugins.find("encoders", prefix) is not None else None
 
 
+def names_file(prefix: str, rest: str) -> bool:
+    """Whether REST, after the PREFIX of an encoder kind, is the path of a file."""
+    found = plugins.find("encoders", prefix)
+    return "/" in rest or (found is not None and found.is_shipped)
+
+
 def encoder_kind(prefix: str) -> EncoderKind:
     """Return the kind called PREFIX."""
     plugin = plugins.get("encoders", prefix)
@@ -69,7 +75,7 @@ def vector_length(prefix: str, location: str) -> int | None:
 
 
 def backend(prefix: str) -> str:
-    """Return what computes the vectors of a kind; plug-ins are not told apart, so that this needs none of them."""
+    """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to be loaded."""
     plugin = plugins.get("encoders", prefix)
     return encoder_kind(prefix).backend if plugin.is_shipped else "plugin"
 

@@ -19,7 +19,7 @@ from typing import Literal, get_args
 from embedlab.core.errors import UsageError
 from embedlab.core.names import known_pooling
 from embedlab.core.recipe import Pooling
-from embedlab.models.encoder_kind import prefix_of
+from embedlab.models.encoder_kind import names_file, prefix_of
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
@@ -121,5 +121,7 @@ def title_of(name: str) -> str:
     """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
     prefix = prefix_of(name)
     path = name if prefix is None else name.removeprefix(f"{prefix}:")
+    if prefix is not None and not names_file(prefix, path):
+        return name
     is_path = prefix is not None or name.startswith((".", "/", "~"))
     return path.rstrip("/").rpartition("/")[2] if is_path else name

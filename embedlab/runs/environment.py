@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from embedlab.core.checksums import sealed_json
+from embedlab.core.plugins import plugin_versions
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
@@ -97,7 +98,7 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return found | plugin_versions()
 
 
 def _commit() -> str | None:

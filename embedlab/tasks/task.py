@@ -9,21 +9,25 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from embedlab.analysis.influence import ClassMetric
 from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError
+from embedlab.core.names import code_version
 from embedlab.core.plugins import Plugin
 from embedlab.core.progress import StartProgress
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
+from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes
+from embedlab.runs.outcomes import Outcomes, items_frame
 
 if TYPE_CHECKING:
     import torch
@@ -139,6 +143,26 @@ def evaluation_of(
         marks=data_marks(states),
         notes=(*facts.notes, *notes),
         scores=tuple(scores),
+        embedlab=code_version(task),
+    )
+
+
+def outcomes_of(
+    evaluation: Evaluation, part: Part, gold: Sequence[object], predicted: Sequence[object], *, is_class: bool = True
+) -> Outcomes:
+    """What the rows of PART have and what a model predicted of each: classes, or scores that are correlated."""
+    texts = [[str(value) for value in column] for column in (gold, predicted)]
+    return Outcomes(
+        task=evaluation.task,
+        dataset=part.state.name,
+        split=part.state.split,
+        model=evaluation.model,
+        fingerprint=evaluation.fingerprint,
+        data=(asdict(part.state),),
+        marks=data_marks([part.state]),
+        classes=tuple(sorted({*texts[0], *texts[1]})) if is_class else (),
+        items=items_frame(np.arange(len(part.frame)), texts[0], texts[1], text_keys(part.frame)),
+        embedlab=evaluation.embedlab,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.plugin_files import UntrustedError
 from embedlab.core.plugins import KINDS, Kind, Plugin, discover, file_faults, gathered_faults
 
 OK = "ok"
@@ -39,14 +40,16 @@ def _named(*, shipped: bool) -> Iterator[PluginState]:
 
 def _unnamed() -> Iterator[PluginState]:
     for file, error in file_faults():
-        yield PluginState(kind="", name="", origin=str(file.path), state=_line(error))
+        yield PluginState(kind="", name="", origin=str(file.path), state=f"fails: {_line(error)}")
 
 
 def _state(kind: Kind, plugin: Plugin) -> str:
     try:
         _use(kind, plugin)
+    except UntrustedError as error:
+        return f"not trusted: {error.hint}"
     except EmbedlabError as error:
-        return _line(error)
+        return f"fails: {_line(error)}"
     return OK
 
 

@@ -58,7 +58,8 @@ def _origin(dataset: "Dataset", split: str, settings: "Settings") -> str:
     from embedlab.data.get import is_in_folder
 
     found = dataset.splits[split]
-    if settings.data is not None and is_in_folder(found, settings.data):
+    folder = dataset.folder or settings.data
+    if folder is not None and is_in_folder(found, folder):
         return "folder"
     return "hub" if found.hub is not None and not settings.offline else "missing"
 

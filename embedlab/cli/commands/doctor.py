@@ -37,7 +37,7 @@ def doctor(*, terminal: Terminal) -> None:
     from embedlab.reports.tables import Column, Table
 
     settings = terminal.settings
-    findings = [*_versions(), *_devices(settings), *_folders(settings), *_terminal(), *_hub(settings)]
+    findings = [*_versions(), *_devices(settings), *_folders(settings), *_plugins(), *_terminal(), *_hub(settings)]
     columns = (Column(key="check", title="check"), Column(key="found", title="found"), Column(key="problem", title="problem"))
     terminal.show(Table(title="embedlab doctor", columns=columns, rows=[vars(finding) for finding in findings]))
     if any(finding.problem for finding in findings):
@@ -90,6 +90,14 @@ def _why_not_writable(path: Path) -> str:
     if not path.is_dir():
         return f"{str(path)!r} is no folder"
     return "" if os.access(path, os.W_OK | os.X_OK) else f"cannot write in {str(path)!r}"
+
+
+def _plugins() -> Iterator[Finding]:
+    from embedlab.workflows.plugins import plugin_states
+
+    for one in plugin_states():
+        found = f"{one.kind} {one.name} of {one.origin}".strip() if one.name else one.origin
+        yield Finding(check="plug-in", found=found, problem="" if one.is_usable else one.state)
 
 
 def _terminal() -> Iterator[Finding]:

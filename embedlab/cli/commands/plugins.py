@@ -20,7 +20,7 @@ def ls(
 ) -> None:
     """List objectives, tasks, datasets, poolings and encoders of installed packages and of files that settings name.
 
-    Each is loaded, to say whether it works. State: ok, not trusted, or why it cannot be used. docs/plugins.md shows how to write one.
+    Each is loaded, to say whether it works. State: ok, not trusted, or why it fails. docs/plugins.md shows how to write one.
     """
     from embedlab.reports.tables import Column, Table
     from embedlab.workflows.plugins import plugin_states

@@ -1,0 +1,118 @@
+"""The page on plug-ins works as it is written, and the commands say where plug-ins are from and what is wrong with them."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.plugin_files import trust
+from tests.cli.conftest import Embedlab
+
+PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"```\w+ file=(\S+)\n(.*?)```", PAGE, re.DOTALL))
+COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.fixture
+def project(tmp_path: Path, tiny_encoder: Path) -> Path:
+    """The files of the page, in a folder outside the package; every plug-in among them is trusted."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        if name.endswith(".py"):
+            trust(tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".py")])
+def test_each_kind_takes_fewer_than_25_lines(name: str) -> None:
+    assert len(FILES[name].splitlines()) < 25
+
+
+def test_the_page_works_as_it_is_written(embedlab: Embedlab, tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    answers = {}
+    for line in COMMANDS:
+        answer = embedlab(*shlex.split(line)[1:])
+        assert answer.code == 0, f"{line}\n{answer.err}"
+        answers.setdefault(line, []).append(answer)
+
+    before, after = answers["embedlab plugins ls"]
+    assert before.out.count("not trusted: read it, then type: embedlab plugins trust") == 5
+    assert after.out.count(" ok") == 5
+    assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0].out
+    assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0].out
+    assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0].out)
+    assert " weather " in answers["embedlab data ls --sample"][0].out
+    assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0].out
+    environment = json.loads((tmp_path / "runs-sample" / "mine" / "seed-1" / "environment.json").read_text())
+    assert {"objectives:margin", "poolings:last"} <= environment["packages"].keys()
+    assert json.loads((tmp_path / "runs-sample/mine/seed-1/model/embedlab.json").read_text())["pooling"] == "last"
+
+    # Of the run that they trained everything is shown when the plug-ins are gone.
+    (tmp_path / "embedlab.toml").unlink()
+    shown = embedlab("runs", "show", "mine", "--sample", "--json")
+    assert shown.code == 0
+    assert embedlab("evaluate", "mine", "--sample", "--task", "sts12").err.count("pooling 'last' is not known") == 1
+
+
+def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project: Path) -> None:
+    call = ("evaluate", "letters:64", "--sample", "--suite", "close-pairs", "--json")
+    first = embedlab(*call)
+    assert "as it was evaluated before" in embedlab(*call).err
+
+    for name, old, new in (("close_pairs.py", ">= 0.7", ">= 0.2"), ("letters.py", "* 31", "* 37")):
+        path = project / name
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        trust(path)
+        again = embedlab(*call)
+        assert "as it was evaluated before" not in again.err
+        assert again.json != first.json
+        first = again
+
+
+def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedlab, project: Path) -> None:
+    (project / "letters.py").write_text(FILES["letters.py"] + "# changed\n", encoding="utf-8")
+
+    answer = embedlab("evaluate", "letters:64", "--task", "weather")
+    assert answer.code == 3
+    assert "changed since it was trusted" in answer.err
+    assert "embedlab plugins trust letters.py" in answer.err
+    assert embedlab("plugins", "trust", "letters.py", "--json").json["file"] == str(project / "letters.py")
+    assert embedlab("evaluate", "letters:64", "--task", "weather").code == 0
+
+
+def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path) -> None:
+    (project / "weather.py").write_text(FILES["weather.py"].replace("from pathlib import Path", "raise KeyError('wind')"), encoding="utf-8")
+    trust(project / "weather.py")
+
+    answer = embedlab("evaluate", "dice", "--sample", "--task", "sts12")
+    assert answer.code == 0
+    assert answer.err.count("weather.py' fails at line 1: KeyError: 'wind'") == 1
+    used = embedlab("evaluate", "dice", "--task", "weather")
+    assert used.code == 3
+    assert "weather.py' fails at line 1: KeyError: 'wind'" in used.err
+    listed = {row["name"]: row["state"] for row in embedlab("plugins", "ls", "--json").rows}
+    assert listed["weather"].startswith("fails: ")
+    assert listed["letters"] == "ok"
+    assert "KeyError: 'wind'" in embedlab("doctor").out
+
+
+@pytest.mark.parametrize("module", ["margin.py", "last.py"])
+def test_a_recipe_names_no_code(module: str, embedlab: Embedlab, project: Path) -> None:
+    (project / "embedlab.toml").write_text("", encoding="utf-8")
+
+    assert embedlab("train", "mine.toml", "--sample", "--dry-run", "--set", f"objective.name={module}").code == 2
+    assert embedlab("train", "mine.toml", "--sample", "--dry-run", "--set", f"encoder.pooling={module}").code == 2
+
+
+def test_what_the_program_starts_sees_the_same_plugins(project: Path) -> None:
+    question = json.dumps({"number": 1, "first": "a cat", "second": "a cat", "models": ["letters:8"]})
+    words = [sys.executable, "-m", "embedlab.encoders.pair_worker", json.dumps({"runs": "runs"})]
+    answer = subprocess.run(words, input=f"{question}\n", cwd=project, capture_output=True, text=True, check=True)
+
+    assert json.loads(answer.stdout)["similarity"] == 1

@@ -1,0 +1,269 @@
+"""Plug-ins are listed without running them, run only where the user chose them, and never hide what is shipped."""
+
+import os
+import py_compile
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedlab.core import plugins
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.names import can_load_objective, known_pooling
+from embedlab.core.paths import user_config_file
+from embedlab.core.plugin_files import UntrustedError, trust
+from embedlab.core.settings import load_settings
+from embedlab.models import grammar
+
+POOLING = 'PLUGINS = {"poolings": {"twice": "pool"}}\n\n\ndef pool(tokens, mask):\n    return 2 * tokens[:, 0]\n'
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder outside the package, which is the current one."""
+    place = tmp_path / "project"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def write(folder: Path) -> Write:
+    """Write a plug-in file and name it in the folder's settings, or in the user's OWN."""
+
+    def write(content: str, name: str = "mine.py", *, own: bool = False) -> Path:
+        path = folder / name
+        path.write_text(content, encoding="utf-8")
+        settings = user_config_file() if own else folder / "embedlab.toml"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        before = load_settings({})[0].plugins.files if settings.exists() else ()
+        files = ", ".join(f"'{file}'" for file in dict.fromkeys([*before, path]))
+        settings.write_text(f"[plugins]\nfiles = [{files}]\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_file_of_the_users_own_settings_runs(write: Write) -> None:
+    write(POOLING, own=True)
+
+    assert plugins.names("poolings") == ["cls", "max", "mean", "mean-without-cls", "twice"]
+    assert plugins.get("poolings", "twice").load()(_Tokens(), None) == 6
+
+
+class _Tokens:
+    def __getitem__(self, _: object) -> int:
+        return 3
+
+
+def test_a_file_that_a_folder_names_runs_only_as_it_was_trusted(write: Write) -> None:
+    path = write(POOLING)
+    with pytest.raises(UntrustedError, match="is not trusted") as refused:
+        plugins.get("poolings", "twice").load()
+    assert refused.value.hint.endswith("embedlab plugins trust mine.py")
+    assert "twice" not in plugins.names("poolings")
+
+    trust(path)
+    assert plugins.get("poolings", "twice").load()
+    assert known_pooling("twice") == "twice"
+
+    path.write_text(POOLING + "\n# changed\n", encoding="utf-8")
+    with pytest.raises(UntrustedError, match="changed since it was trusted"):
+        plugins.get("poolings", "twice").load()
+
+
+def test_the_environment_names_files_that_need_trust_too(folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(POOLING)
+    (folder / "embedlab.toml").unlink()
+    monkeypatch.setenv("EMBEDLAB_PLUGINS", "mine.py")
+
+    with pytest.raises(UntrustedError):
+        plugins.get("poolings", "twice").load()
+
+
+def test_listing_runs_nothing(folder: Path, write: Write) -> None:
+    trust(write(f"open('ran', 'w').close()\n{POOLING}"))
+
+    assert "twice" in plugins.names("poolings")
+    assert not (folder / "ran").exists()
+    plugins.get("poolings", "twice").load()
+    assert (folder / "ran").exists()
+
+
+def test_a_compiled_file_beside_a_trusted_one_does_not_run(folder: Path, write: Write) -> None:
+    path = write("raise RuntimeError")
+    py_compile.compile(str(path), doraise=True)
+    stamp = path.stat()
+    path.write_text(POOLING, encoding="utf-8")
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    trust(path)
+
+    assert plugins.get("poolings", "twice").load()
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("raise ValueError('no\\nsuch')\n", "mine.py' fails at line 2: ValueError: no"),
+        ("import no_such_module\n", "mine.py' fails at line 2: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit\n", "mine.py' fails at line 2: SystemExit"),
+        ("del pool\n", "NameError"),
+    ],
+)
+def test_a_file_that_fails_is_refused_in_one_line_with_file_and_error(content: str, line: str, write: Write) -> None:
+    trust(write(f'PLUGINS = {{"poolings": {{"twice": "pool"}}}}\n{content}'))
+
+    with pytest.raises(MissingError) as refused:
+        plugins.get("poolings", "twice").load()
+    assert line in refused.value.message
+    assert "\n" not in refused.value.message
+    with plugins.gathered_faults() as faults:
+        assert set(plugins.loaded("poolings", plugins.Plugin.load)) == set(plugins.shipped_names("poolings"))
+    assert len(faults) == 1
+    assert line in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("def", "is not Python, line 1"),
+        ("a = 1", "has no PLUGINS at its top level"),
+        ("PLUGINS = make()", "is not a literal"),
+        ("PLUGINS = ['poolings']", "is not kind"),
+        ("PLUGINS = {}\nPLUGINS = {}", "has more than one PLUGINS"),
+        ("PLUGINS = {'pooling': {'a': 'b'}}", "adds 'pooling', which is not a kind"),
+    ],
+)
+def test_a_file_that_declares_nothing_is_one_line(content: str, line: str, write: Write) -> None:
+    write(content)
+
+    with plugins.gathered_faults() as faults:
+        assert plugins.names("tasks") == plugins.shipped_names("tasks")
+    assert len(faults) == 1
+    assert line in faults[0]
+    assert [str(error.message) in faults[0] for _, error in plugins.file_faults()] == [True]
+
+
+def test_a_missing_file_is_one_line(folder: Path) -> None:
+    (folder / "embedlab.toml").write_text("[plugins]\nfiles = ['gone.py']\n", encoding="utf-8")
+
+    with plugins.gathered_faults() as faults:
+        plugins.names("tasks")
+    assert len(faults) == 1
+    assert "gone.py" in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("tasks", "sts"), ("datasets", "sts12"), ("poolings", "mean"), ("encoders", "word-vectors"), ("objectives", "nli_softmax")],
+)
+def test_a_plugin_cannot_hide_what_is_shipped(kind: plugins.Kind, name: str, write: Write) -> None:
+    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\nraise RuntimeError\n", own=True)
+
+    with plugins.gathered_faults() as faults:
+        assert plugins.names(kind) == plugins.shipped_names(kind)
+    assert plugins.get(kind, name).is_shipped
+    assert len(faults) == 1
+    assert "embedlab ships one of that name" in faults[0]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("tasks", "all"), ("encoders", "average"), ("datasets", "transfer"), ("poolings", "a:b")])
+def test_a_name_with_another_meaning_is_not_used(kind: plugins.Kind, name: str, write: Write) -> None:
+    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\n", own=True)
+
+    with plugins.gathered_faults() as faults:
+        assert name not in plugins.names(kind)
+    assert len(faults) == 1
+
+
+def test_prefixes_of_combinations_are_reserved() -> None:
+    assert set(grammar.KINDS) < plugins.RESERVED["encoders"]
+
+
+def test_of_two_plugins_of_one_name_the_first_is_used_and_one_line_says_so(write: Write) -> None:
+    first = write(POOLING, own=True)
+    write(POOLING, "other.py", own=True)
+
+    with plugins.gathered_faults() as faults:
+        found = [one for one in plugins.discover("poolings") if one.name == "twice"]
+    assert [one.fault is None for one in found] == [True, False]
+    assert faults == [f"the pooling 'twice' of '{first.with_name('other.py')}' is not used: '{first}' has one of that name; rename it"]
+    assert plugins.get("poolings", "twice").origin == str(first)
+
+
+def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    information = folder / "site" / "their_package-1.2.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.2\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text(
+        "[embedlab.poolings]\ntwice = their_pooling:pool\nbroken = their_broken:pool\n", encoding="utf-8"
+    )
+    (folder / "site" / "their_pooling.py").write_text(POOLING, encoding="utf-8")
+    (folder / "site" / "their_broken.py").write_text("1 / 0", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder / "site"))
+
+    found = plugins.get("poolings", "twice")
+    assert found.origin == "their-package 1.2"
+    assert "their_pooling" not in sys.modules
+    assert found.load()(_Tokens(), None) == 6
+    before = found.identity
+    (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
+    plugins._entry_points.cache_clear()  # as another process would begin
+    assert plugins.get("poolings", "twice").identity != before
+    with pytest.raises(MissingError, match=r"'their-package 1\.2' fails to import 'their_broken': ZeroDivisionError"):
+        plugins.get("poolings", "broken").load()
+
+
+@pytest.mark.parametrize("kind", plugins.KINDS)
+def test_everything_shipped_is_found_and_loaded_by_the_same_door(kind: plugins.Kind, folder: Path) -> None:
+    found = plugins.discover(kind)
+
+    assert found
+    assert all(one.is_shipped and one.fault is None and not one.identity for one in found)
+    assert [one.name for one in found] == plugins.names(kind) == plugins.shipped_names(kind)
+    assert len(plugins.loaded(kind, plugins.Plugin.load)) == len(found)
+
+
+def test_the_dashboard_loads_no_plugin(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(POOLING.replace("poolings", "objectives"), own=True)
+    monkeypatch.setattr(plugins, "_loading_refused", [])
+    plugins.refuse_loading("the dashboard loads none")
+
+    assert "twice" in plugins.names("objectives")
+    assert not can_load_objective("twice")
+    assert can_load_objective("nli_softmax")
+    with pytest.raises(MissingError, match="the dashboard loads none"):
+        plugins.get("objectives", "twice").load()
+    assert list(plugins.loaded("objectives", plugins.Plugin.load)) == plugins.shipped_names("objectives")
+
+
+def test_files_of_the_user_and_of_the_folder_add_up_and_are_relative_to_their_settings(folder: Path, write: Write) -> None:
+    own = user_config_file().parent / "own.py"
+    write(POOLING)
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text("[plugins]\nfiles = ['own.py']\n", encoding="utf-8")
+
+    settings, origins = load_settings({})
+    assert settings.plugins.files == (own, folder / "mine.py")
+    (origin,) = (one for one in origins if one.key == "plugins.files")
+    assert origin.value == f"{own}, {folder / 'mine.py'}"
+    assert origin.source == f"{user_config_file()}, embedlab.toml"
+
+
+@pytest.mark.parametrize("text", ["plugins = 3", "[plugins]\nfiles = 'mine.py'", "[plugins]\nfils = []", "[plugins]\nfiles = [3]"])
+def test_wrong_settings_of_plugins_are_refused(text: str, folder: Path) -> None:
+    (folder / "embedlab.toml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"embedlab\.toml"):
+        load_settings({})
+    assert plugins.names("tasks")  # whoever lists names meanwhile is not stopped
+
+
+def test_an_unknown_name_gets_the_nearest_of_plugins_too(write: Write) -> None:
+    write(POOLING, own=True)
+
+    with pytest.raises(EmbedlabError) as refused:
+        known_pooling("twise")
+    assert refused.value.hint == "did you mean 'twice'?"
