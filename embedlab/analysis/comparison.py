@@ -20,7 +20,7 @@ from embedlab.analysis.uncertainty import FEWEST_ROWS, UNKNOWN, Uncertainty, cor
 from embedlab.analysis.weighing import Component, Weighed
 from embedlab.choices import Aggregate, By, Test
 from embedlab.core.errors import UsageError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 
 SIGNIFICANT = 0.05
 LARGE_COMPONENT = 0.5  # of Σ(component sum)²: from here one group of connected rows decides an interval

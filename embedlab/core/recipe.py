@@ -13,7 +13,8 @@ import tomli_w
 from annotated_types import Ge, Gt, Le, Len, Lt
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names, unknown
+from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
+from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild

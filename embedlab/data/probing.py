@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.data.dataset import Dataset, Expected, FileLayout, ParsedRows, Split
 from embedlab.data.text_file import bad_line, read_fields
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
-from embedlab.core.names import task_names, unknown
+from embedlab.core.names import task_names
+from embedlab.core.nearest import unknown
 from embedlab.data.probing import set_of, suite_title
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task

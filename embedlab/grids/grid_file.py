@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import refuse_path, task_names, unknown
-from embedlab.core.nearest import nearest_name
+from embedlab.core.names import refuse_path, task_names
+from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import Seed, Threads

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from embedlab.core.checksums import read_sealed, sealed_json
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.paths import write_atomic
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import read_json, shaped

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.recipe import Pooling
 from embedlab.models.encoder_kind import locate, prefix_of
 from embedlab.models.grammar import KINDS, Combined, Single, parse_model

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import pooling_names, task_names, unknown
-from embedlab.core.nearest import nearest_name
+from embedlab.core.names import pooling_names, task_names
+from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import recipes_folder
 from embedlab.core.recipe import Count, Pooling, Positive, Seeds
 from embedlab.core.schema import build, read_toml, table

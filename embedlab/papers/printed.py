@@ -12,7 +12,7 @@ import polars as pl
 
 from embedlab.core.errors import UsageError
 from embedlab.core.frame_files import read_csv
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 
 REFERENCE_FOLDER = Path(__file__).with_name("reference")
 PAPERS = {

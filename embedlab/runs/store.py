@@ -15,7 +15,7 @@ from pathlib import Path
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.locks import is_locked, is_same_file
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.core.recipe import Recipe, read_resolved_recipe, recipe_differences, to_toml
 from embedlab.core.schema import read_json

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.probing import DATASETS, SENTEVAL, set_of, suite, suite_folder, suite_names

@@ -10,7 +10,7 @@ from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.errors import UsageError
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset

@@ -11,9 +11,8 @@ from embedlab.core.names import (
     recipe_path,
     scores_pairs,
     task_names,
-    unknown,
 )
-from embedlab.core.nearest import nearest_name
+from embedlab.core.nearest import nearest_name, unknown
 
 
 def test_recipes_and_objectives_are_found_by_listing_their_folders() -> None:

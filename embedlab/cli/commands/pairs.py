@@ -9,7 +9,7 @@ from embedlab.cli.models import ModelNames
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
-from embedlab.core.names import unknown
+from embedlab.core.nearest import unknown
 from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
 from embedlab.reports.notes import data_notes, usage_notes, with_marks
 

@@ -69,7 +69,7 @@ class WordVectorEncoder:
 def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
     """The vectors in a text file of `word number number …` lines, with word2vec's first line of two counts or without.
 
-    A line with another count of numbers, or something that is no number, is a MissingError with file and line.
+    A line with another count of numbers, or something that is not a number, is a MissingError with file and line.
     The first of several lines with the same word counts.
     """
     places: dict[str, int] = {}
