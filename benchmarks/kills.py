@@ -1,6 +1,6 @@
 """Kill trainings, grids, encodings and evaluations at random times, and compare their ends with those of undisturbed ones, byte by byte.
 
-    python benchmarks/kills.py --kills 140 --seed 1
+    python benchmarks/kills.py --kills 140 --seed 1 --write
 
 Everything runs on the sample world. A round types one command again and again, each time in a new process that is killed by SIGKILL
 after a random share of the time that the undisturbed command takes, and lets it end after `--in-a-row` kills.
@@ -76,7 +76,7 @@ class Campaign:
 
 
 def main() -> int:
-    """Run all campaigns and write their table."""
+    """Run all campaigns and print their table; with --write it is stored among the results."""
     typed = _arguments()
     rng = random.Random(typed.seed)
     place = Path(tempfile.mkdtemp(prefix="embedlab-kills-"))
@@ -92,7 +92,12 @@ def main() -> int:
         if shares[name] and name in (typed.only or kinds)
     ]
     shutil.rmtree(place, ignore_errors=True)
-    _report(campaigns, typed.name)
+    measured, notes = _table(campaigns)
+    for one in measured:
+        print(f"{one.what}: {one.ours} {one.unit}".rstrip())
+    print(*notes, sep="\n")
+    if typed.write:
+        write(typed.name, "Kills", measured, packages=PACKAGES, notes=notes)
     return 0 if all(one.equal == one.rounds for one in campaigns) else 1
 
 
@@ -104,6 +109,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60.0, help="for each kind; after it no round begins")
     parser.add_argument("--only", action="append", help="one kind: train, grid, encode or evaluate")
     parser.add_argument("--name", default="kills", help="of the file of results")
+    parser.add_argument("--write", action="store_true", help="store the table among the results")
     return parser.parse_args()
 
 
@@ -259,7 +265,8 @@ def _child(command: list[str], folder: str, environment: dict[str, str]) -> None
     os._exit(code)
 
 
-def _report(campaigns: Sequence[Campaign], name: str) -> None:
+def _table(campaigns: Sequence[Campaign]) -> tuple[list[Measured], list[str]]:
+    """The counts of all campaigns, and what is said of each."""
     kills, rounds, equal = (sum(getattr(one, key) for one in campaigns) for key in ("kills", "rounds", "equal"))
     measured = [Measured(what=f"{one.kind}: kills", ours=one.kills, unit="kills", limit="") for one in campaigns]
     measured.append(Measured(what="in all", ours=kills, unit="kills", limit="≥ 130"))
@@ -271,7 +278,7 @@ def _report(campaigns: Sequence[Campaign], name: str) -> None:
         f"{equal} of {rounds} ends are those of the undisturbed command, bit by bit.",
         *(text for one in campaigns for text in one.faults),
     ]
-    write(name, "Kills", measured, packages=PACKAGES, notes=notes)
+    return measured, notes
 
 
 if __name__ == "__main__":

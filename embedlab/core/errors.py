@@ -1,6 +1,13 @@
 """The errors a user can cause, each with the exit code it ends the program with."""
 
+import re
 from enum import IntEnum
+
+LONGEST_WORD = 120  # characters of a value in a message; the names of a grid's runs have up to about ninety
+LONGEST_FILE_NAME = 255  # characters of each part of a path
+SHOWN = 80  # characters that are left of a longer one
+
+_LONG_WORD = re.compile(rf"[^\s'\"`]{{{LONGEST_WORD + 1},}}")
 
 
 class ExitCode(IntEnum):
@@ -22,9 +29,9 @@ class EmbedlabError(Exception):
     exit_code = ExitCode.FAILED
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = shorten_values(message)
+        self.hint = shorten_values(hint)
+        super().__init__(self.message)
 
 
 class UsageError(EmbedlabError):
@@ -43,3 +50,17 @@ class Interrupted(EmbedlabError):  # noqa: N818 - a requested stop is not an err
     """The user or the machine stopped the work; what was computed is saved."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+def shorten_values(text: str) -> str:
+    """Return the text of a message with each word that is too long cut: a value of thousands of digits, a key or a name without an end.
+
+    Paths are left whole, unless a part of one is longer than a file name can be.
+    """
+    return _LONG_WORD.sub(_cut, text)
+
+
+def _cut(found: re.Match[str]) -> str:
+    parts = found[0].split("/")
+    limit = LONGEST_FILE_NAME if len(parts) > 1 else LONGEST_WORD
+    return "/".join(f"{part[:SHOWN]}…" if len(part) > limit else part for part in parts)

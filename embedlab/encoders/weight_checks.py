@@ -49,7 +49,7 @@ def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str
     """Tensors that the weights in FOLDER lack for MODEL, that it has no place for, or that have another shape."""
     file = _weights_name(folder)
     missing = {name for name in info["missing_keys"] if not re.search(r"(^|\.)pooler\.", name)}
-    for what, names in (("lacks", missing), ("has an unknown", _unknown(info["unexpected_keys"], folder))):
+    for what, names in (("lacks", missing), ("has unknown", _unknown(info["unexpected_keys"], folder))):
         if names:
             raise MissingError(f"{file} {what} {_named(names)} for a model of type {model.config.model_type!r}", hint=WHOLE)
     for name, found, wanted in sorted(info["mismatched_keys"]):
