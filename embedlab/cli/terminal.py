@@ -1,4 +1,4 @@
-"""The only place that writes: the answer to stdout, everything else to stderr, and no character that a terminal obeys."""
+"""The only module that writes to the terminal: the answer to stdout, everything else to stderr, control characters escaped."""
 
 import codecs
 import io
@@ -30,9 +30,9 @@ _reported: ContextVar[list[EmbedlabError] | None] = ContextVar("reported", defau
 
 
 class Terminal:
-    """Where one command writes, in the format and with the quietness its settings ask for.
+    """The output of one command, in the format and with the quietness of its settings.
 
-    PLACE are the options that said where its runs lie, and DATA where its corpora do, as they would be typed again.
+    PLACE are the options for its runs folder, and DATA those for its corpora, as the user would type them again.
     """
 
     def __init__(self, settings: Settings, place: Sequence[str] = (), data: Sequence[str] = ()) -> None:
@@ -40,7 +40,7 @@ class Terminal:
         self._place, self._data = place, data
 
     def show(self, *tables: "Table") -> None:
-        """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always holds."""
+        """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always contains."""
         tables = tuple(replace(table, notes=[self.placed(note) for note in table.notes]) for table in tables)
         shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
         match self.settings.format:
@@ -55,7 +55,7 @@ class Terminal:
                 self._show_rich(*shown) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in shown))
 
     def _note_all(self, tables: "Sequence[Table]") -> None:
-        """CSV has no place for notes, which may say that numbers are partial."""
+        """Write the notes of tables to stderr, because CSV has no place for them."""
         for note in dict.fromkeys(note for table in tables for note in table.notes):
             self.note(note)
         for line in dict.fromkeys(line for table in tables if table.is_signed for line in table.signature_lines):
@@ -75,22 +75,22 @@ class Terminal:
         _to_stdout(printable.visible(text))
 
     def write_json(self, text: str) -> None:
-        """Write JSON text as the answer, which is read as the same values whatever stdout can hold."""
+        """Write JSON text as the answer, with escapes for characters that the encoding of stdout lacks."""
         self.write(text if _holds_unicode(sys.stdout) else printable.ascii_json(text))
 
     def done(self, text: str, **facts: str | float | list[str]) -> None:
-        """Say what was done, and with `--json` its FACTS as the answer."""
+        """Report what was done, and with `--json` its FACTS as the answer."""
         if self.settings.format == "json":
             self.write_json(json.dumps(facts, ensure_ascii=False, indent=2))
         self.note(text)
 
     def note(self, text: str) -> None:
-        """Say something beside the answer, unless `--quiet`."""
+        """Write a note to stderr, unless `--quiet`."""
         if not self.settings.quiet:
             self.error(printable.one_line(self.placed(text)))
 
     def warn(self, text: str) -> None:
-        """Say what the user should know even with `--quiet`."""
+        """Write a warning to stderr, even with `--quiet`."""
         self.error(printable.one_line(f"embedlab: warning: {self.placed(text)}"))
 
     def error(self, text: str) -> None:
@@ -102,7 +102,7 @@ class Terminal:
         report(error)
 
     def placed(self, text: str) -> str:
-        """TEXT with each `embedlab runs …` and `embedlab grid …` in it as it is typed for the runs and data of this command."""
+        """Return TEXT with the options of this command's runs and data added to each `embedlab runs …` and `embedlab grid …` in it."""
         return RUN_COMMAND.sub(self._typed, text)
 
     def _typed(self, command: re.Match[str]) -> str:
@@ -110,7 +110,7 @@ class Terminal:
         return shlex.join([*command[0].split(), *self._place, *data])
 
     def confirm(self, question: str) -> bool:
-        """Ask before something is lost; without a terminal to ask on, the answer is no."""
+        """Ask for confirmation before something is lost; without a terminal, the answer is no."""
         if not sys.stdin.isatty():
             return False
         sys.stderr.write(f"{printable.one_line(question)} [y/N] ")
@@ -130,7 +130,7 @@ class Terminal:
 
     @contextmanager
     def progresses(self) -> "Iterator[Callable[[str], ProgressDisplay]]":
-        """The same for labels that come one after the other: yields what makes the callback of a label."""
+        """Yield a function that starts the progress display of a label; labels come one after the other."""
         with ExitStack() as stack:
 
             def start(label: str) -> ProgressDisplay:
@@ -141,7 +141,7 @@ class Terminal:
 
 
 def _json(tables: "Sequence[Table]") -> str:
-    """One object a command, whatever it shows."""
+    """Return one JSON object a command."""
     if len(tables) == 1:
         return tables[0].to_json()
     return json.dumps({"tables": [table.data() for table in tables]}, ensure_ascii=False, allow_nan=False, indent=2)
@@ -182,13 +182,13 @@ def _closed_pipe_is_the_end() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # The interpreter flushes stdout once more when it ends: give it somewhere to go.
+        # The interpreter flushes stdout once more when it ends: redirect it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(ExitCode.OK) from None
 
 
 class Visible:
-    """What Rich draws, without a character that a terminal would obey: the styles are Rich's, the text is not trusted."""
+    """Rich output without control characters: the styles are Rich's, the text is not trusted."""
 
     def __init__(self, content: "RenderableType") -> None:
         self.content = content
@@ -201,7 +201,7 @@ class Visible:
 
 
 def open_door() -> None:
-    """Let stdout and stderr take any text from now on, whatever the locale says: what their encoding lacks is written as its escape."""
+    """Let stdout and stderr accept any text in any locale: characters that their encoding lacks are escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=printable.ERROR_HANDLER)
@@ -218,7 +218,7 @@ def _to_stdout(text: str) -> None:
 
 
 def to_stderr(text: str) -> None:
-    """Write lines to stderr; a closed stderr is nobody listening, not an error."""
+    """Write lines to stderr; a closed stderr is not an error."""
     shown = printable.visible(text)
     try:
         sys.stderr.write(shown if shown.endswith("\n") else f"{shown}\n")
