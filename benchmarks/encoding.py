@@ -64,9 +64,10 @@ def encode_ours(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
     from embedlab.core.settings import Settings
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
+    from embedlab.models.folder import Wishes
 
     here = machine(Settings(device="cpu", precision=precision, threads=threads))  # type: ignore[arg-type]
-    return load_transformer(encoder, here, pooling="mean", max_tokens=128).encode
+    return load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128)).encode
 
 
 def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequence[str]], Any]:
@@ -128,9 +129,10 @@ def floor_s(data: Path, encoder: str, count: int, ceilings: measure.Ceilings) ->
 
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
+    from embedlab.models.folder import Wishes
 
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
-    model = load_transformer(encoder, here, pooling="mean", max_tokens=128)
+    model = load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128))
     floors = {}
     for title, texts in mixtures(data, count).items():
         lengths = model.token_ids(list(dict.fromkeys(texts))).lengths.tolist()

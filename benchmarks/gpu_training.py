@@ -42,6 +42,7 @@ from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Usage
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
@@ -151,8 +152,7 @@ def random_encoder(shape: Shape, recipe: Recipe, here: Machine) -> TransformerEn
         fingerprint="random",
         backbone=BertModel(shape.config, add_pooling_layer=False),
         tokenizer=build_tokenizer(["a"]),
-        pooling=recipe.encoder.pooling,
-        max_tokens=recipe.encoder.max_tokens,
+        usage=Usage(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens, source=Path()),
         machine=here,
     )
 

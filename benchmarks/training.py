@@ -155,12 +155,13 @@ def floor_s(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.C
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
+    from embedlab.models.folder import Wishes
     from embedlab.objectives.needs import objective_needs
     from embedlab.training.stage_data import open_stages
 
     recipe = recipe_of(name, encoder, pairs)
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
-    model = load_transformer(encoder, here, pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens)
+    model = load_transformer(encoder, here, wishes=Wishes(pooling=recipe.encoder.pooling, max_tokens=recipe.encoder.max_tokens))
     stage = open_stages(recipe, Source(folder=data, allow_partial=True), 1)[0]
     lengths, columns = model.token_ids(stage.rows.sentences.to_list()).lengths, objective_needs(stage.stage.objective).encoded
     seconds = 0.0

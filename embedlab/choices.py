@@ -4,6 +4,7 @@ from typing import Literal
 
 By = Literal["dataset", "source", "dice"]  # what one score is computed over
 Aggregate = Literal["all", "mean", "wmean"]  # how the scores of a dataset's sources are aggregated
+Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]  # of two sentence vectors
 Correlation = Literal["spearman", "pearson"]
 SettingName = Literal["literature", "prototyping", "exact"]  # how classifiers on frozen vectors are trained
 Test = Literal["dyadic", "mcnemar", "williams", "steiger"]  # the test that gives the p of a difference

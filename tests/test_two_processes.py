@@ -21,6 +21,7 @@ from embedlab.data.fetched import record, revision_of
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.models.folder import Wishes
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs, select_runs
 from embedlab.training.checkpointing import Checkpoints
@@ -179,7 +180,9 @@ def test_of_two_trainings_of_one_run_one_is_refused_and_the_other_is_whole(here:
 
 def tokenise_and_compare(encoder: str, cache: str) -> int:
     """The exit code says whether what the cache gives is what the tokenizer gives."""
-    transformer = load_transformer(encoder, Machine(device=torch.device("cpu"), precision="float32", threads=1), pooling="mean")
+    transformer = load_transformer(
+        encoder, Machine(device=torch.device("cpu"), precision="float32", threads=1), wishes=Wishes(pooling="mean")
+    )
     sentences = [f"a man number {number} sleeps" for number in range(500)]
     made, found = tokenise(transformer, sentences), stored_tokens(transformer, sentences, Path(cache))
     return 0 if all(np.array_equal(getattr(made, name), getattr(found, name)) for name in ARRAYS) else 1

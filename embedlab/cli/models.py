@@ -6,7 +6,9 @@ import typer
 
 from embedlab.cli import completion
 
-_HELP = "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, dice, or average:a,b."
+_HELP = (
+    "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, dice, or average:a,b; ?pooling=, ?prompt=, ?dim=, ?role= may follow."
+)
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models)]

@@ -41,8 +41,10 @@ class Forward(Protocol):
     def is_packing(self) -> bool:
         """Whether padding is skipped, so that it costs nothing."""
 
-    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
-        """Return (batch, dim) from (batch, tokens) three times, the last as `token_type_ids` or absent."""
+    def __call__(
+        self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], weights: Tensor | None = None, /
+    ) -> Tensor:
+        """Return (batch, dim) from (batch, tokens): ids, mask, `token_type_ids` or none, and the tokens' weights in pooling."""
 
     def release(self) -> None:
         """Free what encoding caches of the weights; training must call it before it changes them."""

@@ -24,13 +24,15 @@ class PaddedForward:
         self._pool = pool
         self._takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {"sdpa", PACKED}
 
-    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
+    def __call__(
+        self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], weights: Tensor | None = None, /
+    ) -> Tensor:
         """(batch, dim) float32 vectors."""
         # For a mask of two dimensions transformers checks whether anything is masked: a step would wait for the accelerator.
         is_wide = self._takes_wide_mask and self._backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
         tokens = self._backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
-        return self._pool(tokens.float(), attention_mask)
+        return self._pool(tokens.float(), attention_mask if weights is None else weights)
 
     def release(self) -> None:
         """Free the weights that oneDNN reads."""
@@ -57,7 +59,9 @@ class PackedForward:
         self._is_first_only = is_first_only
         self._uses_onednn = uses_onednn
 
-    def __call__(self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], /) -> Tensor:
+    def __call__(
+        self, input_ids: Tensor, attention_mask: Tensor, segments: Mapping[str, Tensor], weights: Tensor | None = None, /
+    ) -> Tensor:
         """(batch, dim) float32 vectors."""
         packed = pack_sentences(attention_mask, is_first_only=self._is_first_only, is_padded=self._uses_onednn)
         given = {name: values.flatten()[packed.places].unsqueeze(0) for name, values in {**segments, "input_ids": input_ids}.items()}
@@ -65,8 +69,10 @@ class PackedForward:
         tokens = self._backbone(**given, position_ids=positions, pack=packed).last_hidden_state.squeeze(0)
         vectors: Tensor = tokens.float()
         if not self._is_first_only:
-            parts = zip(packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), strict=True)
-            vectors = torch.cat([self._pool(part.unflatten(0, span), attention_mask.new_ones(span)) for span, part in parts])
+            counted = attention_mask if weights is None else weights
+            masks = counted.flatten()[packed.places[: sum(packed.sizes)]].split(packed.sizes)
+            parts = zip(packed.spans, vectors[: sum(packed.sizes)].split(packed.sizes), masks, strict=True)
+            vectors = torch.cat([self._pool(part.unflatten(0, span), mask.unflatten(0, span)) for span, part, mask in parts])
         return vectors[torch.argsort(packed.order)]
 
     def release(self) -> None:

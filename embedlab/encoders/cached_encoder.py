@@ -9,10 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine, shifted
+from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
 
 SENTENCES_PER_SAVE = 16_384  # computed and kept together, so that work which is interrupted is not lost
 
@@ -36,7 +37,15 @@ class CachedEncoder:
     """
 
     def __init__(
-        self, *, name: str, fingerprint: str, dim: int, facts: EncoderFacts, load: Callable[[], Embedder], cache: EmbeddingCache
+        self,
+        *,
+        name: str,
+        fingerprint: str,
+        dim: int,
+        facts: EncoderFacts,
+        load: Callable[[], Embedder],
+        cache: EmbeddingCache,
+        similarity: Similarity = "cosine",
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -44,6 +53,7 @@ class CachedEncoder:
         self._facts = facts
         self._load = load
         self._cache = cache
+        self._similarity: Similarity = similarity
         self._truncated: set[str] = set()
 
     @property
@@ -69,8 +79,8 @@ class CachedEncoder:
             pass
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
-        """Cosine of each pair."""
-        return score_by_cosine(self, first, second, progress)
+        """The similarity of each pair."""
+        return score_by_vectors(self, first, second, progress, similarity=self._similarity)
 
     @cached_property
     def _encoder(self) -> Embedder:

@@ -4,17 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from embedlab.core.checksums import CHECKSUMS, check_folder, write_checksums
+from embedlab.core.errors import UsageError
 from embedlab.core.paths import ELSEWHERE, atomic_folder
-from embedlab.core.recipe import Pooling
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.layers import load_layers
 from embedlab.encoders.pretrained import load_backbone, load_tokenizer
 from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.fingerprint import used_fingerprint
-from embedlab.models.folder import read_usage
+from embedlab.models.folder import Wishes, read_usage
 from embedlab.models.hub import hub_folder
 
 
@@ -23,33 +24,31 @@ def load_transformer(
     machine: Machine,
     *,
     name: str | None = None,
-    pooling: Pooling | None = None,
-    max_tokens: int | None = None,
+    wishes: Wishes | None = None,
     revision: str | None = None,
     note: str | None = None,
     offline: bool = False,
 ) -> TransformerEncoder:
-    """The transformer in a folder or of a hub id, with the pooling and longest input that are given or that it states.
+    """The transformer in a folder or of a hub id, used as WISHES say or else as it states.
 
-    Without either the pooling is `mean`, and the encoder's facts say so. Where the folder's modules normalise, vectors have
-    length 1, in training too. Only safetensors are read and no remote code is run;
-    what is not there or cannot be read is a MissingError.
+    Without a pooling it is `mean`, and the encoder's facts say so. The folder's layers and normalisation follow, in training too.
+    Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
     check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
-    usage = read_usage(folder, pooling=pooling, max_tokens=max_tokens)
-    fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
-    tokenizer, backbone = load_tokenizer(folder), load_backbone(folder)
+    usage = read_usage(folder, wishes)
+    if usage.is_static:
+        raise UsageError(f"{name or location!r} has static token vectors: nothing of it is trained", hint="name a transformer")
+    fingerprint = used_fingerprint(usage, precision=machine.precision)
+    tokenizer, backbone = load_tokenizer(usage.source), load_backbone(usage.source)
     return TransformerEncoder(
         name=name or location,
         fingerprint=fingerprint,
         backbone=backbone,
         tokenizer=tokenizer,
-        pooling=usage.pooling,
-        max_tokens=usage.max_tokens,
-        is_normalised=usage.is_normalised,
+        usage=usage,
         machine=machine,
-        training_text=usage.training_text,
+        layers=load_layers(usage.layers),
         notes=(*usage.notes, *([note] if note else [])),
     )
 
@@ -79,15 +78,7 @@ def save_model(
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(place)
-        write_layout(
-            place,
-            tokenizer=encoder.tokenizer,
-            dim=encoder.dim,
-            pooling=encoder.pooling,
-            max_tokens=encoder.max_tokens,
-            is_normalised=encoder.is_normalised,
-            training_text=encoder.training_text,
-        )
+        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, layers=encoder.layers)
         write_checksums(place)  # of all but what its owner may edit or add to
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)

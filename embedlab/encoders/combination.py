@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_cosine, shifted
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors, shifted
 from embedlab.models.fingerprint import combined_fingerprint
 from embedlab.models.grammar import Combination
 
@@ -78,4 +78,4 @@ class CombinedEncoder:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, progress)
+        return score_by_vectors(self, first, second, progress)

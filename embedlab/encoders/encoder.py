@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core.progress import ProgressCallback
 
 Vectors = NDArray[np.float32]
@@ -82,15 +83,34 @@ def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
     return scores.clip(-1, 1).astype(np.float32)
 
 
-def score_by_cosine(
-    encoder: Encoder, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
+def similarities(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
+    """Similarity of each row of FIRST with the same row of SECOND; distances are negative, so that higher is closer."""
+    if similarity == "cosine":
+        return cosines(first, second)
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    if similarity == "dot":
+        scores: NDArray[np.float64] = np.einsum("nd,nd->n", a, b)
+    elif similarity == "euclidean":
+        scores = -np.sqrt(((a - b) ** 2).sum(axis=1))
+    else:
+        scores = -np.abs(a - b).sum(axis=1)
+    return scores.astype(np.float32)
+
+
+def score_by_vectors(
+    encoder: Encoder,
+    first: Sequence[str],
+    second: Sequence[str],
+    progress: ProgressCallback | None = None,
+    *,
+    similarity: Similarity = "cosine",
 ) -> NDArray[np.float32]:
-    """Cosine of each pair; a sentence that stands in several pairs is encoded once."""
+    """Similarity of each pair by its vectors; a sentence that occurs in several pairs is encoded once."""
     sentences, index = distinct([*first, *second])
     vectors = encoder.encode(sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
     scores = np.empty(len(first), np.float32)
     for start in range(0, len(first), PAIRS_AT_ONCE):
         rows = slice(start, start + PAIRS_AT_ONCE)
-        scores[rows] = cosines(vectors[left[rows]], vectors[right[rows]])
+        scores[rows] = similarities(vectors[left[rows]], vectors[right[rows]], similarity)
     return scores

@@ -1,5 +1,6 @@
 """From what a model name stands for to something that scores pairs."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,12 @@ from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
-from embedlab.models.folder import hidden_size, pooling_label, read_usage
+from embedlab.models.folder import pooling_label, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
 from embedlab.models.hub import model_folder
 
 if TYPE_CHECKING:
+    from embedlab.encoders.static import StaticEncoder
     from embedlab.encoders.transformer import TransformerEncoder
 
 GIB = 2**30
@@ -49,30 +51,42 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
         parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
         return CombinedEncoder(name=spec.name, kind=combination, parts=parts)
     if cache is None or cache_gib == 0:
-        return load_trainable(spec, machine, offline=offline)
+        return load_plain(spec, machine, offline=offline)
     return load_cached(spec, machine, cache, cache_gib, offline=offline)
 
 
 def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
     """The transformer of SPEC over the cache in the folder CACHE; its weights are read when it meets a sentence that is new."""
     folder = model_folder(spec, offline=offline)
-    usage = read_usage(folder, pooling=spec.pooling)
-    fingerprint = used_fingerprint(folder, usage, precision=machine.precision)
-    dim, limit = hidden_size(folder), int(cache_gib * GIB)
+    usage = read_usage(folder, spec.wishes)
+    fingerprint = used_fingerprint(usage, precision=machine.precision)
+    dim, limit = vector_dim(usage), int(cache_gib * GIB)
     notes = (*usage.notes, *([spec.note] if spec.note else []))
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
         facts=EncoderFacts(
-            pooling=pooling_label(usage.pooling, is_normalised=usage.is_normalised),
-            precision=machine.precision,
-            max_tokens=usage.max_tokens,
+            pooling=pooling_label(usage),
+            precision="float32" if usage.is_static else machine.precision,
+            max_tokens=None if usage.is_static else usage.max_tokens,
             notes=notes,
         ),
-        load=partial(load_trainable, spec, machine, offline=offline),
+        load=partial(load_plain, spec, machine, offline=offline),
+        similarity=usage.similarity,
         cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit),
     )
+
+
+def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "TransformerEncoder | StaticEncoder":
+    """The transformer or the static token vectors of SPEC, without a cache."""
+    folder = model_folder(spec, offline=offline) if spec.kind in ("run", "folder", "hub") else None
+    if folder is None or not (usage := read_usage(folder, spec.wishes)).is_static:
+        return load_trainable(spec, machine, offline=offline)
+    from embedlab.encoders.static import load_static
+
+    fingerprint = used_fingerprint(usage, precision=machine.precision)
+    return load_static(folder, usage, name=spec.name, fingerprint=fingerprint, note=spec.note)
 
 
 def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> "TransformerEncoder":
@@ -86,8 +100,7 @@ def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None 
         str(model_folder(spec, offline=offline)),
         machine,
         name=spec.name,
-        pooling=spec.pooling,
-        max_tokens=max_tokens,
+        wishes=replace(spec.wishes, max_tokens=max_tokens),
         revision=spec.revision,
         note=spec.note,
         offline=offline,

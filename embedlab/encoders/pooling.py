@@ -6,12 +6,17 @@ Each file of the folder `poolings` is one and has a `POOLING`; a plug-in is the 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from embedlab.core import plugins
+from embedlab.models.modules import pooling_parts
 
 PoolFunction = Callable[[Tensor, Tensor], Tensor]
-"""From token vectors, (batch, tokens, dim), and a mask of 0 and 1, (batch, tokens), to vectors, (batch, dim)."""
+"""From token vectors, (batch, tokens, dim), and a mask, (batch, tokens), to vectors, (batch, dim).
+
+The mask is 0 where a token is padding or is not pooled, otherwise 1, or the weight of the token.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,3 +36,17 @@ def pooling_method(name: str) -> PoolingMethod:
     if callable(found):
         return PoolingMethod(pool=found)
     return plugin.checked(found, PoolingMethod)
+
+
+def combined_pooling(names: str, *, skips_prompt: bool = False) -> PoolingMethod:
+    """Return one pooling, or several joined by "+" whose vectors are concatenated; SKIPS_PROMPT where a mask begins with zeros."""
+    methods = [pooling_method(name) for name in pooling_parts(names)]
+    functions = [pool_first if method.is_first_only and skips_prompt else method.pool for method in methods]
+    if len(functions) == 1:
+        return PoolingMethod(pool=functions[0], is_first_only=methods[0].is_first_only and not skips_prompt)
+    return PoolingMethod(pool=lambda tokens, mask: torch.cat([function(tokens, mask) for function in functions], dim=-1))
+
+
+def pool_first(tokens: Tensor, mask: Tensor) -> Tensor:
+    """Return the vector of the first token that is pooled; (batch, dim)."""
+    return tokens[torch.arange(len(tokens), device=tokens.device), (mask > 0).int().argmax(dim=1)]

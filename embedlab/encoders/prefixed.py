@@ -12,7 +12,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_cosine
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import SentenceEncoder, encoder_kind
 
@@ -52,7 +52,7 @@ class PrefixedEncoder:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, progress)
+        return score_by_vectors(self, first, second, progress)
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
         vectors = np.asarray(self._inner.encode(list(sentences)), np.float32)

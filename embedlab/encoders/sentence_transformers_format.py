@@ -1,55 +1,89 @@
 """The files by which sentence-transformers, old and new, knows how a transformers folder makes sentence vectors."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import save_file
+from torch import nn
 from transformers import PreTrainedTokenizerFast
 
-from embedlab.core.recipe import Pooling
+from embedlab.encoders.layers import Dense, LayerNorm, Normalise
 from embedlab.encoders.pooling import pooling_method
-from embedlab.models.folder import STATEMENT, TRANSFORMER
+from embedlab.models.folder import STATEMENT, TRANSFORMER, Usage, hidden_size
+from embedlab.models.folder_files import SWITCHES
+from embedlab.models.modules import pooling_parts
 
 # The names of versions 2 to 5, which version 6 understands too.
 MODULE = "sentence_transformers.models"
-MODES = ("cls", "mean", "max")
+OPTIONS = "config_sentence_transformers.json"
+_TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
 
 
-def write_layout(
-    folder: Path,
-    *,
-    tokenizer: PreTrainedTokenizerFast,
-    dim: int,
-    pooling: Pooling,
-    max_tokens: int,
-    is_normalised: bool,
-    training_text: Sequence[str] | None = None,
-) -> None:
-    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer.
-
-    TRAINING_TEXT is what no run records, where it is known.
-    """
-    method = pooling_method(pooling)
-    weighted = ["WordWeights"] if method.unweighted else []
-    names = ["Transformer", *weighted, "Pooling", *(["Normalize"] if is_normalised else [])]
+def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, layers: nn.Sequential) -> None:
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer used as USAGE says."""
+    methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
+    unweighted = methods[0].unweighted if len(methods) == 1 else None
+    weighted = ["WordWeights"] if unweighted or usage.word_weights is not None else []
+    last = ["Normalize"] if usage.is_normalised else []
+    names = ["Transformer", *weighted, "Pooling", *(_TYPES[type(layer)] for layer in layers), *last]
     paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
         for number, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
-    if method.unweighted:
-        _write_word_weights(folder / "1_WordWeights", tokenizer, method.unweighted)
-    if method.exported_as is None:  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
-        modules[names.index("Pooling")]["type"] = f"embedlab.poolings.{pooling}"
-    modes = {f"pooling_mode_{name}_token{'' if name == 'cls' else 's'}": name == method.exported_as for name in MODES}
-    _write_json(folder / paths[names.index("Pooling")] / "config.json", {"word_embedding_dimension": dim, **modes})
+    if usage.word_weights is not None:
+        shutil.copytree(usage.word_weights, folder / "1_WordWeights")
+    elif unweighted:
+        _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
+    after, modes = names.index("Pooling"), [method.exported_as for method in methods if method.exported_as is not None]
+    if len(modes) < len(methods):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
+        modules[after]["type"] = f"embedlab.poolings.{usage.pooling}"
+    _write_json(folder / paths[after] / "config.json", _pooling(usage, modes))
+    for path, layer in zip(paths[after + 1 :], layers, strict=False):
+        _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
-    _write_json(folder / TRANSFORMER, {"max_seq_length": max_tokens, "do_lower_case": False})
-    known = {} if training_text is None else {"training_text": list(training_text)}
-    _write_json(folder / STATEMENT, {"pooling": pooling, "max_tokens": max_tokens, **known})
+    _write_json(folder / TRANSFORMER, {"max_seq_length": usage.max_tokens, "do_lower_case": False})
+    if usage.details:
+        _write_json(folder / OPTIONS, _options(usage))
+    known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}
+    _write_json(folder / STATEMENT, {"pooling": usage.pooling, "max_tokens": usage.max_tokens, **known})
+
+
+def _pooling(usage: Usage, modes: Sequence[str]) -> dict[str, Any]:
+    """The switches of versions 2 to 5, and the poolings in their order where that is another one."""
+    switches = {name: mode in modes for name, mode in SWITCHES.items()}
+    ordered = [mode for mode in SWITCHES.values() if mode in modes]
+    prompt = {} if usage.includes_prompt else {"include_prompt": False}
+    order = {} if list(modes) == ordered else {"pooling_mode": list(modes)}
+    return {"word_embedding_dimension": hidden_size(usage.source), **switches, **prompt, **order}
+
+
+def _options(usage: Usage) -> dict[str, Any]:
+    """config_sentence_transformers.json: the prompt before each text, the length vectors are cut to, and their similarity."""
+    prompt = {"prompts": {"default": usage.prompt}, "default_prompt_name": "default"} if usage.prompt else {}
+    return {**prompt, "similarity_fn_name": usage.similarity, **({"truncate_dim": usage.dim} if usage.dim is not None else {})}
+
+
+def _write_layer(folder: Path, layer: nn.Module) -> None:
+    folder.mkdir()
+    if isinstance(layer, Dense):
+        residual = {"use_residual": True} if layer.has_residual else {}
+        config = {
+            "in_features": layer.linear.in_features,
+            "out_features": layer.linear.out_features,
+            "bias": layer.linear.bias is not None,
+            "activation_function": layer.activation_name,
+            **residual,
+        }
+        _write_json(folder / "config.json", config)
+    elif isinstance(layer, LayerNorm):
+        _write_json(folder / "config.json", {"dimension": layer.norm.normalized_shape[0]})
+    if weights := layer.state_dict():
+        save_file({name: value.contiguous() for name, value in weights.items()}, folder / "model.safetensors")
 
 
 def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweighted: str) -> None:

@@ -1,6 +1,6 @@
 """A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation alike."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,24 +8,25 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.progress import ProgressCallback
-from embedlab.core.recipe import Pooling
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_cosine
-from embedlab.encoders.pooling import pooling_method
+from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.layers import token_weights
+from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
-from embedlab.models.folder import pooling_label
+from embedlab.models.folder import Usage, pooling_label, vector_dim
 
 # Padded tokens a batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 FEW_BATCHES = 4  # of so many is a thread's work worth being done apart: of fewer it would often wait for another's last one
 
+LAYERS = "sentence_layers."  # before the names of weights after pooling
 MANY_SENTENCES = 1_024  # encoded at once take so much longer than laying weights out that these are not kept after them
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
@@ -40,40 +41,58 @@ class TransformerEncoder:
         fingerprint: str,
         backbone: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
-        pooling: Pooling,
-        max_tokens: int,
-        is_normalised: bool = False,
+        usage: Usage,
         machine: Machine,
-        training_text: tuple[str, ...] | None = None,
+        layers: nn.Sequential | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
+        self.usage = usage
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        method = pooling_method(pooling)
-        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
+        self.layers = (layers or nn.Sequential()).to(machine.device)  # between pooling and the last normalisation
         self.tokenizer = tokenizer
-        self.pooling: Pooling = pooling
-        self.max_tokens = max_tokens
-        self.is_normalised = is_normalised  # each vector is brought to length 1
         self.machine = machine
-        self.training_text = training_text  # as the folder states it, which no run records; None: it states nothing
         self._folder = Path(str(backbone.name_or_path))
         self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
+        self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
+        self._token_weights = self._weights_of_tokens()
+        method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
+        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
         self._notes = (*notes, *self.forward.notes)
         self._truncated: set[str] = set()
 
     @property
+    def pooling(self) -> str:
+        """What makes one vector of token vectors; several poolings joined by "+"."""
+        return self.usage.pooling
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input in tokens."""
+        return self.usage.max_tokens
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether each vector is brought to length 1."""
+        return self.usage.is_normalised
+
+    @property
+    def training_text(self) -> tuple[str, ...] | None:
+        """What the folder states of its training text, which no run records; None: it states nothing."""
+        return self.usage.training_text
+
+    @property
     def dim(self) -> int:
         """Length of a vector."""
-        return int(self.backbone.config.hidden_size)
+        return vector_dim(self.usage)
 
     @property
     def facts(self) -> EncoderFacts:
         """Pooling, precision, the longest input, and how many sentences were longer."""
         return EncoderFacts(
-            pooling=pooling_label(self.pooling, is_normalised=self.is_normalised),
+            pooling=pooling_label(self.usage),
             precision=self.machine.precision,
             max_tokens=self.max_tokens,
             truncated=len(self._truncated),
@@ -81,15 +100,50 @@ class TransformerEncoder:
         )
 
     def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Pooled float32 vectors of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
-        vectors = self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask))
-        return F.normalize(vectors, dim=-1) if self.is_normalised else vectors
+        """Sentence vectors in float32 of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
+        weights = self._pooling_weights(input_ids, attention_mask)
+        vectors = self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask), weights)
+        if len(self.layers):
+            with torch.autocast(vectors.device.type, enabled=False):  # a few small products: float32 costs nothing
+                vectors = self.layers(vectors)
+        vectors = F.normalize(vectors, dim=-1) if self.is_normalised else vectors
+        return vectors[:, : self.usage.dim] if self.usage.dim is not None else vectors
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All weights, those of the layers after pooling under `LAYERS`."""
+        return {**self.backbone.state_dict(), **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
+
+    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take the weights that `tensors` gave."""
+        self.layers.load_state_dict({name.removeprefix(LAYERS): value for name, value in tensors.items() if name.startswith(LAYERS)})
+        self.backbone.load_state_dict({name: value for name, value in tensors.items() if not name.startswith(LAYERS)})
+
+    def _pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
+        """The weight of each token in pooling, where it is not the same for all; (batch, tokens)."""
+        if self._token_weights is not None:
+            return self._token_weights[input_ids] * attention_mask
+        if self._unpooled:
+            return attention_mask * (torch.arange(attention_mask.shape[1], device=attention_mask.device) >= self._unpooled)
+        return None
+
+    def _prompt_tokens(self) -> int:
+        """How many tokens a prompt puts in front of a text, the special token that begins it included."""
+        if not self.usage.prompt:
+            return 0
+        ids = self.tokenizer(self.usage.prompt)["input_ids"]
+        return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
+
+    def _weights_of_tokens(self) -> Tensor | None:
+        if self.usage.word_weights is None:
+            return None
+        tokens = self.tokenizer.convert_ids_to_tokens(list(range(self._words)))
+        return token_weights(self.usage.word_weights, tokens).to(self.machine.device)
 
     def token_ids(self, sentences: Sequence[str]) -> TokenRows:
-        """The token ids of each sentence, special tokens included, cut at max_tokens; with JOINT in them each is two texts."""
+        """The token ids of each sentence, special tokens included, cut at max_tokens; with PAIR_SEPARATOR in them each is two texts."""
         if not sentences:
             return gather_rows([], np.zeros(0, np.bool_))
-        texts = [sentence.split(PAIR_SEPARATOR) for sentence in sentences]
+        texts = [f"{self.usage.prompt}{sentence}".split(PAIR_SEPARATOR) for sentence in sentences]
         with reading(self._folder, "tokenizer"):
             encoded = self.tokenizer(
                 [text[0] for text in texts],
@@ -128,8 +182,8 @@ class TransformerEncoder:
         return vectors[index]
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
-        """Cosine of each pair."""
-        return score_by_cosine(self, first, second, progress)
+        """The similarity of each pair."""
+        return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
 
     def note_truncated(self, sentences: Iterable[str]) -> None:
         """Count these sentences, each once, among those that were longer than max_tokens."""

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ from embedlab.grids.data_state import part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import starting_location
-from embedlab.models.fingerprint import folder_fingerprint
-from embedlab.models.folder import read_usage
+from embedlab.models.fingerprint import used_fingerprint
+from embedlab.models.folder import Wishes, read_usage
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
@@ -169,8 +169,8 @@ class _Base:
         """
         source = source_of(self.place)
         if name == "encoder" and (folder := Path(section["model"])).is_dir():
-            is_normalised = read_usage(folder, pooling=section["pooling"]).is_normalised
-            weights = folder_fingerprint(folder, pooling="", max_tokens=0, precision="", is_normalised=is_normalised)
+            usage = replace(read_usage(folder, Wishes(pooling=section["pooling"])), pooling="", max_tokens=0)
+            weights = used_fingerprint(usage, precision="")
             return [{**section, "model": weights}]
         if name == "evaluate":
             dev_datasets = {"none": (), "multitask": MULTITASK}.get(section["dev"], (section["dev"],))

@@ -14,6 +14,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.recipe import Pooling
 from embedlab.models.encoder_kind import locate, prefix_of
+from embedlab.models.folder import Wishes
 from embedlab.models.grammar import KINDS, Combined, Single, parse_model
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
@@ -38,7 +39,10 @@ class ModelSpec:
     name: str
     kind: str  # "run", "folder", "hub", "dice", a combination, or the prefix of an encoder kind
     location: str = ""  # folder, hub id, or what follows the prefix
-    pooling: Pooling | None = None  # absent: what the folder states
+    pooling: str | None = None  # absent: what the folder states
+    prompt: str | None = None
+    role: str | None = None
+    dim: int | None = None
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
@@ -49,6 +53,11 @@ class ModelSpec:
     def is_prefixed(self) -> bool:
         """Whether its kind is one that names call by a prefix."""
         return self.kind not in _OWN_KINDS
+
+    @property
+    def wishes(self) -> Wishes:
+        """How its folder is to be used, where that was typed."""
+        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +153,8 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     members = resolve(name, runs_folder).members
     if members[0].kind not in {"run", "folder", "hub"}:
         raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
-    if isinstance(parsed := parse_model(name), Single) and parsed.pooling is not None:
-        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.pooling}")
+    if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
+        raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
     return members
 
 
@@ -207,7 +216,8 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not found:
         raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
     return tuple(
-        replace(spec, name=spec.name + options, pooling=single.pooling or spec.pooling, revision=single.revision) for spec in found
+        replace(spec, **{**vars(single.options), "name": spec.name + options, "pooling": single.options.pooling or spec.pooling})
+        for spec in found
     )
 
 

@@ -1,6 +1,7 @@
 """The hex digits that name what an encoder computes; known without loading it, so that light programs find stored scores."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
@@ -10,6 +11,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.folder import Usage, is_lower_casing, read_usage, weight_files
 from embedlab.models.hub import model_folder
+from embedlab.models.modules import BETWEEN
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -33,29 +35,41 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     if spec.is_prefixed:
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location))
     folder = model_folder(spec, offline=True)
-    usage = read_usage(folder, pooling=spec.pooling)
-    return used_fingerprint(folder, usage, precision=precision)
+    usage = read_usage(folder, spec.wishes)
+    return used_fingerprint(usage, precision=precision)
 
 
-def used_fingerprint(folder: Path, usage: Usage, *, precision: str) -> str:
-    """Fingerprint of the transformer in FOLDER, used as USAGE says."""
-    return folder_fingerprint(
-        folder, pooling=usage.pooling, max_tokens=usage.max_tokens, precision=precision, is_normalised=usage.is_normalised
-    )
+def used_fingerprint(usage: Usage, *, precision: str) -> str:
+    """Fingerprint of what is in a folder, used as USAGE says: weights, architecture, tokenizer, layers and settings."""
+    folder = usage.source
+    parts = _file_parts(folder)
+    changes = [*(["normalised"] if usage.is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else []), *usage.details]
+    for layer in usage.layers:
+        changes += [layer.kind, *_hashes(layer.folder, ("config.json", "model.safetensors"))]
+    if usage.word_weights is not None:
+        changes += ["word weights", *_hashes(usage.word_weights, ("config.json",))]
+    if usage.is_static:
+        return combined_fingerprint("static", *parts, *changes)
+    code = [own for part in usage.pooling.split(BETWEEN) if (own := identity("poolings", part))]  # of plug-ins
+    return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)
 
 
-def folder_fingerprint(folder: Path, *, pooling: str, max_tokens: int, precision: str, is_normalised: bool = False) -> str:
-    """Fingerprint of the transformer in FOLDER, used in this way: weights, architecture, tokenizer and the four settings."""
+def _file_parts(folder: Path) -> list[str]:
+    """The hashes of the weights, the architecture and the tokenizer in FOLDER."""
     weights = weight_files(folder)
     if not weights:
         raise MissingError(
             f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint to safetensors"
         )
-    files = [*weights, folder / "config.json", *(folder / name for name in TOKENIZER_FILES)]
-    parts = [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
-    changes = [*(["normalised"] if is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else [])]
-    code = [own] if (own := identity("poolings", pooling)) else []  # of a plug-in
-    return combined_fingerprint("transformer", *parts, pooling, str(max_tokens), precision, *changes, *code)
+    return [*_named_hashes(weights), *_hashes(folder, ("config.json", *TOKENIZER_FILES))]
+
+
+def _hashes(folder: Path, names: Sequence[str]) -> list[str]:
+    return _named_hashes([folder / name for name in names])
+
+
+def _named_hashes(files: Sequence[Path]) -> list[str]:
+    return [f"{file.name}={file_hash(file)}" for file in files if file.is_file()]
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:

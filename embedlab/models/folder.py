@@ -1,73 +1,164 @@
 """What a model folder says about itself, read without loading it: weights, pooling, normalisation, the longest input."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast, get_args
 
-from embedlab.core.errors import MissingError
-from embedlab.core.names import pooling_names
-from embedlab.core.recipe import Pooling
-from embedlab.models.folder_files import (
-    RESTORE_HINT,
-    Config,
-    Module,
-    NormalizeFile,
-    PoolingFile,
-    PromptsFile,
-    Statement,
-    TokenizerFile,
-    TransformerFile,
-    WordWeightsFile,
-    read_model_file,
-)
+from embedlab.choices import Similarity
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.models.folder_files import RESTORE_HINT, Config, PromptsFile, Statement, TokenizerFile, TransformerFile, read_model_file
+from embedlab.models.modules import Layer, pooling_parts, read_dense, read_modules
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
-MODULES = "modules.json"
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
+LONGEST_HEADER = 10**8  # bytes, as safetensors allows
+UNLIMITED = 10**9  # tokens: a tokenizer without a limit states 10³⁰
 # These count positions from the padding token's id on, so that many of their position vectors are never used.
 POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
 # Of these the encoder alone is loaded, as sentence-transformers does: their decoder asks for a second text.
 ENCODER_HALVES = {"t5", "mt5", "umt5"}
-APPLIED = {"Transformer", "Pooling", "WordWeights", "Normalize"}  # sentence-transformers' modules that embedlab computes too
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """How a model is to be used where that differs from what its folder states; what is absent stays as stated."""
+
+    pooling: str | None = None
+    max_tokens: int | None = None
+    prompt: str | None = None  # the name of a prompt that the folder states, or its text; "" for none
+    role: str | None = None
+    dim: int | None = None  # numbers of each vector, the first ones
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """How the transformer in a folder becomes sentence vectors."""
+    """How what is in a folder becomes sentence vectors."""
 
-    pooling: Pooling
+    pooling: str  # several poolings joined by "+"
     max_tokens: int  # never more than the model has positions
-    is_normalised: bool = False  # each vector is brought to length 1
+    is_normalised: bool = False  # each vector is brought to length 1, after the layers
     training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
     notes: tuple[str, ...] = ()
+    source: Path  # the folder with the weights
+    is_static: bool = False  # a vector a token, averaged
+    layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
+    word_weights: Path | None = None
+    prompt: str = ""  # put before each text
+    includes_prompt: bool = True  # whether its tokens are pooled
+    dim: int | None = None  # vectors are cut to so many numbers
+    similarity: Similarity = "cosine"
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty for most models."""
+        stated = {"prompt": self.prompt, "dim": self.dim, "similarity": "" if self.similarity == "cosine" else self.similarity}
+        named = [f"{name}={value}" for name, value in stated.items() if value]
+        return (*named, *(["prompt not pooled"] if self.prompt and not self.includes_prompt else []))
 
 
-def read_usage(folder: Path, *, pooling: Pooling | None = None, max_tokens: int | None = None) -> Usage:
-    """The pooling and longest input that were asked for, else those that FOLDER states, else mean pooling and a note that says so.
+def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
+    """How FOLDER states that it is used, in our own file or in sentence-transformers' files, except for WISHES; without both by the mean.
 
-    A folder states them in our own file or in sentence-transformers' files, which also say whether vectors are normalised:
-    that holds beside a pooling that was asked for. A prompt that they put before each text is left out, with a note. A folder
-    without a config.json, or with modules that do what embedlab does not and no pooling asked for, is a MissingError.
+    Layers, normalisation and similarity hold with any pooling. A folder without a config.json, or with modules that embedlab does
+    not compute, is a MissingError; a prompt or role that it does not state a UsageError.
     """
-    limit = position_limit(folder)
-    own = read_statement(folder)
-    modules = _read_modules(folder)
-    chosen: Pooling | None = pooling or _own_pooling(folder, own) or _module_pooling(folder, modules)
-    notes = []
-    if chosen is None:
-        notes.append("no pooling was stated: mean")
-    if pooling is not None and (strange := _strange(modules)):
-        notes.append(f"its module {strange[0]!r} is left out: a pooling was asked for")
-    if prompt := _default_prompt(folder):
-        notes.append(f"its prompt {prompt!r} is left out")
-    tokens = min(max_tokens or own.max_tokens or _transformer_file(folder).max_seq_length or limit, limit)
+    wishes, own = wishes or Wishes(), read_statement(folder)
+    modules = read_modules(folder, role=wishes.role)
+    file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
+    chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
+    notes = [] if chosen is not None or modules.is_static else ["no pooling was stated: mean"]
+    if wishes.pooling is not None and modules.pooling is not None and modules.layers:
+        notes.append(f"pooling {wishes.pooling!r} is followed by the layers that were trained with {modules.pooling!r}")
+    ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
+    usage = Usage(
+        pooling=chosen or "mean",
+        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, wishes, own),
+        is_normalised=ends_normalised,
+        training_text=own.training_text,
+        source=modules.source,
+        is_static=modules.is_static,
+        layers=modules.layers[:-1] if ends_normalised else modules.layers,
+        word_weights=modules.word_weights if chosen == modules.pooling else None,
+        prompt=_prompt(folder, file, wishes.prompt),
+        includes_prompt=modules.includes_prompt,
+        dim=wishes.dim or file.truncate_dim,
+        similarity=_similarity(folder, file.similarity_fn_name),
+    )
+    if usage.prompt:
+        notes.append(f"prompt {usage.prompt!r}")
+    return _checked(folder, replace(usage, notes=tuple(notes)))
+
+
+def _checked(folder: Path, usage: Usage) -> Usage:
+    """Refuse layers that do not fit, and a length that no vector has."""
+    if usage.is_static and not usage.layers:
+        return usage  # its width is in its weights
+    width = vector_width(usage)
+    if usage.dim is not None and usage.dim > width:
+        raise UsageError(f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}", hint=f"give ?dim={width} or less")
+    return usage
+
+
+def vector_width(usage: Usage) -> int:
+    """The length of vectors before they are cut to `dim`."""
+    width = static_width(usage.source) if usage.is_static else hidden_size(usage.source) * len(pooling_parts(usage.pooling))
+    for layer in usage.layers:
+        if layer.kind == "dense" and (stated := read_dense(layer.folder).in_features) != width:
+            raise MissingError(
+                f"{layer.folder / 'config.json'}: in_features is {stated}, but vectors have {width} numbers", hint=RESTORE_HINT
+            )
+        width = layer.width(width)
+    return width
+
+
+def vector_dim(usage: Usage) -> int:
+    """The length of sentence vectors."""
+    width = vector_width(usage)
+    return min(width, usage.dim or width)
+
+
+def static_width(folder: Path) -> int:
+    """The length of static token vectors, by the header of their safetensors file."""
+    path = next(iter(weight_files(folder)), folder / "model.safetensors")
+    try:
+        with path.open("rb") as file:
+            header = json.loads(file.read(min(int.from_bytes(file.read(8), "little"), LONGEST_HEADER)))
+        table = header.get("embedding.weight") or header["embeddings"]
+        return int(table["shape"][1])
+    except OSError as error:
+        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT) from error
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
+
+
+def _max_tokens(folder: Path, source: Path, wishes: Wishes, own: Statement) -> int:
+    limit = position_limit(source)
+    tokens = min(wishes.max_tokens or own.max_tokens or _transformer_file(source).max_seq_length or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
-    is_normalised = "Normalize" in modules
-    return Usage(
-        pooling=chosen or "mean", max_tokens=tokens, is_normalised=is_normalised, training_text=own.training_text, notes=tuple(notes)
-    )
+    return tokens
+
+
+def _prompt(folder: Path, file: PromptsFile, wish: str | None) -> str:
+    """The text of the prompt that was WISHed for by name or in words, else of the folder's default."""
+    if wish is None:
+        return file.default_prompt
+    prompts = file.prompts or {}
+    if wish in prompts:
+        return prompts[wish] or ""
+    if wish and not any(character.isspace() or character in ":|" for character in wish):  # one word is a name
+        raise unknown("prompt", wish, list(prompts), listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space")
+    return wish
+
+
+def _similarity(folder: Path, name: str | None) -> Similarity:
+    if name is not None and name not in get_args(Similarity):
+        raise MissingError(f"{str(folder)!r} states the similarity {name!r}", hint=f"embedlab computes {', '.join(get_args(Similarity))}")
+    return cast("Similarity", name or "cosine")
 
 
 def read_statement(folder: Path) -> Statement:
@@ -84,25 +175,23 @@ def _transformer_file(folder: Path) -> TransformerFile:
     return read_model_file(folder / TRANSFORMER, TransformerFile) or TransformerFile()
 
 
-def _default_prompt(folder: Path) -> str:
-    """What sentence-transformers puts before each text that is encoded by the model in FOLDER without naming a prompt."""
-    file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile)
-    return file.default_prompt if file else ""
-
-
-def pooling_label(pooling: Pooling, *, is_normalised: bool) -> str:
+def pooling_label(usage: Usage) -> str:
     """How tables name what makes a sentence vector of token vectors."""
-    return f"{pooling}, normalised" if is_normalised else pooling
+    pooling = "static" if usage.is_static else usage.pooling
+    layers = [layer.kind for layer in usage.layers if layer.kind != "normalise"]
+    weights = ["word weights"] if usage.word_weights is not None else []
+    return ", ".join([pooling, *weights, *layers, *(["normalised"] if usage.is_normalised else []), *usage.details])
 
 
 def position_limit(folder: Path) -> int:
-    """The longest input in tokens: what tokenizer and position vectors allow, at most DEFAULT_MAX_TOKENS."""
+    """The longest input in tokens: what tokenizer and position vectors allow; DEFAULT_MAX_TOKENS where neither states a limit."""
     config = read_config(folder)
-    positions = config.max_position_embeddings or config.n_positions or DEFAULT_MAX_TOKENS
-    if config.model_type in POSITIONS_AFTER_PADDING:
+    positions = config.max_position_embeddings or (None if config.model_type in ENCODER_HALVES else config.n_positions)
+    if positions is not None and config.model_type in POSITIONS_AFTER_PADDING:
         positions -= (config.pad_token_id or 0) + 1
     file = read_model_file(folder / "tokenizer_config.json", TokenizerFile)
-    return int(min(positions, (file and file.model_max_length) or DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS))
+    stated = file.model_max_length if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED else None
+    return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))
 
 
 def read_config(folder: Path) -> Config:
@@ -134,48 +223,10 @@ def weight_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("model*.safetensors"))
 
 
-def _read_modules(folder: Path) -> list[str]:
-    """The classes of sentence-transformers' modules, in order; Normalize stands for that of whole sentences alone."""
-    modules = []
-    for module in read_model_file(folder / MODULES, list[Module]) or []:
-        name = module.type.rsplit(".", 1)[-1]
-        options = read_model_file(folder / module.path / "config.json", NormalizeFile) if name == "Normalize" else None
-        vectors = options.module_input_name if options else "sentence_embedding"
-        modules.append(name if vectors == "sentence_embedding" else f"{name} of {vectors}")
-    return modules
-
-
-def _strange(modules: list[str]) -> list[str]:
-    return [module for module in modules if module not in APPLIED]
-
-
-def _own_pooling(folder: Path, own: Statement) -> Pooling | None:
-    if own.pooling is not None and own.pooling not in pooling_names():
-        raise _unknown_pooling(folder / STATEMENT, own.pooling)
+def _own_pooling(folder: Path, own: Statement) -> str | None:
+    if own.pooling is not None:
+        try:
+            pooling_parts(own.pooling)
+        except UsageError as error:
+            raise MissingError(f"{folder / STATEMENT}: {error.message}", hint=error.hint) from error
     return own.pooling
-
-
-def _module_pooling(folder: Path, modules: list[str]) -> Pooling | None:
-    if strange := _strange(modules):
-        raise MissingError(
-            f"{str(folder)!r} has a module {strange[0]!r} that embedlab does not apply",
-            hint="?pooling=mean takes its transformer without it",
-        )
-    for path in sorted(folder.glob("*_Pooling/config.json")):
-        modes = (read_model_file(path, PoolingFile) or PoolingFile()).modes
-        if len(modes) != 1 or modes[0] not in ("cls", "mean", "max"):
-            raise _unknown_pooling(path, modes[0] if len(modes) == 1 else modes)
-        return _weighted_pooling(folder) if "WordWeights" in modules else modes[0]
-    return None
-
-
-def _unknown_pooling(path: Path, mode: str | list[str]) -> MissingError:
-    return MissingError(f"{path}: pooling {mode!r} is not known", hint=f"state one of {', '.join(pooling_names())}: ?pooling=mean")
-
-
-def _weighted_pooling(folder: Path) -> Pooling:
-    for path in folder.glob("*_WordWeights/config.json"):
-        file = read_model_file(path, WordWeightsFile)
-        if file is not None and list(file.word_weights.values()) == [0]:
-            return "mean-without-cls"
-    raise MissingError(f"{str(folder)!r} weights its words, which embedlab does not do", hint="state a pooling: ?pooling=mean")

@@ -91,12 +91,66 @@ class WordWeightsFile:
     """config.json of a WordWeights module."""
 
     word_weights: Mapping[str, float]
+    unknown_word_weight: float = 1.0
+    vocab: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseFile:
+    """config.json of a Dense module."""
+
+    in_features: PositiveInt
+    out_features: PositiveInt
+    bias: bool = True
+    activation_function: str = "torch.nn.modules.activation.Tanh"
+    use_residual: bool = False
+    module_input_name: str = "sentence_embedding"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerNormFile:
+    """config.json of a LayerNorm module."""
+
+    dimension: PositiveInt
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouterParameters:
+    """How a router chooses."""
+
+    default_route: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouterFile:
+    """router_config.json, or config.json of an Asym module: the modules of each route."""
+
+    types: Mapping[str, str]
+    structure: Mapping[str, tuple[str, ...]]
+    parameters: RouterParameters = RouterParameters()
+
+    @property
+    def default_route(self) -> str | None:
+        """The route of a text without a role."""
+        return self.parameters.default_route
+
+
+# The switches of versions 2 to 5 in the order in which their vectors are concatenated.
+SWITCHES = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolingFile:
     """config.json of a Pooling module; before sentence-transformers 6 it has one switch a mode."""
 
+    include_prompt: bool = True
     pooling_mode: str | tuple[str, ...] | None = None
     pooling_mode_cls_token: bool = False
     pooling_mode_mean_tokens: bool = False
@@ -110,8 +164,7 @@ class PoolingFile:
         """The names of what it pools by."""
         if self.pooling_mode is not None:
             return [self.pooling_mode] if isinstance(self.pooling_mode, str) else list(self.pooling_mode)
-        names = [name for name, is_on in vars(self).items() if is_on]
-        return [name.removeprefix("pooling_mode_").removesuffix("_token").removesuffix("_tokens") for name in names]
+        return [mode for name, mode in SWITCHES.items() if getattr(self, name)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +173,8 @@ class PromptsFile:
 
     prompts: Mapping[str, str | None] | None = field(default=None)
     default_prompt_name: str | None = None
+    truncate_dim: PositiveInt | None = None
+    similarity_fn_name: str | None = None
 
     @property
     def default_prompt(self) -> str:

@@ -5,7 +5,10 @@ With blanks only to read it by:
     model  = kind ":" list  |  kind "(" list ")"  |  single
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
-    single = name [ "?pooling=" POOLING ] [ "?revision=" REVISION ]
+    single = name [ "?" option { "&" option } ]
+    option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "revision=" REVISION
+
+A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
 So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of a folder or file that exists is never split, whatever characters
 it holds. What a name stands for is the catalog's business.
@@ -17,14 +20,25 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from embedlab.core.errors import UsageError
-from embedlab.core.names import known_pooling
-from embedlab.core.recipe import Pooling
 from embedlab.models.encoder_kind import names_file, prefix_of
+from embedlab.models.modules import pooling_parts
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
+_KEYS = ("pooling", "prompt", "role", "dim", "revision")
 KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What was typed behind a name; None where nothing was."""
+
+    pooling: str | None = None
+    prompt: str | None = None
+    role: str | None = None
+    dim: int | None = None
+    revision: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +46,7 @@ class Single:
     """One name and its options."""
 
     name: str
-    pooling: Pooling | None
-    revision: str | None
+    options: Options
     text: str  # as it was typed
 
 
@@ -49,7 +62,7 @@ class Combined:
 def parse_model(text: str) -> Single | Combined:
     """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
     if _exists(text):
-        return Single(name=text, pooling=None, revision=None, text=text)
+        return Single(name=text, options=Options(), text=text)
     for kind in KINDS:
         if text.startswith((f"{kind}:", f"{kind}(")):
             return Combined(kind=kind, parts=tuple(map(parse_model, _split_list(text, kind))), text=text)
@@ -63,12 +76,13 @@ def _split_list(text: str, kind: str) -> list[str]:
         if not inner.endswith(")"):
             raise UsageError(f"{text!r}: it should end with )", hint=f"write {kind}:a,b or {kind}(a,b)")
         inner = inner[:-1]
-    parts, depth, start = [], 0, 0
+    parts, depth, start, is_quoted = [], 0, 0, False
     for place, character in enumerate(inner):
-        depth += (character == "(") - (character == ")")
+        is_quoted ^= character == '"'
+        depth += 0 if is_quoted else (character == "(") - (character == ")")
         if depth < 0:
             break
-        if character == "," and depth == 0 and not _opens_list(inner[start:]):
+        if character == "," and depth == 0 and not is_quoted and not _opens_list(inner[start:]):
             parts.append(inner[start:place].strip())
             start = place + 1
     parts.append(inner[start:].strip())
@@ -87,13 +101,12 @@ def _parse_single(text: str) -> Single:
     name, options = _split_options(text)
     if not name:
         raise UsageError(f"{text!r} is no model name", hint="give a run, a folder, a hub id or a published model such as sbert")
-    pooling, revision = _read_options(text, options)
-    return Single(name=name, pooling=pooling, revision=revision, text=text)
+    return Single(name=name, options=_read_options(text, options), text=text)
 
 
 def _split_options(text: str) -> tuple[str, list[str]]:
     """The name and the options behind it: the longest name that exists on disk, otherwise all before the first "?"."""
-    parts = text.split("?")
+    parts = _outside_quotes(text, "?")
     count = next((count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1)
     return "?".join(parts[:count]), parts[count:]
 
@@ -105,16 +118,31 @@ def _exists(name: str) -> bool:
     return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
 
 
-def _read_options(text: str, options: Sequence[str]) -> tuple[Pooling | None, str | None]:
-    values = dict.fromkeys(("pooling", "revision"), "")
-    for option in options:
+def _outside_quotes(text: str, sign: str) -> list[str]:
+    """Split TEXT at each SIGN that is not between double quotes."""
+    parts, start, is_quoted = [], 0, False
+    for place, character in enumerate(text):
+        is_quoted ^= character == '"'
+        if character == sign and not is_quoted:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
+def _read_options(text: str, parts: Sequence[str]) -> Options:
+    values: dict[str, str] = {}
+    for option in (option for part in parts for option in _outside_quotes(part, "&")):
         key, _, value = option.partition("=")
-        if key not in values or not value:
-            raise UsageError(f"{text!r}: no option {option!r}", hint="?pooling=mean and ?revision=REVISION are known")
-        values[key] = value
-    if values["pooling"]:
-        known_pooling(values["pooling"])
-    return values["pooling"] or None, values["revision"] or None
+        if key not in _KEYS or not value:
+            known = ", ".join(f"?{key}=" for key in _KEYS)
+            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &")
+        values[key] = value.removeprefix('"').removesuffix('"')
+    if "pooling" in values:
+        pooling_parts(values["pooling"])
+    dim = values.get("dim")
+    if dim is not None and not (dim.isdigit() and int(dim) > 0):
+        raise UsageError(f"{text!r}: dim is {dim!r}, not a number of vector components", hint="for example ?dim=256")
+    return Options(**{**values, "dim": int(dim) if dim is not None else None})  # type: ignore[arg-type]  # the keys were checked
 
 
 def title_of(name: str) -> str:

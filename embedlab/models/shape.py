@@ -1,9 +1,9 @@
 """The length of a model's vectors and what computes them, known without loading it."""
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import EmbedlabError
 from embedlab.models import encoder_kind
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import hidden_size
+from embedlab.models.folder import read_usage, vector_dim
 from embedlab.models.hub import model_folder
 
 
@@ -20,8 +20,8 @@ def vector_length(spec: ModelSpec) -> int | None:
     if spec.is_prefixed:
         return encoder_kind.vector_length(spec.kind, spec.location)
     try:
-        return hidden_size(model_folder(spec, offline=True))
-    except MissingError:  # damaged, or gone since: whoever loads it says so
+        return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
+    except EmbedlabError:  # damaged, or gone since: whoever loads it says so
         return None
 
 

@@ -28,6 +28,7 @@ class Learner(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder = encoder.backbone
+        self.layers = encoder.layers
         self.objectives = nn.ModuleDict({str(stage): objective for stage, objective in objectives.items()})
         self._embed = encoder.forward_tokens
         self._team = team or Team()

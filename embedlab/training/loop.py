@@ -208,7 +208,7 @@ def _checkpoint(
     snapshot = Snapshot(
         step=session.step,
         best=session.best,
-        encoder=session.encoder.backbone.state_dict(),
+        encoder=session.encoder.tensors(),
         heads=session.heads,
         optimizer=optimizer_tensors(optimizer, parameters),
         random=session.team.random_states(random_tensors(session.encoder.machine.device)),

@@ -30,7 +30,7 @@ class RunShape:
 
     def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
         yield from _odd_steps(snapshot, self.plan[-1].end)
-        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.backbone.state_dict())
+        yield from _other_tensors("encoder", snapshot.encoder, self.encoder.tensors())
         yield from _other_tensors("heads", snapshot.heads, trained_parameters(self.objectives))
         yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))
         yield from _odd_generators(snapshot.random)

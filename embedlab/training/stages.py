@@ -208,7 +208,7 @@ def _restore(session: Session, snapshot: Snapshot) -> None:
 
 
 def _load(session: Session, snapshot: Snapshot) -> None:
-    session.encoder.backbone.load_state_dict(snapshot.encoder)
+    session.encoder.load_tensors(snapshot.encoder)
     nn.ModuleList(session.objectives).load_state_dict(snapshot.heads, strict=False)  # what is fixed is not saved
 
 

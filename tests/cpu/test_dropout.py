@@ -12,6 +12,7 @@ from embedlab.cpu.packing import ARCHITECTURES
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 
@@ -80,7 +81,7 @@ def test_only_dropout_modules_are_replaced_and_no_weight_is_renamed() -> None:
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
 def test_attention_that_drops_nothing_while_training_is_that_of_evaluation(architecture: str, is_packing: bool, tmp_path: Path) -> None:
     build_random_encoder(tmp_path, seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path), MACHINE, pooling="mean", max_tokens=32)
+    encoder = load_transformer(str(tmp_path), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
     encoder.forward = encoder.forward if is_packing else PaddedForward(encoder.backbone, pooling_method("mean").pool)
     ids, mask = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
     encoder.backbone.eval()

@@ -20,6 +20,7 @@ from embedlab.encoders.device import machine
 from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 OFF = replace(MACHINE, has_cpu_engine=False)
@@ -38,7 +39,7 @@ def gradients(encoder: TransformerEncoder) -> dict[str, Tensor]:
 def test_vectors_and_gradients_are_those_of_transformers(architecture: str, pooling: str, tmp_path: Path) -> None:
     words = ["a", "man", "runs", "sleeps"]
     build_random_encoder(tmp_path, seed=0, hidden=128, vocabulary=words, architecture=architecture)  # wide enough for oneDNN
-    on, off = (load_transformer(str(tmp_path), here, pooling=pooling, max_tokens=32) for here in (MACHINE, OFF))  # type: ignore[arg-type]
+    on, off = (load_transformer(str(tmp_path), here, wishes=Wishes(pooling=pooling, max_tokens=32)) for here in (MACHINE, OFF))  # type: ignore[arg-type]
     sentences = ["a man sleeps", "runs", "a", "a man runs and a man sleeps"]
     np.testing.assert_allclose(on.encode(sentences), off.encode(sentences), atol=1e-5)
     for encoder in (on, off):
@@ -59,8 +60,10 @@ def test_switched_off_the_modules_are_those_of_transformers(tmp_path: Path) -> N
 
 
 def test_int8_is_a_precision_and_not_the_engine(tiny_encoder: Path) -> None:
-    on, off = (load_transformer(str(tiny_encoder), replace(here, precision="int8"), pooling="mean") for here in (MACHINE, OFF))
-    exact = load_transformer(str(tiny_encoder), OFF, pooling="mean")
+    on, off = (
+        load_transformer(str(tiny_encoder), replace(here, precision="int8"), wishes=Wishes(pooling="mean")) for here in (MACHINE, OFF)
+    )
+    exact = load_transformer(str(tiny_encoder), OFF, wishes=Wishes(pooling="mean"))
     for encoder in (on, off):
         assert not any(type(module) in {nn.Linear, FastLinear} for module in encoder.backbone.modules())
         error = np.abs(encoder.encode(["a man sleeps"]) - exact.encode(["a man sleeps"])).max()

@@ -16,6 +16,7 @@ from embedlab.cpu import linear as products
 from embedlab.cpu.linear import FastLinear, can_multiply, forget_weights, rows_to_multiply, use_onednn
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 WIDE = 192
@@ -135,11 +136,11 @@ def test_an_unchanged_weight_is_laid_out_once_and_freed_on_request() -> None:
     _, fast, states = both()
     with torch.inference_mode():
         fast(states)
-        kept = fast.dense._kept  # type: ignore[union-attr]
+        kept = fast.dense._cached  # type: ignore[union-attr]
         fast(states)
-    assert fast.dense._kept is kept is not None  # type: ignore[union-attr]
+    assert fast.dense._cached is kept is not None  # type: ignore[union-attr]
     forget_weights(fast)
-    assert fast.dense._kept is None  # type: ignore[union-attr]
+    assert fast.dense._cached is None  # type: ignore[union-attr]
 
 
 def test_a_block_that_has_encoded_can_be_copied() -> None:
@@ -179,7 +180,7 @@ def test_one_layer_serves_both_precisions_in_turn() -> None:
 def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"])
     here = replace(MACHINE, precision=precision)  # type: ignore[arg-type]
-    encoder, fresh = (load_transformer(str(tmp_path / "model"), here, pooling=pooling, max_tokens=32) for _ in range(2))  # type: ignore[arg-type]
+    encoder, fresh = (load_transformer(str(tmp_path / "model"), here, wishes=Wishes(pooling=pooling, max_tokens=32)) for _ in range(2))  # type: ignore[arg-type]
     sentences = ["a man", "a man runs runs", "runs"] * 30
     rows = encoder.token_ids(sentences)
     ids, mask = (torch.from_numpy(array) for array in rows.padded(range(len(rows)), 0))
@@ -195,7 +196,7 @@ def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_pat
         assert not np.allclose(before, after, atol=1e-3)
         np.testing.assert_array_equal(after, fresh.encode(sentences))
         if is_training:
-            assert all(layer._kept is None for layer in encoder.backbone.modules() if isinstance(layer, FastLinear))
+            assert all(layer._cached is None for layer in encoder.backbone.modules() if isinstance(layer, FastLinear))
 
 
 def test_only_exact_gelu_is_taken_and_small_layers_stay() -> None:
@@ -221,9 +222,9 @@ def test_an_encoder_keeps_its_vectors_and_the_names_of_its_weights(
     architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"], architecture=architecture)
-    fast = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    fast = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
     monkeypatch.setattr(products, "can_multiply", lambda kind: False)
-    plain = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    plain = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
     taking = [module for module in fast.backbone.modules() if isinstance(module, FastLinear) and module.takes_gelu]
     assert len(taking) == fast.backbone.config.num_hidden_layers
     assert fast.backbone.state_dict().keys() == plain.backbone.state_dict().keys()

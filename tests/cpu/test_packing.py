@@ -13,6 +13,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.pooling import pooling_method
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 IDS = torch.tensor([[2, 5, 6, 7, 3], [2, 6, 3, 0, 0], [2, 7, 3, 0, 0], [2, 5, 6, 3, 0], [2, 3, 0, 0, 0]])
@@ -21,7 +22,7 @@ MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1
 
 def encoder_of(folder: Path, architecture: str, pooling: str = "mean", *, hidden: int = 16) -> TransformerEncoder:
     build_random_encoder(folder, seed=0, hidden=hidden, vocabulary=["a", "man", "runs", "sleeps"], architecture=architecture)
-    return load_transformer(str(folder), MACHINE, pooling=pooling, max_tokens=32)  # type: ignore[arg-type]
+    return load_transformer(str(folder), MACHINE, wishes=Wishes(pooling=pooling, max_tokens=32))  # type: ignore[arg-type]
 
 
 def vectors_and_gradients(encoder: TransformerEncoder) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:

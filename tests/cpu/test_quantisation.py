@@ -11,6 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.cpu.quantisation import NOTE
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
+from embedlab.models.folder import Wishes
 from tests.training.small_runs import MACHINE
 
 INT8 = Machine(device=torch.device("cpu"), precision="int8", threads=1)
@@ -18,7 +19,7 @@ SENTENCES = ["a man sleeps", "a dog runs in the park", "two children play"]
 
 
 def test_int8_vectors_are_near_and_are_told_apart(tiny_encoder: Path) -> None:
-    exact, short = (load_transformer(str(tiny_encoder), here, pooling="mean", max_tokens=32) for here in (MACHINE, INT8))
+    exact, short = (load_transformer(str(tiny_encoder), here, wishes=Wishes(pooling="mean", max_tokens=32)) for here in (MACHINE, INT8))
     one, other = exact.encode(SENTENCES), short.encode(SENTENCES)
     error = np.linalg.norm(one - other, axis=1) / np.linalg.norm(one, axis=1)
     assert 0 < error.max() < 0.05

@@ -15,6 +15,7 @@ from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.catalog import resolve
+from embedlab.models.folder import Wishes
 
 
 @pytest.fixture
@@ -65,8 +66,8 @@ def test_other_weights_pooling_normalisation_or_precision_are_never_served(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], tmp_path: Path, computed: list[int]
 ) -> None:
     bert, distilbert = str(architectures["bert"]), str(architectures["distilbert"])
-    normalising = load_transformer(bert, cpu, pooling="mean")
-    normalising.is_normalised = True
+    normalising = load_transformer(bert, cpu, wishes=Wishes(pooling="mean"))
+    normalising.usage = replace(normalising.usage, is_normalised=True)
     save_model(tmp_path / "normalising", normalising, card="")
     variants = [
         (bert, "float32"),

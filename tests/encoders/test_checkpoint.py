@@ -13,6 +13,7 @@ from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
+from embedlab.models.folder import Wishes
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])
@@ -22,7 +23,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_transformer(str(architectures[architecture]), cpu, pooling=pooling, max_tokens=64)
+    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling, max_tokens=64))
     save_model(tmp_path / "model", encoder, card="# A card\n")
     saved = load_transformer(str(tmp_path / "model"), cpu)
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
@@ -34,7 +35,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
 
 @pytest.mark.parametrize("pooling", shipped_names("poolings"))
 def test_pooling_is_read_from_sentence_transformers_own_files(small_bert: Path, cpu: Machine, pooling: Pooling, tmp_path: Path) -> None:
-    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, pooling=pooling), card="")
+    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling)), card="")
     (tmp_path / "model" / "embedlab.json").unlink()
     assert load_transformer(str(tmp_path / "model"), cpu).pooling == pooling
 
@@ -87,7 +88,7 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_transformer(str(save_normalising(tmp_path / "theirs", small_bert)), cpu, pooling=pooling)
+    encoder = load_transformer(str(save_normalising(tmp_path / "theirs", small_bert)), cpu, wishes=Wishes(pooling=pooling))
     save_model(tmp_path / "ours", encoder, card="")
     (tmp_path / "ours" / "embedlab.json").unlink()
     again = load_transformer(str(tmp_path / "ours"), cpu)
@@ -102,14 +103,14 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
 def test_a_model_that_normalises_its_tokens_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     folder = save_normalising(tmp_path / "theirs", small_bert)
     (folder / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
-    with pytest.raises(MissingError, match="'Normalize of token_embeddings' that embedlab does not apply"):
+    with pytest.raises(MissingError, match="'Normalize of tokens' that embedlab does not compute"):
         load_transformer(str(folder), cpu)
 
 
 def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_encoder: Path, cpu: Machine, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = load_transformer(str(shared_encoder), cpu, pooling="mean-without-cls")
+    encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean-without-cls"))
     save_model(tmp_path / "model", encoder, card="")
     texts = ["A man plays a guitar.", "", "Snow fell."]
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False).encode(texts)
@@ -117,7 +118,7 @@ def test_a_real_encoder_saves_mean_without_cls_for_sentence_transformers(shared_
 
 
 def test_saving_twice_gives_the_same_files(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
-    encoder = load_transformer(str(small_bert), cpu, pooling="mean-without-cls")
+    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean-without-cls"))
     save_model(tmp_path / "one", encoder, card="# A card\n")
     encoder.encode(["a dog"])
     save_model(tmp_path / "two", encoder, card="# A card\n")
@@ -144,7 +145,7 @@ def test_a_full_disk_is_missing_and_leaves_the_old_model(
 
 def test_an_untuned_folder_is_pooled_by_mean_and_says_so(small_bert: Path, cpu: Machine) -> None:
     assert load_transformer(str(small_bert), cpu).facts.notes == ("no pooling was stated: mean",)
-    assert load_transformer(str(small_bert), cpu, pooling="cls").facts.notes == ()
+    assert load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="cls")).facts.notes == ()
 
 
 def test_loading_says_nothing_and_leaves_no_random_layer(small_bert: Path, cpu: Machine, capfd: pytest.CaptureFixture[str]) -> None:
@@ -175,19 +176,16 @@ def test_a_broken_file_is_one_clear_error(small_bert: Path, cpu: Machine, tmp_pa
         load_transformer(str(tmp_path), cpu)
 
 
-def test_a_module_that_embedlab_does_not_apply_is_refused_unless_a_pooling_is_stated(
-    small_bert: Path, cpu: Machine, tmp_path: Path
-) -> None:
+def test_a_module_that_embedlab_does_not_compute_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     save_model(tmp_path / "model", load_transformer(str(small_bert), cpu), card="")
     for name in ("embedlab.json", CHECKSUMS):  # sentence-transformers writes neither
         (tmp_path / "model" / name).unlink()
     modules = json.loads((tmp_path / "model" / "modules.json").read_text())
-    modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    modules.append({"idx": 2, "name": "2", "path": "2_CNN", "type": "sentence_transformers.models.CNN"})
     (tmp_path / "model" / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(MissingError, match="Dense"):
-        load_transformer(str(tmp_path / "model"), cpu)
-    encoder = load_transformer(str(tmp_path / "model"), cpu, pooling="mean")
-    assert encoder.facts.notes == ("its module 'Dense' is left out: a pooling was asked for",)
+    for wishes in (Wishes(), Wishes(pooling="mean")):  # a pooling that is typed replaces no other module
+        with pytest.raises(MissingError, match="a module 'CNN' that embedlab does not compute"):
+            load_transformer(str(tmp_path / "model"), cpu, wishes=wishes)
 
 
 def test_a_hub_model_that_is_not_here_is_missing_offline(cpu: Machine) -> None:
@@ -204,7 +202,7 @@ def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: 
     from sentence_transformers import SentenceTransformer
     from tokenizers.normalizers import BertNormalizer
 
-    encoder = load_transformer(str(small_bert), cpu, pooling="mean")
+    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean"))
     encoder.tokenizer.backend_tokenizer.normalizer = BertNormalizer(lowercase=False)
     save_model(tmp_path / "model", encoder, card="")
     cased = load_transformer(str(tmp_path / "model"), cpu)
@@ -221,10 +219,10 @@ def test_text_is_lower_cased_where_sentence_transformers_is_told_to(small_bert: 
     assert lowered.fingerprint != cased.fingerprint
 
 
-def test_a_prompt_that_is_left_out_is_told(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
-    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, pooling="mean"), card="")
+def test_the_default_prompt_is_reported(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
+    save_model(tmp_path / "model", load_transformer(str(small_bert), cpu, wishes=Wishes(pooling="mean")), card="")
     stated = tmp_path / "model" / "config_sentence_transformers.json"
-    for name, notes in ((None, ()), ("passage", ()), ("query", ("its prompt 'ask: ' is left out",))):
+    for name, notes in ((None, ()), ("passage", ()), ("query", ("prompt 'ask: '",))):
         stated.write_text(json.dumps({"prompts": {"query": "ask: ", "passage": ""}, "default_prompt_name": name}))
         assert load_transformer(str(tmp_path / "model"), cpu).facts.notes == notes
 
@@ -239,7 +237,7 @@ def test_of_t5_only_the_encoder_is_loaded(small_bert: Path, cpu: Machine, senten
     )
     T5Model(config).save_pretrained(tmp_path / "t5")
     tokenizer.save_pretrained(tmp_path / "t5")
-    encoder = load_transformer(str(tmp_path / "t5"), cpu, pooling="mean")
+    encoder = load_transformer(str(tmp_path / "t5"), cpu, wishes=Wishes(pooling="mean"))
     save_model(tmp_path / "model", encoder, card="")
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(load_transformer(str(tmp_path / "model"), cpu).encode(sentences), vectors, atol=1e-6)
@@ -254,6 +252,6 @@ def test_gpt2_reads_no_more_tokens_than_it_has_positions(small_bert: Path, cpu: 
     tokenizer = load_transformer(str(small_bert), cpu).tokenizer
     GPT2Model(GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, n_positions=24)).save_pretrained(tmp_path / "gpt2")
     tokenizer.save_pretrained(tmp_path / "gpt2")
-    encoder = load_transformer(str(tmp_path / "gpt2"), cpu, pooling="mean")
+    encoder = load_transformer(str(tmp_path / "gpt2"), cpu, wishes=Wishes(pooling="mean"))
     assert encoder.max_tokens == 24
     np.testing.assert_allclose(encoder.encode(sentences)[-1], encoder.encode(sentences[-1:])[0], atol=1e-5)

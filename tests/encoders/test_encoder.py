@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders import encoder
-from embedlab.encoders.encoder import cosines, distinct, score_by_cosine
+from embedlab.encoders.encoder import cosines, distinct, score_by_vectors
 from embedlab.encoders.kinds.word_vectors import WordVectorEncoder
 
 
@@ -33,11 +33,11 @@ def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) 
     vectors = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
     words = WordVectorEncoder(name="w", fingerprint="w", places={"a": 0, "b": 1, "c": 2, "d": 3}, vectors=vectors)
     first, second = ["a", "b", "c", "d", "a"], ["b", "b", "a", "c", "d"]
-    whole = score_by_cosine(words, first, second)
+    whole = score_by_vectors(words, first, second)
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
-    assert score_by_cosine(words, first, second).tolist() == whole.tolist()
+    assert score_by_vectors(words, first, second).tolist() == whole.tolist()
 
 
 def test_no_pairs_have_no_scores() -> None:
     words = WordVectorEncoder(name="w", fingerprint="w", places={"a": 0}, vectors=np.ones((1, 2), np.float32))
-    assert score_by_cosine(words, [], []).shape == (0,)
+    assert score_by_vectors(words, [], []).shape == (0,)

@@ -9,7 +9,11 @@ from embedlab.encoders.pooling import pooling_method
 
 def slow_pool(name: str, tokens: np.ndarray, length: int) -> np.ndarray:
     there = tokens[:length]
-    rows = {"cls": tokens[:1], "mean": there, "mean-without-cls": there[1:], "max": there}[name]
+    if name == "mean-sqrt-length":
+        return sum(there) / np.sqrt(length)
+    if name == "weighted-mean":
+        return sum(place * row for place, row in enumerate(there, start=1)) / sum(range(1, length + 1))
+    rows = {"cls": tokens[:1], "mean": there, "mean-without-cls": there[1:], "max": there, "last": there[-1:]}[name]
     if not len(rows):
         return np.zeros(tokens.shape[1])
     return rows.max(axis=0) if name == "max" else rows.mean(axis=0)

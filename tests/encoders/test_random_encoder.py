@@ -4,11 +4,12 @@ import pytest
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.fingerprint import folder_fingerprint
+from embedlab.models.fingerprint import used_fingerprint
+from embedlab.models.folder import Usage
 
 
 def fingerprint(folder: Path) -> str:
-    return folder_fingerprint(folder, pooling="mean", max_tokens=8, precision="float32")
+    return used_fingerprint(Usage(pooling="mean", max_tokens=8, source=folder), precision="float32")
 
 
 def test_the_seed_decides_every_weight(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from embedlab.core.recipe import Pooling
 from embedlab.encoders import transformer
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.models.folder import Wishes
 
 
 @pytest.mark.parametrize("pooling", shipped_names("poolings"))
@@ -18,7 +19,7 @@ from embedlab.encoders.device import Machine
 def test_a_vector_does_not_depend_on_batch_order_or_padding(
     architectures: dict[str, Path], cpu: Machine, sentences: list[str], architecture: str, pooling: Pooling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = load_transformer(str(architectures[architecture]), cpu, pooling=pooling)
+    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(pooling=pooling))
     vectors = encoder.encode(sentences)
     order = np.random.default_rng(1).permutation(len(sentences))
     for budget in (1, 333, 100_000):
@@ -58,7 +59,7 @@ def test_vectors_equal_the_plain_use_of_transformers(small_bert: Path, cpu: Mach
         AutoTokenizer.from_pretrained(small_bert, trust_remote_code=False),
         AutoModel.from_pretrained(small_bert, trust_remote_code=False).eval(),
     )
-    encoder = load_transformer(str(small_bert), replace(cpu, has_cpu_engine=has_cpu_engine), pooling="mean")
+    encoder = load_transformer(str(small_bert), replace(cpu, has_cpu_engine=has_cpu_engine), wishes=Wishes(pooling="mean"))
     for sentence, vector in zip(sentences, encoder.encode(sentences), strict=True):
         with torch.no_grad():
             tokens = model(**tokenizer(sentence, return_tensors="pt", truncation=True, max_length=encoder.max_tokens)).last_hidden_state
@@ -84,7 +85,7 @@ def test_no_sentences_give_no_vectors(small_bert: Path, cpu: Machine) -> None:
 
 
 def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(small_bert), cpu, max_tokens=8)
+    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(max_tokens=8))
     encoder.encode(["a dog", "a " * 6, "a " * 7, "a " * 50, "a " * 50])
     encoder.encode(["a " * 50])
     assert encoder.facts.truncated == 2  # six words and two marks just fit
@@ -96,7 +97,7 @@ def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine)
 def test_the_longest_input_never_exceeds_the_positions_there_are(
     architectures: dict[str, Path], cpu: Machine, architecture: str, limit: int
 ) -> None:
-    encoder = load_transformer(str(architectures[architecture]), cpu, max_tokens=5_000)
+    encoder = load_transformer(str(architectures[architecture]), cpu, wishes=Wishes(max_tokens=5_000))
     assert encoder.max_tokens == limit
     assert np.isfinite(encoder.encode(["a " * 300])).all()
 
@@ -133,7 +134,7 @@ def test_bf16_is_near_float32_and_has_another_fingerprint(small_bert: Path, cpu:
 
 
 def test_a_real_encoder_finds_the_paraphrase(shared_encoder: Path, cpu: Machine) -> None:
-    encoder = load_transformer(str(shared_encoder), cpu, pooling="mean")
+    encoder = load_transformer(str(shared_encoder), cpu, wishes=Wishes(pooling="mean"))
     near, far = encoder.score(["A man plays a guitar."] * 2, ["A guitarist is playing music.", "The stock market fell on Monday."])
     assert near > far
     assert encoder.facts.max_tokens == 512

@@ -12,6 +12,7 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.word_head import MaskedWordHead, load_word_head
+from embedlab.models.folder import Wishes
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
@@ -20,7 +21,7 @@ IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architecture: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, pooling="cls")
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
     head = load_word_head(encoder)
     assert isinstance(head, MaskedWordHead)
     assert not any(parameter.requires_grad for parameter in head.parameters())
@@ -39,7 +40,7 @@ def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(architec
 
 
 def test_the_head_keeps_nothing_of_a_batch_after_its_step(tiny_encoder: Path) -> None:
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     head = load_word_head(encoder)
     vectors = encoder.forward_tokens(IDS, MASK)
     kept = weakref.ref(vectors)
@@ -49,7 +50,7 @@ def test_the_head_keeps_nothing_of_a_batch_after_its_step(tiny_encoder: Path) ->
 
 
 def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> None:
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     head = load_word_head(encoder)
     assert isinstance(head, MaskedWordHead)
     save_model(tmp_path / "saved", encoder, card="", word_head=head)
@@ -58,7 +59,7 @@ def test_a_tied_decoder_is_written_once(tmp_path: Path, tiny_encoder: Path) -> N
 
 
 def test_an_encoder_without_a_head_is_refused_and_its_word_vectors_can_stand_in(tmp_path: Path, tiny_encoder: Path) -> None:
-    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, pooling="mean"), card="")
+    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")), card="")
     bare = load_transformer(str(tmp_path / "bare"), MACHINE)
     with pytest.raises(UsageError, match="has no masked-language-model head") as error:
         load_word_head(bare)

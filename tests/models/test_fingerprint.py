@@ -3,7 +3,9 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,24 @@ from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_scorer
 from embedlab.models.catalog import ModelSpec, resolve
-from embedlab.models.fingerprint import folder_fingerprint, spec_fingerprint
+from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
+from embedlab.models.folder import Usage
 
-USE = {"pooling": "mean", "max_tokens": 64, "precision": "float32", "is_normalised": False}
-OTHERS = ({"pooling": "cls"}, {"max_tokens": 65}, {"precision": "bf16"}, {"is_normalised": True})
+OTHERS = (
+    {"pooling": "cls"},
+    {"max_tokens": 65},
+    {"precision": "bf16"},
+    {"is_normalised": True},
+    {"prompt": "query: "},
+    {"prompt": "query: ", "includes_prompt": False},
+    {"dim": 8},
+    {"similarity": "dot"},
+)
+
+
+def fingerprint_of(folder: Path, *, precision: str = "float32", **other: Any) -> str:
+    """The fingerprint of FOLDER by its mean and 64 tokens, or in another way."""
+    return used_fingerprint(Usage(**{"pooling": "mean", "max_tokens": 64, "source": folder, **other}), precision=precision)
 
 
 def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path, tmp_path: Path) -> None:
@@ -24,28 +40,27 @@ def test_every_setting_and_every_byte_of_the_weights_changes_it(small_bert: Path
     weights[-1] ^= 1
     (changed / "model.safetensors").write_bytes(weights)
     found = [
-        folder_fingerprint(small_bert, **USE),
-        folder_fingerprint(changed, **USE),
-        *(folder_fingerprint(small_bert, **USE | other) for other in OTHERS),
+        fingerprint_of(small_bert),
+        fingerprint_of(changed),
+        *(fingerprint_of(small_bert, **other) for other in OTHERS),
     ]
     assert all(a != b for a, b in itertools.combinations(found, 2))
-    assert folder_fingerprint(shutil.copytree(small_bert, tmp_path / "copy"), **USE) == found[0]
+    assert fingerprint_of(shutil.copytree(small_bert, tmp_path / "copy")) == found[0]
 
 
 def test_another_tokenizer_changes_it(small_bert: Path, tmp_path: Path) -> None:
     changed = shutil.copytree(small_bert, tmp_path / "changed")
     (changed / "tokenizer.json").write_text((changed / "tokenizer.json").read_text() + " ")
-    assert folder_fingerprint(changed, **USE) != folder_fingerprint(small_bert, **USE)
+    assert fingerprint_of(changed) != fingerprint_of(small_bert)
 
 
 def test_what_a_tokenizer_does_with_capitals_changes_it(small_bert: Path, tmp_path: Path) -> None:
-    usage = {"pooling": "mean", "max_tokens": 64, "precision": "float32"}
     copy = tmp_path / "copy"
     shutil.copytree(small_bert, copy)
     (copy / "tokenizer_config.json").write_text('{"do_lower_case": true}')
-    before = folder_fingerprint(copy, **usage)  # type: ignore[arg-type]
+    before = fingerprint_of(copy)
     (copy / "tokenizer_config.json").write_text('{"do_lower_case": false}')
-    assert folder_fingerprint(copy, **usage) != before  # type: ignore[arg-type]
+    assert fingerprint_of(copy) != before
 
 
 def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
@@ -59,7 +74,7 @@ def test_a_file_that_changes_is_hashed_again(tmp_path: Path) -> None:
 
 def test_the_light_fingerprint_is_that_of_the_loaded_scorer(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     normalising = load_transformer(str(small_bert), cpu)
-    normalising.is_normalised = True
+    normalising.usage = replace(normalising.usage, is_normalised=True)
     save_model(tmp_path / "normalising", normalising, card="")
     words = tmp_path / "words.txt"
     words.write_text("a 1 2\n")

@@ -36,7 +36,7 @@ CONFIG = '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "max_
         ("1_Pooling/config.json", '{"pooling_mode": "wobble"}', r"1_Pooling/config\.json: pooling 'wobble' is not known"),
         ("config_sentence_transformers.json", '{"prompts": ["a"]}', r"config_sentence_transformers\.json: 'prompts' is \['a'\]"),
         ("embedlab.json", '{"max_tokens": 0}', r"embedlab\.json: 'max_tokens' is 0"),
-        ("embedlab.json", '{"pooling": "wobble"}', r"embedlab\.json: pooling 'wobble' is not known"),
+        ("embedlab.json", '{"pooling": "wobble"}', r"embedlab\.json: no pooling named 'wobble'"),
         ("embedlab.json", '{"training_text": "snli"}', r"embedlab\.json: 'training_text' is 'snli'"),
     ],
 )

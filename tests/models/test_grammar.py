@@ -1,16 +1,17 @@
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.core.recipe import Pooling
-from embedlab.models.grammar import Combined, Single, parse_model
+from embedlab.models.grammar import Combined, Options, Single, parse_model
 
 
 def shape(parsed: Single | Combined) -> str:
     if isinstance(parsed, Single):
-        return parsed.name + (f"?{parsed.pooling}" if parsed.pooling else "") + (f"#{parsed.revision}" if parsed.revision else "")
+        options = parsed.options
+        more = [f"&{key}={value}" for key in ("prompt", "role", "dim") if (value := getattr(options, key)) is not None]
+        revision = f"#{options.revision}" if options.revision else ""
+        return parsed.name + (f"?{options.pooling}" if options.pooling else "") + "".join(more) + revision
     return f"{parsed.kind}[{' '.join(map(shape, parsed.parts))}]"
 
 
@@ -21,6 +22,10 @@ def shape(parsed: Single | Combined) -> str:
         ("sbert@3", "sbert@3"),
         ("org/model?pooling=mean-without-cls", "org/model?mean-without-cls"),
         ("org/model?pooling=cls?revision=refs/pr/1", "org/model?cls#refs/pr/1"),
+        ("org/model?pooling=cls&revision=refs/pr/1", "org/model?cls#refs/pr/1"),
+        ("org/model?pooling=cls+mean&dim=256&role=query", "org/model?cls+mean&role=query&dim=256"),
+        ('org/model?prompt="Instruct: a, b? & c"', "org/model&prompt=Instruct: a, b? & c"),
+        ('average:a?prompt="x, y",b', "average[a&prompt=x, y b]"),
         ("word-vectors:some/file.txt", "word-vectors:some/file.txt"),
         ("average:a,b", "average[a b]"),
         ("average(a,b)", "average[a b]"),
@@ -43,7 +48,8 @@ def test_the_grammar_reads(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "?pooling=mean", "average:", "average:a", "average:a,", "average(a,b", "average(a,b))", "average:a,b)", "average(a,b),c",
-     "a?pooling", "a?pooling=", "a?pooling=median", "a?pool=mean", "average:a,?pooling=mean", "concat(average:a,b)"],
+     "a?pooling", "a?pooling=", "a?pooling=median", "a?pool=mean", "a?dim=0", "a?dim=many",
+     "average:a,?pooling=mean", "concat(average:a,b)"],
 )  # fmt: skip
 def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
     with pytest.raises(UsageError):
@@ -67,7 +73,7 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
         "word-vectors:words?.txt": ("word-vectors:words?.txt", None),
     }
     for text, (name, pooling) in read.items():
-        assert parse_model(text) == Single(name=name, pooling=cast("Pooling | None", pooling), revision=None, text=text)
+        assert parse_model(text) == Single(name=name, options=Options(pooling=pooling), text=text)
     assert shape(parse_model("average:what?,what??pooling=max")) == "average[what? what??max]"
     with pytest.raises(UsageError, match="no option"):
         parse_model("\0?" + "long" * 2_000)

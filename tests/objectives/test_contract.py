@@ -15,6 +15,7 @@ from embedlab.core.recipe import ObjectiveSection
 from embedlab.data import sample
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.models.folder import Wishes
 from embedlab.objectives.needs import Needs
 from embedlab.objectives.objective import build_objective
 from embedlab.objectives.rows import index_rows
@@ -40,7 +41,7 @@ def test_the_loss_falls_and_every_parameter_moves(name: str, tiny_encoder: Path)
     torch.manual_seed(0)
     options = objective_options(name)
     needs = options.needs(options.Options())
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     rows = index_rows(frame_for(needs), needs, encoder.word_ids)
     objective = build_objective(ObjectiveSection(name=name, options=options.Options()), encoder.dim)
     objective.attach(encoder)

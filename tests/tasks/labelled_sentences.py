@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, score_by_cosine
+from embedlab.encoders.encoder import EncoderFacts, Vectors, score_by_vectors
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")
 
@@ -60,4 +60,4 @@ class WordEncoder:
         return np.array([[*(text.count(word) for word in WORDS), len(text) / 10] for text in sentences], np.float32).reshape(-1, self.dim)
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
-        return score_by_cosine(self, first, second, progress)
+        return score_by_vectors(self, first, second, progress)

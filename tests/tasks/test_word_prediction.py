@@ -11,6 +11,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead
+from embedlab.models.folder import Wishes
 from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -35,7 +36,7 @@ def test_words_that_all_tie_are_not_found() -> None:
 
 
 def test_the_task_reports_its_four_numbers(tiny_encoder: Path) -> None:
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     found = evaluate_words(encoder, Source(sample=True))
     assert [score.metric for score in found.scores] == ["mrr@10", "top-1", "top-3", "top-10"]
     assert found.marks == ("sample",)

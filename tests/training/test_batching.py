@@ -9,6 +9,7 @@ import pytest
 from embedlab.core.recipe import Recipe
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Wishes
 from embedlab.objectives.nli import NEEDS
 from embedlab.objectives.objective import build_objective
 from embedlab.training.batching import PACK_TOKENS, Collation, chunk_ends, cut_for, limited, pack_ends
@@ -20,7 +21,7 @@ from tests.training.small_runs import MACHINE, SAMPLE, recipe_of
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(str(tiny_encoder), MACHINE, pooling="mean", max_tokens=32)
+    return load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=32))
 
 
 @pytest.fixture(scope="module")

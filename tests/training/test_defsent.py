@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from embedlab.core.errors import UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.word_head import load_word_head
+from embedlab.models.folder import Wishes
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.stage_data import open_stage
@@ -41,7 +42,7 @@ def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(train: Trai
 def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> None:
     file = tmp_path / "words.tsv"
     file.write_text("dog\ta pet\nzyzzyva\ta weevil\nDog\ta hound\n猫\ta cat\ncat\ta feline\nhot dog\ta snack\n")
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     recipe = recipe_of(tiny_encoder, definitions() | {"data": {"datasets": [str(file)], "split": "all"}})
     rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
     assert rows.frame["word"].to_list() == ["dog", "Dog", "cat"]
@@ -58,7 +59,7 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(tiny_e
 
     made = Tokenizer(BPE(vocab={"Ġ": 0, "a": 1, "b": 2, "Ġa": 3, "Ġab": 4}, merges=[("Ġ", "a"), ("Ġa", "b")]))
     made.pre_tokenizer = ByteLevel(add_prefix_space=False)
-    encoder = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
+    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
     encoder.tokenizer = PreTrainedTokenizerFast(tokenizer_object=made)
     assert encoder.word_ids(["ab", "a", "b"]).tolist() == [4, 3, -1]
 
@@ -66,7 +67,7 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space(tiny_e
 def test_another_signal_before_it_leaves_the_head_as_it_was(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, stage("nli_softmax", rows=32), definitions()))
     vectors = torch.randn(3, 64)
-    heads = [load_word_head(load_transformer(str(folder), MACHINE, pooling="mean")) for folder in (tiny_encoder, run.model)]
+    heads = [load_word_head(load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="mean"))) for folder in (tiny_encoder, run.model)]
     torch.testing.assert_close(heads[0](vectors), heads[1](vectors), rtol=0, atol=0)
 
 
@@ -92,7 +93,7 @@ def test_a_definition_step_between_others_does_not_move_the_word_vectors(train: 
 
 
 def test_an_encoder_without_a_head_is_refused_before_anything_is_written(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, pooling="mean"), card="")
+    save_model(tmp_path / "bare", load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean")), card="")
     with pytest.raises(UsageError, match="has no masked-language-model head"):
         train(recipe_of(tmp_path / "bare", definitions()))
     assert not (tmp_path / "runs").exists()

@@ -16,6 +16,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Wishes
 from embedlab.objectives.objective import build_objective
 from embedlab.training.batching import Batch, Collation, cut_for
 from embedlab.training.dropout import dropout_places, dropout_rate
@@ -30,7 +31,7 @@ ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
 def encoder_of(folder: Path, machine: Machine = MACHINE) -> TransformerEncoder:
-    return load_transformer(str(folder), machine, pooling="cls", max_tokens=32)
+    return load_transformer(str(folder), machine, wishes=Wishes(pooling="cls", max_tokens=32))
 
 
 def simcse_learner(folder: Path, micro_batch: int, positives: str, machine: Machine = MACHINE) -> tuple[Learner, Batch]:

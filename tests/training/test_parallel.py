@@ -19,6 +19,7 @@ from accelerate import Accelerator, PartialState
 from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
+from embedlab.models.folder import Wishes
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
@@ -68,7 +69,7 @@ for name in ("two views, a few sentences at a time", "fewer sentences than proce
 def step(folder: Path, of: dict[str, Any], team: Team) -> tuple[float, dict[str, torch.Tensor]]:
     """The loss of a stage's first batch and every gradient, without dropout."""
     recipe = recipe_of(folder, of)
-    encoder = load_transformer(str(folder), MACHINE, pooling="mean-without-cls", max_tokens=32)
+    encoder = load_transformer(str(folder), MACHINE, wishes=Wishes(pooling="mean-without-cls", max_tokens=32))
     data = open_stage(recipe, SAMPLE, seed=1, index=0)
     torch.manual_seed(0)
     objective = build_objective(recipe.stages[0].objective, encoder.dim)

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.encoders.checkpoint import load_transformer, save_model
+from embedlab.models.folder import Wishes
 from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import run_status
@@ -62,8 +63,8 @@ def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> 
 
 
 def test_a_run_that_starts_from_a_model_that_normalises_normalises_and_says_so(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    start = load_transformer(str(tiny_encoder), MACHINE, pooling="mean")
-    start.is_normalised = True
+    start = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean"))
+    start.usage = replace(start.usage, is_normalised=True)
     save_model(tmp_path / "start", start, card="")
     run = train(recipe_of(tmp_path / "start", stage(rows=32)))
     vector = load_transformer(str(run.model), MACHINE).encode(["a man sleeps"])

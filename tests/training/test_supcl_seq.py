@@ -18,6 +18,7 @@ from embedlab.cpu import padded_attention as filled_attention
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import PAIR_SEPARATOR
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.folder import Wishes
 from embedlab.objectives.class_contrastive.loss import ClassContrastive
 from embedlab.objectives.class_contrastive.options import Options
 from embedlab.runs import events
@@ -76,7 +77,7 @@ def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
     architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, pooling="cls")
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
     objective = ClassContrastive(Options(dropout=(0.2, 0.1)), encoder.dim)
     taught = learner.Learner(encoder, {0: objective}).train()
     for number, (module, name) in enumerate(dropout_places(encoder.backbone), start=1):
@@ -98,7 +99,7 @@ def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "dog", "sleeps"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, pooling="cls")
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(pooling="cls"))
     first, second = ["a man", "a dog sleeps"], ["a man sleeps", "a"]
     batch = encoder.tokenizer(first, second, padding=True, return_token_type_ids=True, return_tensors="pt")
     if getattr(encoder.backbone.config, "type_vocab_size", 0) < 2:

@@ -11,6 +11,7 @@ import pytest
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.folder import Wishes
 from embedlab.training import token_store
 from embedlab.training.token_store import stored_tokens, token_key, tokenise
 from tests.training.small_runs import MACHINE
@@ -20,7 +21,7 @@ SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(str(tiny_encoder), MACHINE, pooling="mean", max_tokens=16)
+    return load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16))
 
 
 def assert_equal(found: TokenRows, expected: TokenRows) -> None:
@@ -44,7 +45,7 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(en
     key = token_key(encoder.tokenizer, 16, SENTENCES)
     encoder.token_ids(["a man"])
     assert token_key(encoder.tokenizer, 16, SENTENCES) == key
-    other = load_transformer(str(tiny_encoder), MACHINE, pooling="mean", max_tokens=16).tokenizer
+    other = load_transformer(str(tiny_encoder), MACHINE, wishes=Wishes(pooling="mean", max_tokens=16)).tokenizer
     assert token_key(other, 16, SENTENCES) == key
     other.add_tokens(["embedlab"])
     keys = {

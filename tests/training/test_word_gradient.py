@@ -10,6 +10,7 @@ from torch import nn
 
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.models.folder import Wishes
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.word_gradient import WordGradient
@@ -21,7 +22,7 @@ IDS, MASK = torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]), torch.tensor([[1, 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
 def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(architecture: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=16, vocabulary=["a", "man", "runs"], architecture=architecture)
-    encoder = load_transformer(str(tmp_path / "model"), MACHINE, max_tokens=32)
+    encoder = load_transformer(str(tmp_path / "model"), MACHINE, wishes=Wishes(max_tokens=32))
     encoder.backbone.eval()
     words = encoder.backbone.get_input_embeddings()
     assert isinstance(words, nn.Embedding)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_cosine
+from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 _FORMAT = "word-vectors:FILE takes GloVe's or word2vec's text format"
@@ -59,7 +59,7 @@ class WordVectorEncoder:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Cosine of each pair."""
-        return score_by_cosine(self, first, second, progress)
+        return score_by_vectors(self, first, second, progress)
 
     def _place(self, word: str) -> int | None:
         place = self._places.get(word)

@@ -1,0 +1,116 @@
+"""The layers between a pooled vector and the sentence vector: Dense, LayerNorm and normalisation, as sentence-transformers stores them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from embedlab.core.errors import MissingError
+from embedlab.models.folder_files import RESTORE_HINT, WordWeightsFile, read_model_file
+from embedlab.models.modules import Layer, read_dense, read_layer_norm
+
+TORCH = "torch.nn"  # where activations may come from
+
+
+class Dense(nn.Module):
+    """A linear layer with an activation, and on request with its input added to its output."""
+
+    def __init__(self, width: int, out: int, *, bias: bool, activation: nn.Module, activation_name: str, has_residual: bool) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, out, bias=bias)
+        self.activation = activation
+        self.activation_name = activation_name  # as files state it
+        self.has_residual = has_residual
+        self.residual = nn.Linear(width, out, bias=False) if has_residual and width != out else None
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(batch, width) in, (batch, out) out."""
+        found: Tensor = self.activation(self.linear(vectors))
+        if not self.has_residual:
+            return found
+        return found + (vectors if self.residual is None else self.residual(vectors))
+
+
+class LayerNorm(nn.Module):
+    """A layer norm of sentence vectors."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(batch, width) in and out."""
+        found: Tensor = self.norm(vectors)
+        return found
+
+
+class Normalise(nn.Module):
+    """Vectors of length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(batch, width) in and out."""
+        return F.normalize(vectors, dim=-1)
+
+
+def load_layers(layers: Sequence[Layer]) -> nn.Sequential:
+    """LAYERS with their weights in float32; weights that are missing, of another shape, pickled or not finite are a MissingError."""
+    return nn.Sequential(*(_load(layer) for layer in layers))
+
+
+def token_weights(folder: Path, tokens: Sequence[str]) -> Tensor:
+    """The weight of each of TOKENS, the vocabulary in the order of its ids, by a WordWeights module in FOLDER; (tokens,)."""
+    file = read_model_file(folder / "config.json", WordWeightsFile)
+    if file is None:
+        raise MissingError(f"{str(folder / 'config.json')!r} is missing", hint=RESTORE_HINT)
+    known = file.word_weights
+    return torch.tensor([known.get(token, known.get(token.lower(), file.unknown_word_weight)) for token in tokens])
+
+
+def _load(layer: Layer) -> nn.Module:
+    if layer.kind == "normalise":
+        return Normalise()
+    if layer.kind == "layer-norm":
+        return _with_weights(LayerNorm(read_layer_norm(layer.folder).dimension), layer.folder)
+    stated = read_dense(layer.folder)
+    made = Dense(
+        stated.in_features,
+        stated.out_features,
+        bias=stated.bias,
+        activation=_activation(layer.folder, stated.activation_function),
+        activation_name=stated.activation_function,
+        has_residual=stated.use_residual,
+    )
+    return _with_weights(made, layer.folder)
+
+
+def _activation(folder: Path, name: str) -> nn.Module:
+    """An activation by the name of its class; only torch's own are made, as others would run code of the folder's choice."""
+    module, _, last = name.rpartition(".")
+    found = getattr(nn, last, None) if module == TORCH or module.startswith(f"{TORCH}.modules.") else None
+    if not (isinstance(found, type) and issubclass(found, nn.Module) and found.__module__.startswith(TORCH)):
+        raise MissingError(f"{folder / 'config.json'}: no activation {name!r} in torch.nn", hint=RESTORE_HINT)
+    try:
+        return found()
+    except TypeError as error:
+        raise MissingError(f"{folder / 'config.json'}: {name!r} is not an activation", hint=RESTORE_HINT) from error
+
+
+def _with_weights(module: nn.Module, folder: Path) -> nn.Module:
+    path = folder / "model.safetensors"
+    if not path.is_file():
+        raise MissingError(
+            f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint"
+        )
+    try:
+        weights = {name: value.float() for name, value in load_file(path).items()}
+        module.load_state_dict(weights, strict=True)
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise MissingError(f"{str(path)!r} cannot be read: {reason}", hint=RESTORE_HINT) from error
+    if not all(bool(torch.isfinite(value).all()) for value in weights.values()):
+        raise MissingError(f"{str(path)!r}: numbers that are not finite", hint=RESTORE_HINT)
+    return module

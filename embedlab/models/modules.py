@@ -1,0 +1,161 @@
+"""The modules that sentence-transformers lists for a folder: what computes token vectors, how they are pooled, which layers follow.
+
+Read from the files of versions 2 to 6 without loading anything. A module that embedlab does not compute is a MissingError.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.names import known_pooling
+from embedlab.core.nearest import unknown
+from embedlab.models.folder_files import (
+    RESTORE_HINT,
+    DenseFile,
+    LayerNormFile,
+    Module,
+    NormalizeFile,
+    PoolingFile,
+    RouterFile,
+    WordWeightsFile,
+    read_model_file,
+)
+
+T = TypeVar("T")
+MODULES = "modules.json"
+LayerKind = Literal["dense", "layer-norm", "normalise"]
+# The names by which sentence-transformers' files call poolings, and embedlab's.
+POOLING_NAMES: Mapping[str, str] = {
+    "cls": "cls",
+    "mean": "mean",
+    "max": "max",
+    "mean_sqrt_len_tokens": "mean-sqrt-length",
+    "weightedmean": "weighted-mean",
+    "lasttoken": "last",
+}
+BETWEEN = "+"  # poolings whose vectors are concatenated
+_LAYERS: Mapping[str, LayerKind] = {"Dense": "dense", "LayerNorm": "layer-norm", "Normalize": "normalise"}
+_IDENTITIES = {"Dropout"}  # do nothing outside training
+_VECTORS = "sentence_embedding"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """One layer between the pooled vector and the sentence vector."""
+
+    kind: LayerKind
+    folder: Path
+
+    def width(self, before: int) -> int:
+        """The length of the vectors that it gives for vectors of length BEFORE."""
+        return before if self.kind != "dense" else read_dense(self.folder).out_features
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modules:
+    """What computes the sentence vectors of a folder."""
+
+    source: Path  # the folder of the transformer or of the static token vectors
+    is_static: bool = False
+    pooling: str | None = None  # absent where no module pools
+    includes_prompt: bool = True  # whether the tokens of a prompt are pooled too
+    word_weights: Path | None = None
+    layers: tuple[Layer, ...] = ()
+
+
+def read_modules(folder: Path, *, role: str | None = None) -> Modules:
+    """The modules of FOLDER, of a router those of ROLE or its default; a folder without modules.json is a transformer."""
+    listed = read_model_file(folder / MODULES, tuple[Module, ...])
+    if listed is None:
+        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
+        return _modules(folder, steps)
+    steps = [(module.type.rsplit(".", 1)[-1], folder / module.path) for module in listed]
+    if steps and steps[0][0] in {"Router", "Asym"}:
+        steps = [*_routed(steps[0][1], role), *steps[1:]]
+    elif role is not None:
+        raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
+    return _modules(folder, steps)
+
+
+def pooling_parts(pooling: str) -> tuple[str, ...]:
+    """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one is a UsageError."""
+    return tuple(known_pooling(part) for part in pooling.split(BETWEEN))
+
+
+def read_dense(folder: Path) -> DenseFile:
+    """The config.json of a Dense layer."""
+    return _required(folder / "config.json", DenseFile)
+
+
+def read_layer_norm(folder: Path) -> LayerNormFile:
+    """The config.json of a LayerNorm layer."""
+    return _required(folder / "config.json", LayerNormFile)
+
+
+def _required(path: Path, kind: type[T]) -> T:
+    found = read_model_file(path, kind)
+    if found is None:
+        raise MissingError(f"{str(path)!r} is missing", hint=RESTORE_HINT)
+    return found
+
+
+def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
+    """The modules of one route of a router, whose file is config.json before version 5."""
+    file = read_model_file(folder / "router_config.json", RouterFile) or _required(folder / "config.json", RouterFile)
+    route = role or file.default_route or next(iter(file.structure), "")
+    if route not in file.structure:
+        raise unknown("role", route, list(file.structure))
+    return [(file.types[name].rsplit(".", 1)[-1], folder / name) for name in file.structure[route]]
+
+
+def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
+    if not steps or steps[0][0] not in {"Transformer", "StaticEmbedding"}:
+        raise _uncomputed(folder, steps[0][0] if steps else "none")
+    source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
+    pooling, includes_prompt, weights, layers = None, True, None, list[Layer]()
+    for name, path in steps[1:]:
+        if name in _LAYERS and _reads_vectors(name, path):
+            layers.append(Layer(kind=_LAYERS[name], folder=path))
+        elif name == "Pooling" and pooling is None and not is_static and not layers:
+            file = _required(path / "config.json", PoolingFile)
+            pooling, includes_prompt = _pooling(path / "config.json", file), file.include_prompt
+        elif name == "WordWeights" and pooling is None and not is_static:
+            weights = path
+        elif name not in _IDENTITIES:
+            raise _uncomputed(folder, f"{name} of tokens" if name in _LAYERS else name)
+    if weights is not None and pooling == "mean" and _leaves_out_cls(weights):
+        pooling, weights = "mean-without-cls", None
+    if weights is not None and pooling not in {"mean", "mean-sqrt-length"}:
+        raise _uncomputed(folder, f"WordWeights before {pooling}")
+    return Modules(
+        source=source, is_static=is_static, pooling=pooling, includes_prompt=includes_prompt, word_weights=weights, layers=tuple(layers)
+    )
+
+
+def _reads_vectors(name: str, folder: Path) -> bool:
+    """Whether a layer reads sentence vectors, and not the vectors of tokens."""
+    if name == "LayerNorm":
+        return True
+    return (read_model_file(folder / "config.json", NormalizeFile) or NormalizeFile()).module_input_name == _VECTORS
+
+
+def _pooling(path: Path, file: PoolingFile) -> str:
+    modes = file.modes or ["mean"]
+    if odd := [mode for mode in modes if mode not in POOLING_NAMES]:
+        raise MissingError(f"{path}: pooling {odd[0]!r} is not known", hint=f"embedlab knows {', '.join(POOLING_NAMES)}")
+    return BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
+
+
+def _leaves_out_cls(folder: Path) -> bool:
+    """Whether the one weight that is stated is 0: embedlab's own way of writing a mean without [CLS]."""
+    file = _required(folder / "config.json", WordWeightsFile)
+    return list(file.word_weights.values()) == [0] and file.unknown_word_weight == 1
+
+
+def _uncomputed(folder: Path, name: str) -> MissingError:
+    return MissingError(
+        f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
+        hint="?backend=sentence-transformers computes it (extra st)",
+    )

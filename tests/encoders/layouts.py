@@ -1,0 +1,224 @@
+"""Model folders in the layouts that sentence-transformers writes, with small random weights: each by its own name."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
+from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling, StaticEmbedding, WordWeights
+from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
+
+from embedlab.data import sample
+from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.random_encoder import build_tokenizer
+
+WIDTH = 32
+SENTENCES = (
+    "a man plays a guitar",
+    "two dogs run",
+    "a",
+    "the woman in the red coat is cutting a very large onion in the kitchen with a knife",
+    "dogs",
+)
+
+DECODERS: dict[str, dict[str, Any]] = {
+    "qwen3": {"head_dim": 16, "num_key_value_heads": 1},
+    "gemma3_text": {"head_dim": 16, "num_key_value_heads": 1, "use_bidirectional_attention": True, "query_pre_attn_scalar": 16},
+    "mistral": {"num_key_value_heads": 1},
+    "llama": {"num_key_value_heads": 2},
+}
+
+
+def tokenizer(*, padding_side: str = "right") -> PreTrainedTokenizerFast:
+    """The tokenizer of all layouts."""
+    made = build_tokenizer(sample.vocabulary())
+    made.padding_side = padding_side
+    return made
+
+
+def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
+    """A random backbone of ARCHITECTURE with its tokenizer, in transformers' layout."""
+    words = tokenizer(padding_side=more.pop("padding_side", "right"))
+    common = {"vocab_size": len(words), "pad_token_id": words.pad_token_id}
+    torch.manual_seed(3)
+    with silence_transformers():
+        if architecture == "t5":
+            config = T5Config(**common, d_model=WIDTH, d_kv=16, d_ff=64, num_layers=2, num_heads=2, **more)
+            model: Any = T5EncoderModel(config)
+        else:
+            config = AutoConfig.for_model(
+                architecture,
+                **common,
+                hidden_size=WIDTH,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                intermediate_size=64,
+                max_position_embeddings=more.pop("positions", 130),
+                **{
+                    "bos_token_id": words.cls_token_id,
+                    "eos_token_id": words.sep_token_id,
+                    "cls_token_id": words.cls_token_id,
+                    "sep_token_id": words.sep_token_id,
+                },
+                **more,
+            )
+            model = AutoModel.from_config(config)
+        for parameter in model.parameters():  # wide enough that pooling and layers matter
+            if parameter.ndim > 1:
+                torch.nn.init.normal_(parameter, std=0.2)
+        model.save_pretrained(folder)
+    words.save_pretrained(folder)
+
+
+def transformer(folder: Path, architecture: str = "bert", **more: Any) -> Transformer:
+    """A Transformer module over a random backbone."""
+    source = folder.parent / f"{folder.name}-backbone"
+    write_backbone(source, architecture, **more)
+    with silence_transformers():
+        return Transformer(str(source))
+
+
+def layer_norm() -> LayerNorm:
+    """A LayerNorm whose weights are not the identity."""
+    made = LayerNorm(WIDTH)
+    torch.nn.init.normal_(made.norm.weight)
+    torch.nn.init.normal_(made.norm.bias)
+    return made
+
+
+def save(folder: Path, *modules: Any, **options: Any) -> Path:
+    """Write a model of MODULES."""
+    with silence_transformers():
+        SentenceTransformer(modules=list(modules), device="cpu", **options).save_pretrained(str(folder))
+    return folder
+
+
+def pooled(mode: str | tuple[str, ...], architecture: str = "bert", **more: Any) -> Callable[[Path], Path]:
+    """A transformer with one Pooling module."""
+    return lambda folder: save(folder, transformer(folder, architecture, **more), Pooling(WIDTH, mode))
+
+
+def decoder(name: str, *, side: str) -> Callable[[Path], Path]:
+    """A decoder pooled by its last token, normalised."""
+    more = {**DECODERS[name], "padding_side": side}
+    return lambda folder: save(folder, transformer(folder, name, **more), Pooling(WIDTH, "lasttoken"), Normalize())
+
+
+def dense(folder: Path) -> Path:
+    """LaBSE's layout: [CLS], Dense with tanh, Normalize."""
+    return save(folder, transformer(folder), Pooling(WIDTH, "cls"), Dense(WIDTH, 24), Normalize())
+
+
+def t5_dense(folder: Path) -> Path:
+    """Sentence-T5's layout: mean, Dense without bias and activation, Normalize."""
+    head = Dense(WIDTH, 24, bias=False, activation_function=torch.nn.Identity())
+    return save(folder, transformer(folder, "t5"), Pooling(WIDTH, "mean"), head, Normalize())
+
+
+def gemma_dense(folder: Path) -> Path:
+    """EmbeddingGemma's layout: mean, two Dense layers without activation, Normalize, prompts."""
+    none = torch.nn.Identity()
+    first, second = Dense(WIDTH, 64, bias=False, activation_function=none), Dense(64, WIDTH, bias=False, activation_function=none)
+    prompts = {"query": "two dogs | a: ", "document": "the woman: ", "STS": "a man: "}
+    return save(
+        folder,
+        transformer(folder, "gemma3_text", **DECODERS["gemma3_text"]),
+        Pooling(WIDTH, "mean"),
+        first,
+        second,
+        Normalize(),
+        prompts=prompts,
+    )
+
+
+def residual_dense(folder: Path) -> Path:
+    """A Dense layer with an activation of another module, and a residual connection."""
+    return save(
+        folder, transformer(folder), Pooling(WIDTH, "mean"), Dense(WIDTH, 16, activation_function=torch.nn.GELU(), use_residual=True)
+    )
+
+
+def normed(folder: Path) -> Path:
+    """LayerNorm after pooling."""
+    return save(folder, transformer(folder), Pooling(WIDTH, "mean"), layer_norm())
+
+
+def word_weights(folder: Path) -> Path:
+    """Words weighted before their mean."""
+    words = tokenizer()
+    weights = WordWeights(
+        words.convert_ids_to_tokens(list(range(len(words)))), {"man": 0.3, "dogs": 2.5, "a": 0.05}, unknown_word_weight=0.7
+    )
+    return save(folder, transformer(folder), weights, Pooling(WIDTH, "mean"))
+
+
+def default_prompt(folder: Path) -> Path:
+    """A prompt before every text, left out of the mean (as INSTRUCTOR does)."""
+    pooling = Pooling(WIDTH, "mean", include_prompt=False)
+    return save(folder, transformer(folder), pooling, prompts={"query": "the woman in the kitchen: "}, default_prompt_name="query")
+
+
+def truncated(folder: Path) -> Path:
+    """Vectors cut to their first numbers (matryoshka), by the dot product."""
+    return save(folder, transformer(folder), Pooling(WIDTH, "mean"), truncate_dim=12, similarity_fn_name="dot")
+
+
+def static(folder: Path) -> Path:
+    """One vector a token, averaged."""
+    words = tokenizer()
+    return save(folder, StaticEmbedding(words, torch.randn(len(words), WIDTH)), Normalize())
+
+
+def routed(folder: Path) -> Path:
+    """A router: queries by static vectors, documents by a transformer."""
+    words = tokenizer()
+    document = [transformer(folder), Pooling(WIDTH, "mean")]
+    return save(
+        folder, Router.for_query_document(query_modules=[StaticEmbedding(words, torch.randn(len(words), WIDTH))], document_modules=document)
+    )
+
+
+def old_files(folder: Path) -> Path:
+    """The files of version 2: module types of that time, one switch a pooling mode, the transformer in a folder of its own."""
+    made = save(folder, transformer(folder), Pooling(WIDTH, "max"))
+    modules = [
+        {"idx": 0, "name": "0", "path": "0_Transformer", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    ]
+    (made / "0_Transformer").mkdir()
+    for file in list(made.iterdir()):
+        if file.is_file() and file.name not in {"modules.json", "config_sentence_transformers.json", "README.md"}:
+            file.rename(made / "0_Transformer" / file.name)
+    (made / "modules.json").write_text(json.dumps(modules))
+    switches = {f"pooling_mode_{name}": name == "max_tokens" for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")}
+    (made / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": WIDTH, **switches}))
+    (made / "0_Transformer" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 20, "do_lower_case": False}))
+    return made
+
+
+LAYOUTS: dict[str, Callable[[Path], Path]] = {
+    "mean": pooled("mean"),
+    "several poolings": pooled(("cls", "max", "mean")),
+    "mean-sqrt-length": pooled("mean_sqrt_len_tokens"),
+    "weighted mean": pooled("weightedmean"),
+    "weighted mean of a decoder": pooled("weightedmean", "llama", **DECODERS["llama"]),
+    "ModernBERT": pooled("cls", "modernbert", global_attn_every_n_layers=2, local_attention=8),
+    "long ModernBERT": pooled("mean", "modernbert", positions=8192, global_attn_every_n_layers=2, local_attention=8),
+    "Qwen3, padded left": decoder("qwen3", side="left"),
+    "Mistral, padded right": decoder("mistral", side="right"),
+    "Llama, padded left": decoder("llama", side="left"),
+    "EmbeddingGemma": gemma_dense,
+    "LaBSE": dense,
+    "sentence-T5": t5_dense,
+    "residual Dense": residual_dense,
+    "LayerNorm": normed,
+    "word weights": word_weights,
+    "default prompt outside the mean": default_prompt,
+    "truncated": truncated,
+    "static": static,
+    "routed": routed,
+    "files of version 2": old_files,
+}
