@@ -27,18 +27,18 @@ def check_page(html: Path | None) -> None:
         check_page_path(html)
 
 
-def page_facts(data: str) -> dict[str, str]:
-    """The facts block of a page that this process writes; DATA says what its numbers were made from."""
+def page_facts(states: "Iterable[DatasetState]") -> dict[str, str]:
+    """The facts block of a page that this process writes, about numbers made from data in STATES."""
     program = Path(sys.argv[0]).name
     return {
         "command": shlex.join(["embedlab" if program == "__main__.py" else program, *sys.argv[1:]]),
         "versions": f"embedlab {__version__}, Python {platform.python_version()}",
-        "data": data,
+        "data": _data_fact(states),
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
 
 
-def data_fact(states: "Iterable[DatasetState]") -> str:
+def _data_fact(states: "Iterable[DatasetState]") -> str:
     """What was read: each part with its rows, the start of its hash, and whether it is all there."""
     return "; ".join(dict.fromkeys(_part(state) for state in states))
 

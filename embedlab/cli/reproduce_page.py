@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embedlab.cli.compare_page import View, comparison_section
-from embedlab.cli.page_facts import data_fact, page_facts
+from embedlab.cli.page_facts import page_facts
 from embedlab.cli.terminal import Terminal
 from embedlab.papers.order import ComparedNumber
+from embedlab.reports.comparison_page import ComparedPairs, comparison_section
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
@@ -17,14 +17,14 @@ def write_reproduction(path: Path, found: Sequence[Reproduction], terminal: Term
     """Write the page of all reproduced tables to PATH."""
     states = [state for one in found if one.scored is not None for state in one.scored.states]
     sections = [section for one in found for section in _sections(one)]
-    write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=page_facts(data_fact(states)))
+    write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=page_facts(states))
     terminal.note(f"the page is {path}")
 
 
 def _sections(one: Reproduction) -> Iterator[Section]:
     yield Section(title=one.deviations.title, table=replace(one.deviations, title=""))
     if one.comparison is not None and one.scored is not None:
-        section = comparison_section(View(comparison=one.comparison, scored=one.scored), [])
+        section = comparison_section(ComparedPairs(comparison=one.comparison, scored=one.scored), [])
         yield replace(section, title=one.answers[0].title, table=replace(one.answers[0], title=""))
         return
     plots = (tuple(_plots(one)), *(() for _ in one.answers[1:]))

@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
@@ -18,6 +18,7 @@ from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings
+from embedlab.workflows.session import successive
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -128,16 +129,9 @@ class Terminal:
         else:
             yield _plain_progress(label)
 
-    @contextmanager
-    def progresses(self) -> "Iterator[Callable[[str], ProgressDisplay]]":
+    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Yield a function that starts the progress display of a label; labels come one after the other."""
-        with ExitStack() as stack:
-
-            def start(label: str) -> ProgressDisplay:
-                stack.close()
-                return stack.enter_context(self.progress(label))
-
-            yield start
+        return successive(self.progress)
 
 
 def _json(tables: "Sequence[Table]") -> str:

@@ -9,6 +9,7 @@ from embedlab.choices import Aggregate
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
+from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table
 
@@ -18,7 +19,8 @@ def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[
     shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
     undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
-    rows = [row_of(one, shared) | {f"{line.model}.published": _printed(line, one) for line in printed} for one in comparison.slices]
+    published = {(line.model, one.key): _printed(line, one) for line in printed for one in comparison.slices}
+    rows = [row_of(one, shared) | {f"{row.model}.published": published[row.model, one.key] for row in printed} for one in comparison.slices]
     title = with_marks(f"Spearman x 100, {comparison.aggregate}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
@@ -31,6 +33,9 @@ def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[
             *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
         ],
         rows=rows,
+        frame=compared_frame(
+            comparison.slices, marks=scored.marks, by=comparison.by, setting=comparison.aggregate, shared=shared, published=published
+        ),
         notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
         signatures=_signatures(comparison, scored),
     )

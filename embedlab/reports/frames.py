@@ -1,6 +1,6 @@
-"""Results as tidy frames: one row a model, slice and metric."""
+"""Results as tidy frames: one row a model, slice and metric, or a model and pair. The rows of JSON and CSV are the same."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
 from statistics import fmean, stdev
 from typing import Any
@@ -8,104 +8,188 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
+from embedlab.choices import By
 from embedlab.core.names import has_own_units
-from embedlab.runs.evaluations import Evaluation
+from embedlab.data.shared_text import Overlap
+from embedlab.runs.evaluations import Evaluation, StoredScore
+
+Row = dict[str, Any]
+Schema = Mapping[str, pl.DataType]
 
 _NUMBER, _TEXT, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 
-COMPARED: Mapping[str, pl.DataType] = {
+COMPARED: Schema = {
     "task": _TEXT,
+    "by": _TEXT,  # "dataset", "source", "dice", or "average" over datasets
     "slice": _TEXT,
     "metric": _TEXT,
+    "setting": _TEXT,  # the aggregation of correlations
     "model": _TEXT,
-    "score": _NUMBER,  # as in tables: x 100 where it is a share
+    "score": _NUMBER,  # as tables show it: x 100 where it is a share
     "low": _NUMBER,  # 95% interval
     "high": _NUMBER,
     "sd": _NUMBER,  # over the seeds
     "seeds": _COUNT,
     "items": _COUNT,
+    "sentences": _COUNT,  # distinct ones; null where no items are behind the numbers
+    "design_effect": _NUMBER,  # the largest of the slice
+    "component_rows": _COUNT,  # of the group of connected rows that weighs most, and its share
+    "component_share": _NUMBER,
     "letters": _TEXT,
-    "difference": _NUMBER,  # from the first model; null for that model itself
+    "shared_pairs": _COUNT,  # pairs and sentences of the slice that are in the model's training data
+    "shared_sentences": _COUNT,
+    "published": _NUMBER,  # what a paper prints for a model of this name
+    "difference": _NUMBER,  # from the first model; null of that model itself
     "difference_low": _NUMBER,
     "difference_high": _NUMBER,
+    "difference_design_effect": _NUMBER,
+    "test": _TEXT,
     "p": _NUMBER,
     "p_corrected": _NUMBER,
+    "p_equivalent": _NUMBER,
     "significant": pl.Boolean(),
     "equivalent": pl.Boolean(),
     "marks": _TEXT,
 }
-EVALUATED: Mapping[str, pl.DataType] = {
+EVALUATED: Schema = {
     "task": _TEXT,
     "by": _TEXT,
     "slice": _TEXT,
     "metric": _TEXT,
-    "setting": _TEXT,
+    "setting": _TEXT,  # the aggregation of correlations, the classifier setting of accuracies
     "split": _TEXT,
     "model": _TEXT,
     "score": _NUMBER,  # the mean over the seeds
     "sd": _NUMBER,
     "seeds": _COUNT,
     "items": _COUNT,
+    "shared_pairs": _COUNT,
+    "shared_sentences": _COUNT,
+    "marks": _TEXT,
+}
+PAIRED: Schema = {
+    "dataset": _TEXT,
+    "source": _TEXT,
+    "pair": _COUNT,
+    "sentence1": _TEXT,
+    "sentence2": _TEXT,
+    "gold": _NUMBER,
+    "dice": _NUMBER,  # word overlap
+    "gap": _NUMBER,  # between the models' percentile ranks of the pair
+    "model": _TEXT,
+    "similarity": _NUMBER,
+    "error": _NUMBER,  # percentile rank of the similarity minus that of the gold score
+    "shared_pairs": _COUNT,  # 1 where the pair is in the model's training data
+    "shared_sentences": _COUNT,
     "marks": _TEXT,
 }
 
 
-def compared_frame(slices: Iterable[ComparedSlice], marks: Sequence[str]) -> pl.DataFrame:
-    """Return the scores and differences of compared models, with the columns COMPARED; undefined values are null."""
-    rows = [_compared(one, model, score, one.differences.get(model), marks) for one in slices for model, score in one.scores.items()]
-    return _frame(rows, COMPARED)
+def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
+    """A frame with the columns of SCHEMA; what a row lacks or what is undefined is null."""
+    return pl.DataFrame([{name: _or_null(row.get(name)) for name in schema} for row in rows], schema=dict(schema))
 
 
-def evaluated_frame(evaluations: Mapping[str, Sequence[Evaluation]]) -> pl.DataFrame:
-    """Return every number of the EVALUATIONS of each model's members, with the columns EVALUATED; undefined values are null."""
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+def compared_frame(
+    slices: Iterable[ComparedSlice],
+    *,
+    marks: Sequence[str],
+    by: By = "dataset",
+    setting: str | None = None,
+    shared: Mapping[str, Mapping[str, Overlap]] | None = None,
+    published: Mapping[tuple[str, str], float | None] | None = None,
+) -> pl.DataFrame:
+    """One row a model and slice, with the columns COMPARED. SHARED text is by model, then by slice; PUBLISHED scores by model and slice."""
+    shared, published = shared or {}, published or {}
+    found: list[Row] = []
+    for one in slices:
+        of_slice = _slice_fields(one, by, setting)
+        for model, score in one.scores.items():
+            own = of_slice | _score_fields(one, model, score) | _shared_fields(shared.get(model, {}).get(one.key))
+            own |= {"published": published.get((model, one.key)), "marks": ", ".join(marks)}
+            found.append(own | _difference_fields(one, one.differences.get(model)))
+    return tidy_frame(found, COMPARED)
+
+
+def evaluated_frame(
+    evaluations: Mapping[str, Sequence[Evaluation]], *, where: Callable[[StoredScore], bool] = lambda _: True
+) -> pl.DataFrame:
+    """One row a model and number of the EVALUATIONS of its members, with the columns EVALUATED; of the scores those that WHERE chooses."""
+    found: dict[tuple[str, ...], Row] = {}
     values: dict[tuple[str, ...], list[float]] = {}
     for model, own in evaluations.items():
         for evaluation in own:
             scale = 1.0 if has_own_units(evaluation.task) else 100.0
-            for score in evaluation.scores:
-                names = {"by": score.by, "slice": score.slice, "metric": score.metric, "setting": score.setting, "split": score.split or ""}
-                key = (evaluation.task, model, *names.values())
-                rows[key] = {"task": evaluation.task, "model": model, **names, "items": score.items, "marks": " ".join(evaluation.marks)}
+            for score in filter(where, evaluation.scores):
+                names = _names_of(evaluation, score) | {"model": model}
+                key = tuple(names.values())
+                shared = _shared_fields(evaluation.overlaps.get(score.slice))
+                found.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
                 values.setdefault(key, []).append(scale * score.value)
-    for key, row in rows.items():
-        found = values[key]
-        row |= {"score": fmean(found), "sd": stdev(found) if len(found) > 1 else None, "seeds": len(found)}
-    return _frame(list(rows.values()), EVALUATED)
+    for key, row in found.items():
+        row |= {"score": fmean(values[key]), "sd": _spread(values[key]), "seeds": len(values[key])}
+    return tidy_frame(found.values(), EVALUATED)
 
 
-def _compared(one: ComparedSlice, model: str, score: SliceScore, difference: Difference | None, marks: Sequence[str]) -> dict[str, Any]:
-    scale = 1.0 if has_own_units(one.task) else 100.0
-    row: dict[str, Any] = {
+def _slice_fields(one: ComparedSlice, by: By, setting: str | None) -> Row:
+    return {
         "task": one.task,
+        "by": "average" if one.average_of else by,
         "slice": one.key.removesuffix(f" {one.metric}"),
         "metric": one.metric,
-        "model": model,
-        "score": scale * score.value,
-        "low": scale * score.low,
-        "high": scale * score.high,
-        "sd": scale * score.sd,
-        "seeds": len(score.members),
+        "setting": setting,
         "items": one.pairs,
-        "letters": score.letters,
-        "marks": " ".join(marks),
+        "sentences": one.sentences or None,
+        "design_effect": one.design_effect,
+        "component_rows": one.component.rows if one.component else None,
+        "component_share": one.component.share if one.component else None,
     }
+
+
+def _score_fields(one: ComparedSlice, model: str, score: SliceScore) -> Row:
+    scale = 1.0 if has_own_units(one.task) else 100.0
+    numbers = {"score": score.value, "low": score.low, "high": score.high, "sd": score.sd}
+    scaled = {name: scale * value for name, value in numbers.items()}
+    return {"model": model, **scaled, "seeds": len(score.members), "letters": score.letters}
+
+
+def _difference_fields(one: ComparedSlice, difference: Difference | None) -> Row:
     if difference is None:
-        return row
-    return row | {
+        return {}
+    scale = 1.0 if has_own_units(one.task) else 100.0
+    return {
         "difference": scale * difference.delta,
         "difference_low": scale * difference.low,
         "difference_high": scale * difference.high,
+        "difference_design_effect": difference.uncertainty.design_effect,
+        "test": difference.test,
         "p": difference.p,
         "p_corrected": difference.p_holm,
+        "p_equivalent": difference.p_equivalent,
         "significant": difference.significant,
         "equivalent": difference.equivalent,
     }
 
 
-def _frame(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    plain = [{name: _or_null(row.get(name)) for name in schema} for row in rows]
-    return pl.DataFrame(plain, schema=dict(schema))
+def _names_of(evaluation: Evaluation, score: StoredScore) -> Row:
+    """Which number it is."""
+    return {
+        "task": evaluation.task,
+        "by": score.by,
+        "slice": score.slice,
+        "metric": score.metric,
+        "setting": score.setting,
+        "split": score.split or "",
+    }
+
+
+def _shared_fields(shared: Overlap | None) -> Row:
+    return {"shared_pairs": shared.shared_pairs, "shared_sentences": shared.shared_sentences} if shared else {}
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """Standard deviation (n − 1); None for a single value, or where one is undefined."""
+    return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else None
 
 
 def _or_null(value: Any) -> Any:

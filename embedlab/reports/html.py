@@ -42,11 +42,11 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{_escaped(title)}</title>",
+        f"<title>{escaped(title)}</title>",
         f"<style>\n{style}</style>",
         "</head>",
         "<body>",
-        f"<header>\n<h1>{_escaped(title)}</h1>",
+        f"<header>\n<h1>{escaped(title)}</h1>",
         *_facts(facts),
         "</header>",
         *(_contents(sections) if len(sections) >= CONTENTS_FROM else ()),
@@ -75,32 +75,32 @@ def check_page_path(path: Path) -> None:
         raise UsageError(f"--html is {str(path)!r}, which is not a page of embedlab", hint="choose another name, or remove that file")
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return TEXT for a page: no mark-up, and no character that a page or a browser cannot hold."""
     return html.escape(visible(text))
 
 
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     yield '<dl class="facts">'
-    yield from (f"<dt>{_escaped(name)}</dt><dd>{_escaped(value)}</dd>" for name, value in facts.items())
+    yield from (f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts.items())
     yield "</dl>"
 
 
 def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield '<nav aria-label="Contents"><ul>'
-    yield from (f'<li><a href="#section-{number}">{_escaped(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
+    yield from (f'<li><a href="#section-{number}">{escaped(section.title)}</a></li>' for number, section in enumerate(sections, start=1))
     yield "</ul></nav>"
 
 
 def _section(section: Section, number: int) -> Iterator[str]:
     yield f'<section id="section-{number}">'
-    yield f"<h2>{_escaped(section.title)}</h2>"
-    yield from (f"<p>{_escaped(paragraph)}</p>" for paragraph in section.text)
+    yield f"<h2>{escaped(section.title)}</h2>"
+    yield from (f"<p>{escaped(paragraph)}</p>" for paragraph in section.text)
     if section.table is not None:
         yield from _table(section.table)
     if section.plots:
         yield '<div class="plots">'
-        yield from (f"<figure>\n<figcaption>{_escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>" for plot in section.plots)
+        yield from (f"<figure>\n<figcaption>{escaped(plot.title)}</figcaption>\n{draw_svg(plot)}\n</figure>" for plot in section.plots)
         yield "</div>"
     yield "</section>"
 
@@ -110,23 +110,23 @@ def _table(table: Table) -> Iterator[str]:
     if table.columns:
         sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
         header, *body = table.texts()
-        yield f'<div class="table" role="region" tabindex="0" aria-label="{_escaped(table.title or "table")}"><table>'
-        yield f"<caption>{_escaped(table.title)}</caption>" if table.title else ""
+        yield f'<div class="table" role="region" tabindex="0" aria-label="{escaped(table.title or "table")}"><table>'
+        yield f"<caption>{escaped(table.title)}</caption>" if table.title else ""
         yield "<thead>" + _row(header, sides, 'th scope="col"') + "</thead>"
         yield "<tbody>"
         yield from (_row(texts, sides, "td") for texts in body)
         yield "</tbody></table></div>"
     if table.notes:
         yield '<ul class="notes">'
-        yield from (f"<li>{_escaped(note)}</li>" for note in table.notes)
+        yield from (f"<li>{escaped(note)}</li>" for note in table.notes)
         yield "</ul>"
     if table.signatures:
         yield '<ul class="notes signatures">'
-        yield from (f"<li>{_escaped(line)}</li>" for line in table.signature_lines)
+        yield from (f"<li>{escaped(line)}</li>" for line in table.signature_lines)
         yield "</ul>"
 
 
 def _row(texts: Sequence[str], sides: Sequence[str], tag: str) -> str:
     name = tag.partition(" ")[0]
-    cells = (f"<{tag}{side}>{_escaped(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
+    cells = (f"<{tag}{side}>{escaped(text)}</{name}>" for text, side in zip(texts, sides, strict=True))
     return f"<tr>{''.join(cells)}</tr>"

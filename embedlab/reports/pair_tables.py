@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from math import isnan, nan
 from statistics import fmean, stdev
 
+import polars as pl
+
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import title_of
-from embedlab.reports.comparison_cells import pair_footnotes, shared_fields
+from embedlab.reports.comparison_cells import pair_footnotes
+from embedlab.reports.frames import evaluated_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
@@ -20,7 +23,7 @@ PairEvaluations = dict[str, Evaluation]  # by member
 
 
 def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
-    """Return one row a model and aggregation, one column a dataset and average."""
+    """One row a model and aggregation, one column a dataset and average."""
     keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
     rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
     columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
@@ -29,6 +32,7 @@ def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates:
         title=_title(scored, metric),
         columns=columns,
         rows=rows,
+        frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
         notes=_notes(scored, "dataset", aggregates),
         signatures=_signatures(scored, "dataset", aggregates, metric),
     )
@@ -49,14 +53,11 @@ def _dataset_row(
         values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
         shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
         row[key] = _cell(values, shared)
-        if len(model.members) > 1:  # for machines, next to each mean
-            row[f"{key}.sd"] = _sd(values)
-        row |= shared_fields(key, shared)
     return row
 
 
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
-    """Return one row a source or Dice fifth, one column a model."""
+    """One row a source or Dice fifth, one column a model."""
     rows: list[dict[str, Value | TableCell]] = []
     notes = list(_notes(scored, by, ("all",)))
     overlaps = {model.name: scored.model_overlaps(model, by) for model in scored.models}
@@ -65,24 +66,37 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         for model in scored.models:
             shared = overlaps[model.name].get(part.key)
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
-            row |= shared_fields(model.name, shared)
         rows.append(row)
         notes += part.notes
     columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
     columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
     signatures = _signatures(scored, by, ("all",), metric)
-    return Table(title=_title(scored, metric), columns=columns, rows=rows, notes=notes, signatures=signatures)
+    return Table(
+        title=_title(scored, metric),
+        columns=columns,
+        rows=rows,
+        frame=_frame(scored, evaluations, (by,), ("all",), metric),
+        notes=notes,
+        signatures=signatures,
+    )
+
+
+def _frame(
+    scored: ScoredPairs, evaluations: PairEvaluations, by: Sequence[str], aggregates: Sequence[Aggregate], metric: Correlation
+) -> pl.DataFrame:
+    """The numbers of the table, one a row."""
+    own = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
+    return evaluated_frame(own, where=lambda score: score.by in by and score.metric == metric and score.setting in aggregates)
 
 
 def _slices(evaluations: PairEvaluations, by: str) -> list[str]:
-
     return list(dict.fromkeys(score.slice for evaluation in evaluations.values() for score in evaluation.scores if score.by == by))
 
 
 def _values(
     evaluations: PairEvaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
 ) -> list[float]:
-    """Return the score x 100 of each member; BY distinguishes a dataset from its only source, which has the same name."""
+    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
     return [
         100 * score.value
         for member in model.members
@@ -92,14 +106,14 @@ def _values(
 
 
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:
-    """Return mean ± standard deviation over the members, with the mark of shared text; absent if undefined for a member."""
+    """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
     mean, sd = fmean(values), _sd(values)
     spread = f" ± {sd:.2f}" if sd == sd else ""
     return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
 
 
 def _sd(values: Sequence[float]) -> float:
-    """Return the standard deviation (n − 1); nan for a single value, or where one is nan."""
+    """Standard deviation (n − 1); nan for a single value, or where one is nan."""
     return stdev(values) if len(values) > 1 and not any(map(isnan, values)) else nan
 
 
@@ -108,6 +122,6 @@ def _title(scored: ScoredPairs, metric: Correlation) -> str:
 
 
 def _notes(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> tuple[str, ...]:
-    """Return the notes on the numbers, and the reasons for absent ones."""
+    """What must be said beside the numbers, and where one is absent."""
     undefined = undefined_notes(scored, by, aggregates)
     return (*data_notes(scored), *undefined, *pair_footnotes(scored, by), *usage_notes(scored.models, scored.facts))

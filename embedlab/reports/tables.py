@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from embedlab.core.printable import one_line, visible, without_formula
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import RenderableType
 
 Value = str | float | int | bool | None
@@ -43,14 +44,16 @@ class Column:
 class Table:
     """Rows under columns, with a title above and notes below.
 
-    A row may lack a column, and may have keys without a column: those are for JSON and CSV only. A table without columns is only
-    its title and notes.
+    A row may lack a column, and may have keys without a column: those are for JSON and CSV only. Where there is a tidy FRAME, JSON and
+    CSV hold its rows instead: one row a model and number, while people compare models in columns. A table without columns is only its
+    title and notes.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Value | TableCell]]
     title: str = ""
     notes: Sequence[str] = ()
+    frame: "pl.DataFrame | None" = field(default=None, compare=False)
     signatures: Mapping[str, str] = field(default_factory=dict)  # of each model's numbers; always in JSON and on pages
     is_signed: bool = False  # people see them too, below the notes
 
@@ -61,10 +64,10 @@ class Table:
 
     def data(self) -> dict[str, Any]:
         """Return the table as plain values at full precision; nan and infinity are None."""
-        keys = self._keys()
+        keys, rows = self._keys(), self.rows if self.frame is None else self.frame.to_dicts()
         return {
             "title": self.title,
-            "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in self.rows],
+            "rows": [{key: _finite(_raw(row.get(key))) for key in keys} for row in rows],
             "notes": list(self.notes),
             **({"signatures": dict(self.signatures)} if self.signatures else {}),
         }
@@ -175,6 +178,9 @@ class Table:
         return [*(one_line(note) for note in self.notes), *(self.signature_lines if self.is_signed else [])]
 
     def _keys(self) -> list[str]:
+        """The keys of JSON and CSV."""
+        if self.frame is not None:
+            return self.frame.columns
         return list(dict.fromkeys([column.key for column in self.columns] + [key for row in self.rows for key in row]))
 
 

@@ -6,6 +6,7 @@ from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
+from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import sample_note, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell
 
@@ -34,6 +35,7 @@ def task_comparison_table(found: TaskComparison) -> Table:
         title=with_marks("x 100", found.marks),
         columns=columns,
         rows=rows,
+        frame=compared_frame(found.slices, marks=found.marks, shared=found.shared),
         notes=list(dict.fromkeys([*sample_note(found.marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),
         signatures=found.signatures,
     )

@@ -16,6 +16,7 @@ from embedlab.runs.signature import Signature
 
 _HINT = "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder evaluations"
 _BESIDE = (".sd", ".seeds", ".shared_pairs", ".shared_sentences")  # what a row holds beside each of its scores
+_OF_ONE_NUMBER = {"task", "by", "slice", "metric", "model", "score"}  # what a row has that holds one number of one model
 _AGAIN = "evaluate again with this embedlab"
 
 
@@ -118,7 +119,28 @@ def _is_number(value: Any) -> bool:
 
 
 def _row_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
-    """The numbers of MODEL in a row of a table by dataset or of a paper with a row a model, or of one with a column a model."""
+    """The number of MODEL in a row of one number, or its numbers in a table of before or of a paper."""
+    if row.keys() >= _OF_ONE_NUMBER:
+        if row["model"] == model:
+            yield _number_key(row, signature), row["score"]
+        return
+    yield from _wide_scores(row, model, signature)
+
+
+def _number_key(row: Mapping[str, Any], signature: Signature) -> ScoreKey:
+    return ScoreKey(
+        task=str(row["task"]),
+        by="dataset" if row["by"] == "average" else str(row["by"]),
+        slice=without_folder(str(row["slice"]), signature),
+        metric=str(row["metric"]),
+        setting=str(row.get("setting") or ""),
+        split=str(row.get("split") or ""),
+        typed=str(row["slice"]),
+    )
+
+
+def _wide_scores(row: Mapping[str, Any], model: str, signature: Signature) -> Iterator[tuple[ScoreKey, Any]]:
+    """The numbers of MODEL in a row of a table of before, with columns of datasets or of models, or of a paper."""
     metric, by = ",".join(signature.metric), ",".join(signature.by)
     if "aggregate" in row:
         if row.get("model") == model:

@@ -1,1 +1,1 @@
-"""What a user asks for, from its arguments to a result, without a terminal."""
+"""What a user can do, each from its options to a result, without a terminal."""

@@ -1,204 +1,121 @@
-"""Models compared on tasks of any kind: what they answered, or their similarities, as evidence of one table."""
+"""Models compared: on pairs by any kind of slice, or on several tasks in one table."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from math import isnan
+from dataclasses import dataclass, replace
 
-from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import STS_AVERAGES, Evidence, member_columns, pair_evidence
-from embedlab.analysis.scores import ModelColumns
-from embedlab.analysis.uncertainty import METHOD
-from embedlab.choices import SettingName, Test
-from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.progress import ProgressCallback, StartProgress
-from embedlab.core.settings import Settings
-from embedlab.data.shared_text import Overlap
-from embedlab.encoders.stored_scores import ScorePlace
-from embedlab.evaluation.member import model_facts
-from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes, shared_text
-from embedlab.evaluation.scored_pairs import model_columns, signature_of
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.evaluation.task_comparison import Facts, TaskComparison
-from embedlab.models.catalog import Model, ModelSpec
-from embedlab.reports.notes import data_notes, facts_of, partial_notes, training_facts
-from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.signature import UNKNOWN, Signature, merged
-from embedlab.tasks.task import task
-from embedlab.workflows.models import resolve_model
-from embedlab.workflows.scoring import score
+from embedlab.analysis.comparison import compare_models
+from embedlab.choices import Aggregate, By, SettingName, Test
+from embedlab.core.errors import UsageError
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.papers.printed import PublishedRow, published_row
+from embedlab.reports.comparison_page import ComparedPairs
+from embedlab.reports.comparison_table import comparison_table
+from embedlab.reports.frames import COMPARED
+from embedlab.reports.task_comparison import task_comparison_table
+from embedlab.workflows.compare_tasks import compare_tasks
+from embedlab.workflows.models import refuse_twice
+from embedlab.workflows.report import Report
+from embedlab.workflows.scoring import chosen_datasets, score
 from embedlab.workflows.session import Session
-from embedlab.workflows.suites import Known, Work, encode_for_all
 
 
-@dataclass(kw_only=True)
-class _Found:
-    """What the tasks gave, gathered one after the other."""
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """What is compared, and how."""
 
-    evidence: list[Evidence] = field(default_factory=list)
-    shared: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by row
-    counts: dict[str, dict[str, Overlap]] = field(default_factory=dict)  # by model, then by dataset
-    facts: dict[str, Facts] = field(default_factory=dict)  # by member, of those that could do a task
-    marks: set[str] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-    signatures: dict[str, list[Signature]] = field(default_factory=dict)  # by model, one a member and task
-    is_whole: bool = True
+    models: Sequence[str]
+    suites: Sequence[str] = ()
+    tasks: Sequence[str] = ()
+    by: By = "dataset"
+    aggregate: Aggregate = "all"
+    test: Test = "dyadic"
+    equivalent: float | None = None  # a margin in points
+    setting: SettingName = "literature"
+    published: bool = False  # also what papers print for models of these names
+    has_page: bool = False  # whether a page is written, which other tasks than sts do not have
 
-
-def compare_tasks(
-    names: Sequence[str], selected: Sequence[SelectedTask], session: Session, *, test: Test, margin: float | None, setting: SettingName
-) -> TaskComparison:
-    """The models on all selected tasks; what is missing is reported, and where that is all there is no slice."""
-    if test in {"williams", "steiger"}:
-        raise UsageError(f"--test {test} is for the task sts alone", hint="remove it, or use --test mcnemar for accuracies")
-    models = [resolve_model(name, session) for name in names]
-    columns = [model_columns(model) for model in models]
-    known = encode_for_all(models, Work(selected=selected, setting=setting, skips_unfit=True), session)
-    found = _Found(is_whole=known.is_whole)
-    for one in selected:
-        if one in known.ready.missing:
-            continue
-        try:
-            if one.scores_pairs:
-                _add_pairs(found, names, columns, one, session)
-            else:
-                _add_answers(found, models, columns, one, known, setting, session)
-        except MissingError as error:
-            session.report(error)
-            found.is_whole = False
-    slices = compare_evidence(found.evidence, columns, names[0], test=test, margin=margin) if found.evidence else []
-    return TaskComparison(
-        slices=slices,
-        models=columns,
-        test=test,
-        margin=margin,
-        shared=found.shared,
-        counts=found.counts,
-        facts=found.facts,
-        marks=tuple(sorted(found.marks)),
-        notes=tuple(found.notes),
-        signatures=_signatures(found, slices, test, margin) if slices else {},
-        is_whole=found.is_whole,
-    )
+    @property
+    def margin(self) -> float | None:
+        """The margin of equivalence in units of the scores."""
+        return None if self.equivalent is None else self.equivalent / 100
 
 
-def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
-    scored, _ = score(names, session, datasets=one.names or None, is_reported=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparisonReport(Report):
+    """The report of a comparison, and, where pairs were compared, what a page is made of."""
+
+    pairs: ComparedPairs | None = None
+    printed: tuple[PublishedRow, ...] = ()
+    datasets: tuple[str, ...] = ()  # none: all
+
+
+def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
+    """Compare the models with the first of them; options that contradict each other are refused before any work."""
+    refuse_twice(options.models)
+    _check_margin(options)
+    data = session.settings.data
+    found = [one for suite in options.suites or (None,) for one in select_tasks(suite, options.tasks, data)]
+    selected = list(dict.fromkeys(found))
+    if len(selected) == 1 and selected[0].scores_pairs:
+        return _compare_on_pairs(selected[0], options, session)
+    _refuse_options_of_pairs(options)
+    compared = compare_tasks(options.models, selected, session, test=options.test, margin=options.margin, setting=options.setting)
+    return ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
+
+
+def compare_pairs(datasets: Sequence[str], options: CompareOptions, session: Session) -> tuple[ComparedPairs, bool]:
+    """The models compared on the pairs of DATASETS (none: all), and whether no dataset was missing."""
+    datasets_by = chosen_datasets(list(datasets), options.by)
+    scored, is_whole = score(options.models, session, datasets=datasets_by, fifths=options.by == "dice")
+    return compare_scored(scored, options, session), is_whole
+
+
+def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Session) -> ComparedPairs:
+    """The models of SCORED pairs compared."""
+    assert options.test != "mcnemar"
     with session.progress("comparing") as tick:
-        found.evidence += pair_evidence(scored.table, columns, progress=tick)
-    for model in scored.models:
-        own = scored.model_overlaps(model, "dataset")
-        rows = scored.table.height
-        signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=rows)
-        found.signatures.setdefault(model.name, []).append(signature)
-        found.shared.setdefault(model.name, {}).update(own)
-        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in STS_AVERAGES})
-    found.marks |= set(scored.marks)
-    found.facts |= scored.facts
-    found.notes += [*data_notes(scored), "sts: aggregated by 'all'"]
-
-
-def _add_answers(
-    found: _Found,
-    models: Sequence[Model],
-    columns: Sequence[ModelColumns],
-    one: SelectedTask,
-    known: Known,
-    setting: SettingName,
-    session: Session,
-) -> None:
-    texts = known.texts.get(one)
-    found.notes += partial_notes(texts.states if texts is not None else ())
-    members = member_columns(columns)
-    answers: dict[int, MemberOutcomes] = {}
-    for model in models:
-        answered = _answered(model, one, known, setting, session)
-        for name, own in answered.items():
-            answers[members.index(name)] = own
-            found.shared.setdefault(model.name, {}).update(shared_text(one, own))
-            found.counts.setdefault(model.name, {}).update(own.overlaps)
-            found.marks |= set(own.marks)
-            found.notes += [f"{model.name}: {note}" for note in own.notes]
-        for spec in model.members:
-            if spec.name in answered and spec.name not in found.facts:
-                found.facts[spec.name] = _stored_facts(spec, session.settings)
-            if spec.name in answered:
-                signature = _signature(spec, one, answered[spec.name], found.facts[spec.name], setting, session.settings)
-                found.signatures.setdefault(model.name, []).append(signature)
-    if answers and task(one.task).trains_classifiers:
-        found.notes.append(f"{one.task}: classifiers in the setting {setting!r}")
-    found.evidence += evidence(one, answers, len(members))
-
-
-def _answered(model: Model, one: SelectedTask, known: Known, setting: SettingName, session: Session) -> dict[str, MemberOutcomes]:
-    """A model's members' answers; none where the task does not apply to it, which is told."""
-    found = {}
-    for spec in model.members:
-        try:
-            known.refuse_unfit(model, one)
-            with session.progresses() as progress:
-                start_progress = partial(_named_progress, progress, spec.name)
-                found[spec.name] = member_outcomes(one, spec, session.settings, known.texts.get(one), start_progress, setting)
-        except UsageError as error:
-            session.note(f"{model.name}: {one.task} does not apply: {error.message}")
-            return {}
-    return found
-
-
-def _stored_facts(spec: ModelSpec, settings: Settings) -> Facts:
-    """How a member was used, as any evaluation kept under its fingerprint says; its precision alone where none could be kept."""
-    place = ScorePlace.of(spec, settings)
-    for path in sorted(place.evaluations.rglob("*.json")):
-        with suppress(MissingError):
-            stored = Evaluation.load(path, where=lambda _: False)
-            if stored.fingerprint == place.fingerprint:
-                return {**facts_of(stored), **training_facts(spec)}
-    return {"precision": place.precision, **training_facts(spec)}
-
-
-def _signature(
-    spec: ModelSpec, one: SelectedTask, own: MemberOutcomes, facts: Facts, setting: SettingName, settings: Settings
-) -> Signature:
-    """What decides a member's answers to a task."""
-    place, tokens = ScorePlace.of(spec, settings), facts.get("max_tokens")
-    described = Evaluation(
-        task=one.evaluation_name(task(one.task).setting(setting)),
-        model=spec.name,
-        fingerprint=place.fingerprint,
-        precision=place.precision,
-        pooling=facts.get("pooling"),
-        max_tokens=int(tokens) if tokens else None,
-        truncated=0,
-        data=own.data,
-        marks=(),
-        scores=(),
-        **model_facts(spec),
-    )
-    settings_used = ((setting,) if task(one.task).trains_classifiers else ()) + tuple(score.setting for score in own.scores)
-    signature = replace(described.signature, setting=settings_used)
-    is_unknown = spec.kind != "dice" and "pooling" not in facts  # nothing could be stored
-    return replace(signature, pooling=UNKNOWN, max_tokens=UNKNOWN) if is_unknown else signature
-
-
-def _signatures(found: _Found, slices: Sequence[ComparedSlice], test: Test, margin: float | None) -> dict[str, str]:
-    """The signature of each model over all tasks that it has numbers of."""
-    signed = {}
-    for model in (model for model in slices[0].scores if model in found.signatures):
-        own = [one for one in slices if not isnan(one.scores[model].value)]
-        sizes = {(one.task, one.key.removesuffix(f" {one.metric}")): one.pairs for one in own if not one.average_of}
-        signature = replace(
-            merged(found.signatures[model]),
-            by=("dataset",),
-            interval=(METHOD,),
-            margin=(f"{100 * margin:g}",) if margin is not None else (),
-            metric=tuple(one.metric for one in own),
-            n=(str(sum(sizes.values())),),
-            test=tuple({difference.test for one in own for difference in one.differences.values()} or {test}),
+        comparison = compare_models(
+            scored.table,
+            scored.models,
+            by=options.by,
+            aggregate=options.aggregate,
+            test=options.test,
+            margin=options.margin,
+            progress=tick,
         )
-        signed[model] = str(signature)
-    return signed
+    return ComparedPairs(comparison=comparison, scored=scored)
 
 
-def _named_progress(progress: StartProgress, member: str, work: str) -> ProgressCallback:
-    return progress(f"{member}: {work}")
+def _compare_on_pairs(one: SelectedTask, options: CompareOptions, session: Session) -> ComparisonReport:
+    if options.test == "mcnemar":
+        raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
+    found, is_whole = compare_pairs(one.names, options, session)
+    rows = (published_row(model) for model in found.comparison.models) if options.published else ()
+    printed = [row for row in rows if row is not None]
+    table = comparison_table(found.comparison, found.scored, printed)
+    report = ComparisonReport.of([table], COMPARED, is_whole=is_whole)
+    return replace(report, pairs=found, printed=tuple(printed), datasets=one.names)
+
+
+def _check_margin(options: CompareOptions) -> None:
+    if options.equivalent is None:
+        return
+    if not 0 < options.equivalent < 100:
+        hint = "give points above 0 and below 100, for example 0.5"
+        raise UsageError(f"the margin of equivalence is {options.equivalent:g} points", hint=hint)
+    if len(options.models) == 1:
+        raise UsageError("a margin of equivalence needs two models", hint="name another model")
+
+
+def _refuse_options_of_pairs(options: CompareOptions) -> None:
+    """Refuse what only pairs have, where other tasks are compared."""
+    chosen = {
+        f"by {options.by!r}": options.by != "dataset",
+        f"aggregate {options.aggregate!r}": options.aggregate != "all",
+        "published": options.published,
+        "html": options.has_page,
+        f"test {options.test!r}": options.test in {"williams", "steiger"},
+    }
+    if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):
+        raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")

@@ -1,5 +1,6 @@
 """From typed model names to models that can work."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,18 @@ if TYPE_CHECKING:
 
 
 def resolve_model(name: str, session: Session) -> Model:
-    """What a typed name stands for, its notes told; a hub model is fetched where it is not at hand."""
+    """The model that a typed name means, with its notes reported; a hub model is fetched where it is not at hand."""
     found = resolve(name, session.settings.runs_folder)
     model = replace(found, members=tuple(pinned(spec, offline=session.settings.offline) for spec in found.members))
     for note in dict.fromkeys(spec.note for spec in model.members if spec.note):
         session.note(f"{name}: {note}")
     return model
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse a model that is named twice where models are compared with each other."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
 
 
 def one_member(model: Model) -> ModelSpec:
@@ -30,7 +37,7 @@ def one_member(model: Model) -> ModelSpec:
 
 
 def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
-    """The scorers of a model: several for a run with several seeds. CACHED keeps their vectors."""
+    """The scorers of a model: several for a run with several seeds. With CACHED their vectors are stored."""
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_scorer
 

@@ -1,60 +1,26 @@
 """The functions of `import embedlab`: each takes what its command takes, and gives a frozen result instead of printing it."""
 
-import html
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.comparison import compare_models as compare_columns
-from embedlab.analysis.expressions import compile_expression
-from embedlab.analysis.rank_errors import with_rank_errors
-from embedlab.choices import Aggregate, By, SettingName, Test
+from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressDisplay
-from embedlab.core.settings import Format, Settings, load_settings
+from embedlab.core.settings import Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
-from embedlab.evaluation.selection import SelectedTask, select_tasks
-from embedlab.models.catalog import Model
-from embedlab.reports.comparison_table import comparison_table
-from embedlab.reports.frames import compared_frame, evaluated_frame
-from embedlab.reports.notes import data_notes
-from embedlab.reports.pair_tables import dataset_table
-from embedlab.reports.suite_table import suite_table
-from embedlab.reports.tables import Table
-from embedlab.reports.task_comparison import task_comparison_table
-from embedlab.workflows.compare import compare_tasks
+from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
 from embedlab.workflows.models import load_members, resolve_model
-from embedlab.workflows.scoring import chosen_datasets, evaluate_members, score
-from embedlab.workflows.suites import Work, encode_for_all, evaluate_task
+from embedlab.workflows.pairs import PairsOptions, pairs_report
+from embedlab.workflows.report import Report
+from embedlab.workflows.session import successive
 
 Similarities = NDArray[np.float32]
-
-AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Result:
-    """Numbers of models: a tidy frame, and the tables that the command prints."""
-
-    frame: pl.DataFrame
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]  # what must be said beside the numbers, and what was said on the way
-
-    def table(self, format: Format = "table") -> str:
-        """The tables as text, Markdown, CSV or JSON."""
-        write = {"table": Table.to_plain, "markdown": Table.to_markdown, "csv": Table.to_csv, "json": Table.to_json}
-        if format not in write:
-            raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
-        return "\n".join(write[format](table) for table in self.tables)
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return f"{self.frame._repr_html_()}<ul>{notes}</ul>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,16 +82,9 @@ class NotebookSession:
 
             yield tick
 
-    @contextmanager
-    def progresses(self) -> Iterator[Callable[[str], ProgressDisplay]]:
+    def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Show one bar after the other."""
-        with ExitStack() as stack:
-
-            def start(label: str) -> ProgressDisplay:
-                stack.close()
-                return stack.enter_context(self.progress(label))
-
-            yield start
+        return successive(self.progress)
 
 
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
@@ -150,75 +109,75 @@ def evaluate(
     *,
     suite: str | None = None,
     tasks: Sequence[str] = (),
+    by: By = "dataset",
+    aggregate: Aggregate | None = None,
+    metric: Correlation = "spearman",
     setting: SettingName = "literature",
+    again: bool = False,
     progress: bool = False,
     **settings: Any,
-) -> Result:
-    """Evaluate MODELS on a SUITE (a task, or "all"; sts where nothing is named) or on the datasets and files called TASKS."""
-    session, names = _session(progress, settings), _names(models)
-    selected = select_tasks(suite, tasks, session.settings.data)
-    found = [resolve_model(name, session) for name in names]
-    work = Work(selected=selected, setting=setting)
-    known = encode_for_all(found, work, session)
-    parts = [_evaluated(one, found, work, known, session) for one in selected if one not in known.ready.missing]
-    frames, tables = [frame for frame, _ in parts], [table for _, table in parts if table is not None]
-    frame = pl.concat(frames) if frames else evaluated_frame({})
-    return Result(frame=frame, tables=tuple(tables), notes=_notes(tables, session))
+) -> Report:
+    """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored."""
+    options = EvaluateOptions(
+        models=_names(models), suite=suite, tasks=tasks, by=by, aggregate=aggregate, metric=metric, setting=setting, again=again
+    )
+    return _reported(lambda session: evaluation_report(options, session), progress, settings)
 
 
 def compare(
     models: Sequence[str],
     *,
-    suite: str | None = None,
+    suite: str | Sequence[str] | None = None,
     tasks: Sequence[str] = (),
     by: By = "dataset",
     aggregate: Aggregate = "all",
     test: Test = "dyadic",
     equivalent: float | None = None,
     setting: SettingName = "literature",
+    published: bool = False,
     progress: bool = False,
     **settings: Any,
-) -> Result:
+) -> Report:
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points."""
-    session, names = _session(progress, settings), _names(models)
-    selected = select_tasks(suite, tasks, session.settings.data)
-    margin = None if equivalent is None else equivalent / 100
-    if len(selected) > 1 or not selected[0].scores_pairs:
-        compared = compare_tasks(names, selected, session, test=test, margin=margin, setting=setting)
-        table = task_comparison_table(compared)
-        return Result(frame=compared_frame(compared.slices, compared.marks), tables=(table,), notes=_notes([table], session))
-    if test == "mcnemar":
-        raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
-    scored, _ = score(names, session, datasets=chosen_datasets(list(selected[0].names), by), fifths=by == "dice")
-    comparison = compare_columns(scored.table, scored.models, by=by, aggregate=aggregate, test=test, margin=margin)
-    table = comparison_table(comparison, scored, [])
-    return Result(frame=compared_frame(comparison.slices, scored.marks), tables=(table,), notes=_notes([table], session))
+    options = CompareOptions(
+        models=_names(models),
+        suites=[suite] if isinstance(suite, str) else suite or (),
+        tasks=tasks,
+        by=by,
+        aggregate=aggregate,
+        test=test,
+        equivalent=equivalent,
+        setting=setting,
+        published=published,
+    )
+    return _reported(lambda session: comparison_report(options, session), progress, settings)
 
 
 def pairs(
-    models: str | Sequence[str], *, where: str = "", datasets: Sequence[str] | None = None, progress: bool = False, **settings: Any
-) -> pl.DataFrame:
+    models: str | Sequence[str],
+    *,
+    where: str = "",
+    sort: str | None = None,
+    limit: int | None = None,
+    datasets: Sequence[str] | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> Report:
     """Single pairs with every model's similarity and rank error and the gap between models; WHERE is the filter of `embedlab pairs`."""
-    session, names = _session(progress, settings), _names(models)
-    scored, _ = score(names, session, datasets=datasets)
-    ranked = with_rank_errors(scored.table, scored.models)
-    shown = ["dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", *names, *(f"error({name})" for name in names), "gap"]
-    columns = list(dict.fromkeys(shown))  # the model "dice" is the column of that name
-    return ranked.filter(compile_expression(where, columns)).select(columns)
+    options = PairsOptions(models=_names(models), datasets=datasets, where=where, sort=sort, limit=limit)
+    return _reported(lambda session: pairs_report(options, session), progress, settings)
 
 
-def _evaluated(
-    one: SelectedTask, models: Sequence[Model], work: Work, known: Any, session: NotebookSession
-) -> tuple[pl.DataFrame, Table | None]:
-    """The numbers of one task, and its table; none where it applies to no model."""
-    if not one.scores_pairs:
-        found = evaluate_task(models, one, work, known, session)
-        return evaluated_frame(found), suite_table(one, found) if found else None
-    scored, _ = score([model.name for model in models], session, datasets=one.names or None, fifths=one.is_whole, is_reported=True)
-    evaluations = evaluate_members(scored)
-    by_model = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
-    table = replace(dataset_table(scored, evaluations, AGGREGATES, "spearman"), notes=data_notes(scored))
-    return evaluated_frame(by_model), table
+def _reported(work: Callable[[NotebookSession], Report], progress: bool, settings: dict[str, Any]) -> Report:
+    """The report of a workflow with what was said on the way; an error carries that too, for its traceback."""
+    session = _session(progress, settings)
+    try:
+        report = work(session)
+    except EmbedlabError as error:
+        for text in session.said:
+            error.add_note(text)
+        raise
+    return replace(report, notes=tuple(dict.fromkeys([*report.notes, *session.said])))
 
 
 def _session(progress: bool, settings: dict[str, Any]) -> NotebookSession:
@@ -230,10 +189,4 @@ def _names(models: str | Sequence[str]) -> list[str]:
     names = [models] if isinstance(models, str) else list(models)
     if not names:
         raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"model {twice!r} is named twice", hint="name each model once")
     return names
-
-
-def _notes(tables: Sequence[Table], session: NotebookSession) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*(note for table in tables for note in table.notes), *session.said]))

@@ -1,4 +1,4 @@
-"""Pairs scored by models, and what every member reached on them."""
+"""Pairs scored by models, and every member's evaluation on them."""
 
 from collections.abc import Sequence
 
@@ -41,9 +41,9 @@ def evaluate_members(scored: ScoredPairs) -> Evaluations:
 
 
 def keep(scored: ScoredPairs, evaluations: Evaluations, session: Session) -> None:
-    """Write every member's evaluation to where its scores are kept; a disk that refuses costs the file, not the answer."""
+    """Store every member's evaluation next to its scores; a disk that refuses costs the file, not the answer."""
     for member, evaluation in evaluations.items():
         try:
             evaluation.save(scored.places[member].evaluations)
         except MissingError as error:
-            session.warn(f"{member} is not kept: {error.message}")
+            session.warn(f"{member} is not stored: {error.message}")

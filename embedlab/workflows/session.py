@@ -1,7 +1,7 @@
 """One invocation of a workflow: its settings, and where notes, errors and progress go."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Protocol
 
 from embedlab.core.errors import EmbedlabError
@@ -10,7 +10,7 @@ from embedlab.core.settings import Settings
 
 
 class Session(Protocol):
-    """What every workflow is given beside its options; the command line, notebooks and tests each have their own."""
+    """What every workflow takes besides its options; the command line, notebooks and tests each have their own."""
 
     @property
     def settings(self) -> Settings:
@@ -29,4 +29,16 @@ class Session(Protocol):
         """Show the progress of one piece of work."""
 
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
-        """Show the progress of pieces of work that come one after the other: what is given makes the callback of a label."""
+        """Show the progress of pieces of work that follow each other: yields what makes the callback of a label."""
+
+
+@contextmanager
+def successive(show: Callable[[str], AbstractContextManager[ProgressDisplay]]) -> Iterator[Callable[[str], ProgressDisplay]]:
+    """Yield what makes the callback of a label by SHOW, and ends what showed the label before."""
+    with ExitStack() as stack:
+
+        def start(label: str) -> ProgressDisplay:
+            stack.close()
+            return stack.enter_context(show(label))
+
+        yield start

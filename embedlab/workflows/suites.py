@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import StartProgress
-from embedlab.evaluation.readiness import Readiness
+from embedlab.data.source import Source
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.member import evaluate_task, with_training
+from embedlab.evaluation.prefetch import encode_once, stored_evaluation
+from embedlab.evaluation.readiness import Readiness, check_all
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.models.catalog import Model
+from embedlab.models.catalog import Model, ModelSpec
 from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.task import Texts
+from embedlab.tasks.task import Texts, task
 from embedlab.workflows.models import check_device
 from embedlab.workflows.session import Session
 
@@ -26,7 +30,6 @@ class Work:
     setting: SettingName = "literature"
     again: bool = False  # also what was evaluated before
     skips_unfit: bool = False  # a model that cannot do a single task is left out instead of refused
-    is_signed: bool = False  # whether the tables show their signatures
 
     @property
     def is_one(self) -> bool:
@@ -34,15 +37,13 @@ class Work:
         return len(self.selected) == 1
 
     def stored_name(self, one: SelectedTask) -> str:
-        """Where the evaluation of ONE of them is kept in a member's folder."""
-        from embedlab.tasks.task import task
-
+        """The name of the stored evaluation of ONE of them in a member's folder."""
         return one.stored_name(task(one.task).setting(self.setting))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What stands before anything is computed: the texts of the tasks, and each member's evaluations of before."""
+    """What is known before anything is computed: the texts of the tasks, and each member's stored evaluations."""
 
     ready: Readiness
     stored: Mapping[tuple[str, SelectedTask], Evaluation]
@@ -69,10 +70,6 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
 
     What is missing is reported first; of a single task that is an error, as is a model that cannot do it.
     """
-    from embedlab.data.source import Source
-    from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.prefetch import encode_once, stored_evaluation
-
     ready, source = _ready(models, work, session), Source.from_settings(session.settings)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
@@ -85,26 +82,11 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Kno
         # Pairs are scored one by one: of sts alone, what it lacks is encoded when it is known.
         if any(not one.scores_pairs for one in todo):
             with session.progresses() as progress:
-                encode_once(spec, list(todo.values()), session.settings, _named(progress, title_of(spec.name)))
+                encode_once(spec, list(todo.values()), session.settings, labelled(progress, spec))
     return Known(ready=ready, stored=stored)
 
 
-def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
-    """What can be done; the error of a single task, or of the last that cannot, is raised."""
-    from embedlab.evaluation.readiness import check_all
-
-    check_device(session.settings)
-    ready = check_all([spec for model in models for spec in model.members], work.selected, work.setting, session.settings)
-    if work.is_one and ready.missing:
-        raise next(iter(ready.missing.values()))
-    if work.is_one and ready.unfit and not work.skips_unfit:
-        raise next(iter(ready.unfit.values()))
-    for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
-        session.report(error)
-    return ready
-
-
-def evaluate_task(models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
+def evaluate_on_task(models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> Evaluations:
     """The evaluations of each model on a task; none where no model can do it."""
     evaluations: Evaluations = {}
     for model in models:
@@ -117,10 +99,25 @@ def evaluate_task(models: Sequence[Model], one: SelectedTask, work: Work, known:
     return evaluations
 
 
-def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
-    from embedlab.encoders.stored_scores import ScorePlace
-    from embedlab.evaluation.member import evaluate_task, with_training
+def labelled(progress: StartProgress, spec: ModelSpec) -> StartProgress:
+    """The same callbacks under the name of a member."""
+    return lambda work: progress(f"{title_of(spec.name)}: {work}")
 
+
+def _ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
+    """What can be done; the error of a single task, or of the last that cannot, is raised."""
+    check_device(session.settings)
+    ready = check_all([spec for model in models for spec in model.members], work.selected, work.setting, session.settings)
+    if work.is_one and ready.missing:
+        raise next(iter(ready.missing.values()))
+    if work.is_one and ready.unfit and not work.skips_unfit:
+        raise next(iter(ready.unfit.values()))
+    for error in (*ready.missing.values(), *(error for texts in ready.texts.values() for error in texts.missing)):
+        session.report(error)
+    return ready
+
+
+def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, session: Session) -> list[Evaluation]:
     found = []
     known.refuse_unfit(model, one)
     for spec in model.members:
@@ -130,15 +127,10 @@ def _evaluate_member(model: Model, one: SelectedTask, work: Work, known: Known, 
             found.append(with_training(stored, spec))
         else:
             with session.progresses() as progress:
-                result = evaluate_task(one.task, spec, session.settings, _named(progress, title_of(spec.name)), one.names, work.setting)
+                result = evaluate_task(one.task, spec, session.settings, labelled(progress, spec), one.names, work.setting)
             try:
                 result.save(place, work.stored_name(one))
             except MissingError as full:  # a disk that takes nothing costs time, not the answer
-                session.warn(f"{full.message}: what was evaluated is shown, not kept")
+                session.warn(f"{full.message}: the evaluation is shown, not stored")
             found.append(result.evaluation)
     return found
-
-
-def _named(progress: StartProgress, member: str) -> StartProgress:
-    """The same callbacks under the member's name."""
-    return lambda work: progress(f"{member}: {work}")

@@ -1,25 +1,20 @@
-"""The page of `embedlab compare --html`: the models by dataset, by source and by word overlap, pair by pair, and beside print."""
+"""The sections of a page about models compared on pairs: the table of each kind of slice with plots, and pair by pair."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
-from embedlab.analysis.comparison import Comparison, compare_models
+from embedlab.analysis.comparison import Comparison
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import By
-from embedlab.cli.page_facts import data_fact, page_facts
-from embedlab.cli.terminal import Terminal
-from embedlab.core.errors import MissingError
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
-from embedlab.reports.html import Section, write_page
+from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Lines, Scatter, ScatterPoints, Series
 from embedlab.tasks.sts import FIFTHS_OF
-from embedlab.workflows.scoring import chosen_datasets, score
 
 SCORE_AXIS = "Spearman x 100, with 95% intervals"
 TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}
@@ -27,49 +22,19 @@ SCATTERS = 4  # models that the scatter shows: more panels are too small to read
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class ComparedPairs:
     """The models compared by one kind of slice, with the pairs behind it."""
 
     comparison: Comparison
     scored: ScoredPairs
 
 
-def write_comparison(path: Path, view: View, printed: Sequence[PublishedRow], tasks: list[str] | None, terminal: Terminal) -> None:
-    """Write the page to PATH: what was compared already, then the same models by the other kinds of slices."""
-    names = view.comparison.models
-    sections, states = [], list(view.scored.states)
-    for by in sorted(TITLES, key=lambda by: by != view.comparison.by):
-        try:
-            found = view if by == view.comparison.by else _other_view(view, by, tasks, terminal)
-        except MissingError as error:  # the pairs of the fifths are not those of the datasets
-            sections.append(Section(title=TITLES[by], text=(f"Not shown: {error.message}.",)))
-            continue
-        states += found.scored.states
-        sections.append(comparison_section(found, printed if by == "dataset" else []))
-    sections.append(Section(title="Pair by pair", plots=(_scatter(view.scored),)))
-    title = " and ".join([", ".join(map(title_of, names[:-1])), title_of(names[-1])] if len(names) > 1 else [title_of(names[0])])
-    write_page(path, title, sections, facts=page_facts(data_fact(states)))
-    terminal.note(f"the page is {path}")
-
-
-def _other_view(view: View, by: By, tasks: list[str] | None, terminal: Terminal) -> View:
-    """The same models by another kind of slice; Dice fifths are cut from other pairs than datasets have."""
-    models, made = view.scored.models, view.comparison
-    scored = view.scored
-    if "dice" in {by, made.by}:
-        scored, _ = score([model.name for model in models], terminal, datasets=chosen_datasets(tasks, by), fifths=by == "dice")
-    with terminal.progress("comparing") as tick:
-        aggregate = made.aggregate if by == "dataset" else "all"
-        comparison = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, reference=made.reference, progress=tick)
-    return View(comparison=comparison, scored=scored)
-
-
-def comparison_section(view: View, printed: Sequence[PublishedRow]) -> Section:
-    """The models by one kind of slice: the table, their scores, the differences, and each beside its printed row."""
-    comparison = view.comparison
+def comparison_section(found: ComparedPairs, printed: Sequence[PublishedRow]) -> Section:
+    """The models by one kind of slice: the table, their scores, the differences, and each next to its published row."""
+    comparison = found.comparison
     plots = [*(_fifths(comparison) if comparison.by == "dice" else [_scores(comparison)]), *_differences(comparison)]
-    plots += [_beside_print(comparison, row) for row in printed]
-    return Section(title=TITLES[comparison.by], table=comparison_table(comparison, view.scored, list(printed)), plots=tuple(plots))
+    plots += [_next_to_published(comparison, row) for row in printed]
+    return Section(title=TITLES[comparison.by], table=comparison_table(comparison, found.scored, list(printed)), plots=tuple(plots))
 
 
 def _scores(comparison: Comparison) -> Dots:
@@ -92,7 +57,7 @@ def _series(comparison: Comparison, keys: Sequence[str]) -> list[Series]:
 
 
 def _differences(comparison: Comparison) -> Iterator[Dots]:
-    """One plot of all models but the reference; none where that stands alone."""
+    """One plot of all models but the reference; none where that is the only model."""
     others = [model for model in comparison.models if model != comparison.reference]
     if not others:
         return
@@ -125,8 +90,8 @@ def _fifths(comparison: Comparison) -> Iterator[Lines]:
         )
 
 
-def _beside_print(comparison: Comparison, row: PublishedRow) -> Dots:
-    """A model's scores beside those that a paper prints for it."""
+def _next_to_published(comparison: Comparison, row: PublishedRow) -> Dots:
+    """A model's scores next to those that a paper prints for it."""
     slices = [one for one in comparison.slices if one.key in row.scores]
     labels = [one.key for one in slices]
     ours = next(series for model, series in zip(comparison.models, _series(comparison, labels), strict=True) if model == row.model)
@@ -134,13 +99,14 @@ def _beside_print(comparison: Comparison, row: PublishedRow) -> Dots:
     return Dots(title=f"{title_of(row.model)}: published and ours", labels=labels, series=[published, ours], axis=SCORE_AXIS)
 
 
-def _scatter(scored: ScoredPairs) -> Scatter:
+def scatter_section(scored: ScoredPairs) -> Section:
     """The similarity of each model against the gold score of every pair of one dataset."""
     names = scored.table["dataset"].unique(maintain_order=True).to_list()
     dataset = FIFTHS_OF if FIFTHS_OF in names else names[0]
     pairs = scored.table.filter(pl.col("dataset") == dataset)
     panels = tuple(_points(pairs, model) for model in scored.models[:SCATTERS])
-    return Scatter(title=f"Similarity against the gold score on {dataset}", panels=panels, x_axis="gold score", y_axis="similarity")
+    title = f"Similarity against the gold score on {dataset}"
+    return Section(title="Pair by pair", plots=(Scatter(title=title, panels=panels, x_axis="gold score", y_axis="similarity"),))
 
 
 def _points(pairs: pl.DataFrame, model: ModelColumns) -> ScatterPoints:

@@ -1,0 +1,55 @@
+"""The options of the commands that evaluate and compare models."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
+from embedlab.cli import completion
+
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        metavar="NAME",
+        help="Only this dataset, a file of your own pairs, a set of probing files (gum-probing, probing:DIR) or a whole task.",
+        autocompletion=completion.datasets,
+    ),
+]
+SuiteName = Annotated[
+    str | None,
+    typer.Option("--suite", metavar="TASK", help="What to evaluate: a task, or all. [default: sts]", autocompletion=completion.tasks),
+]
+SuiteNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suite",
+        metavar="TASK",
+        help="What to compare on: a task, or all; again for more. [sts]",
+        autocompletion=completion.tasks,
+    ),
+]
+PairDatasets = Annotated[
+    list[str] | None,
+    typer.Option("--dataset", metavar="NAME", help="Only this dataset, or your own file.", autocompletion=completion.datasets),
+]
+SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores.")]
+SourcesAs = Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")]
+OnlyAggregate = Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")]
+ShownMetric = Annotated[Correlation, typer.Option("--metric", help="The correlation to show.")]
+ClassifierSetting = Annotated[SettingName, typer.Option("--setting", help="How transfer and probing train their classifiers.")]
+PairedTest = Annotated[Test, typer.Option("--test", help="Where p comes from; the others than dyadic are corrected by the design effect.")]
+Margin = Annotated[
+    float | None,
+    typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),
+]
+Published = Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")]
+Again = Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")]
+MtebFolder = Annotated[
+    Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR as files that mteb reads.")
+]
+SubmissionFolder = Annotated[
+    Path | None,
+    typer.Option("--submission", metavar="DIR", help="Also write predictions of GLUE's test splits into DIR, for its server."),
+]

@@ -1,0 +1,77 @@
+"""The table of single pairs with every model's similarity and rank error."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from embedlab.analysis.scores import ModelColumns
+from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.reports.comparison_cells import pair_footnotes
+from embedlab.reports.frames import PAIRED, Row, tidy_frame
+from embedlab.reports.notes import data_notes, usage_notes, with_marks
+from embedlab.reports.tables import Column, Table, TableCell
+
+DIGITS = 3  # of a similarity
+PROSE = ("sentence1", "sentence2")
+TEXTS = ("dataset", "source", *PROSE)
+OF_PAIR = ("dataset", "source", "pair", *PROSE, "gold", "dice", "gap")
+
+SharedText = Mapping[str, Sequence[Overlap]]  # by model, of each pair; not of a model whose training text is unknown
+
+
+def pair_columns(models: Sequence[str]) -> list[str]:
+    """The columns that can be shown, filtered and sorted."""
+    found = [*TEXTS[:2], "pair", *TEXTS[2:], "gold", "dice", *models, *(f"error({name})" for name in models), "gap"]
+    return list(dict.fromkeys(found))  # the model "dice" is the column of that name
+
+
+def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str) -> Table:
+    """One row a pair of SHOWN, which has the columns of `pair_columns`."""
+    names = [model.name for model in scored.models]
+    shared = {model.name: found for model in scored.models if (found := _shared_text(scored, model, shown))}
+    is_any_shared = any(one for found in shared.values() for one in found)
+    signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
+    return Table(
+        title=with_marks(title, scored.marks),
+        columns=_columns(names),
+        rows=_rows(shown.select(pair_columns(names)), shared),
+        frame=paired_frame(shown, names, shared, scored.marks),
+        notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
+    )
+
+
+def paired_frame(shown: pl.DataFrame, models: Sequence[str], shared: SharedText, marks: Sequence[str]) -> pl.DataFrame:
+    """One row a pair and model, with the columns PAIRED."""
+    rows: list[Row] = []
+    for number, pair in enumerate(shown.to_dicts()):
+        of_pair = {name: pair[name] for name in OF_PAIR}
+        for model in models:
+            row = of_pair | {"model": model, "similarity": pair[model], "error": pair[f"error({model})"], "marks": ", ".join(marks)}
+            if model in shared and (found := shared[model][number]):
+                row |= {"shared_pairs": found.shared_pairs, "shared_sentences": found.shared_sentences}
+            rows.append(row)
+    return tidy_frame(rows, PAIRED)
+
+
+def _shared_text(scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame) -> Sequence[Overlap]:
+    """What each pair shares with the training text of MODEL: its members, seeds of one recipe, were trained on the same text."""
+    text = next((known for member in model.members if (known := scored.training_text[member].text) is not None), None)
+    return list(text.row_overlaps(shown)) if text is not None else []
+
+
+def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
+    """The rows of the table, each similarity marked where its model was trained on text of the pair."""
+    rows: list[Row] = shown.to_dicts()
+    for model, found in shared.items():
+        for row, own in zip(rows, found, strict=True):
+            if own and isinstance(value := row[model], float):
+                row[model] = TableCell(value=value, text=f"{value:.{DIGITS}f}{overlap_mark(own)}")
+    return rows
+
+
+def _columns(names: Sequence[str]) -> list[Column]:
+    digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS), **{f"error({name})": 0 for name in names}}
+    return [Column(key=key, title=key, digits=digits.get(key), is_prose=key in PROSE) for key in pair_columns(names)]

@@ -1,0 +1,131 @@
+"""Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from embedlab.choices import Aggregate, By, Correlation, SettingName
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.evaluation.submission import check_submission, write_submission
+from embedlab.models.catalog import ModelSpec
+from embedlab.reports.frames import EVALUATED
+from embedlab.reports.mteb import write_mteb
+from embedlab.reports.pair_tables import dataset_table, slice_table
+from embedlab.reports.suite_table import suite_table
+from embedlab.reports.tables import Table
+from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.report import Report
+from embedlab.workflows.scoring import Evaluations, chosen_datasets, evaluate_members, keep, score
+from embedlab.workflows.session import Session
+from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
+
+AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """What is evaluated, and which of its numbers are shown."""
+
+    models: Sequence[str]
+    suite: str | None = None
+    tasks: Sequence[str] = ()
+    by: By = "dataset"
+    aggregate: Aggregate | None = None  # None: all of them
+    metric: Correlation = "spearman"
+    setting: SettingName = "literature"
+    again: bool = False  # also what was evaluated before
+    mteb: Path | None = None  # where results are also written as files of mteb
+    submission: Path | None = None  # where predictions of test splits are also written for their server
+
+
+def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
+    """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    if options.aggregate is not None and options.by != "dataset":
+        message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
+        raise UsageError(message, hint="remove it, or group by dataset")
+    selected = select_tasks(options.suite, options.tasks, session.settings.data)
+    is_pairs_alone = len(selected) == 1 and selected[0].scores_pairs
+    _check(options, selected, is_pairs_alone=is_pairs_alone)
+    if is_pairs_alone:
+        table, is_whole = evaluate_on_pairs(options, selected[0], session)
+        return Report.of([table], EVALUATED, is_whole=is_whole)
+    return _evaluate_tasks(options, selected, session)
+
+
+def evaluate_on_pairs(options: EvaluateOptions, one: SelectedTask, session: Session, *, is_reported: bool = False) -> tuple[Table, bool]:
+    """The table of the models on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
+    datasets = chosen_datasets(list(one.names), options.by)
+    has_fifths = datasets is None or options.by == "dice"
+    scored, is_whole = score(options.models, session, datasets=datasets, fifths=has_fifths, is_reported=is_reported)
+    evaluations = evaluate_members(scored)
+    if datasets is None:
+        keep(scored, evaluations, session)
+    if options.mteb is not None:
+        _write_for_mteb(options.mteb, evaluations, session)
+    if options.by != "dataset":
+        return slice_table(scored, evaluations, options.by, options.metric), is_whole
+    aggregates = (options.aggregate,) if options.aggregate else AGGREGATES
+    return dataset_table(scored, evaluations, aggregates, options.metric), is_whole
+
+
+def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], session: Session) -> Report:
+    """One table a task; all their sentences are encoded before, each once."""
+    models = [resolve_model(name, session) for name in dict.fromkeys(options.models)]
+    predicting: list[ModelSpec] = []
+    if options.submission is not None:
+        predicting = [one_member(model) for model in models]
+        check_submission(predicting, session.settings)
+    work = Work(selected=selected, setting=options.setting, again=options.again)
+    known = encode_for_all(models, work, session)
+    tables, is_whole = [], known.is_whole
+    for one in (one for one in selected if one not in known.ready.missing):
+        try:
+            if one.scores_pairs:
+                tables.append(evaluate_on_pairs(options, one, session, is_reported=True)[0])
+            elif found := evaluate_on_task(models, one, work, known, session):
+                tables.append(suite_table(one, found))
+        except MissingError as error:
+            if work.is_one:
+                raise
+            session.report(error)
+            is_whole = False
+    if options.submission is not None:
+        for path, author in write_submission(options.submission, predicting, session.settings).items():
+            session.note(f"{author}: predictions for GLUE's server in {path}")
+    if not tables:
+        raise _nothing_left(selected, is_whole=is_whole)
+    return Report.of(tables, EVALUATED, is_whole=is_whole)
+
+
+def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:
+    """No table: each task is missing or does not apply, as was reported."""
+    message, hint = f"nothing to evaluate on {', '.join(one.task for one in selected)}", "the notes say why of each task"
+    return UsageError(message, hint=hint) if is_whole else MissingError(message, hint=hint)
+
+
+def _check(options: EvaluateOptions, selected: Sequence[SelectedTask], *, is_pairs_alone: bool) -> None:
+    """Refuse options that do not apply to the tasks that are SELECTED, and folders that are files."""
+    has_submission = len(selected) == 1 and selected[0].has_submission
+    of_pairs = {
+        f"by {options.by!r}": options.by != "dataset",
+        f"aggregate {options.aggregate!r}": options.aggregate is not None,
+        f"metric {options.metric!r}": options.metric != "spearman",
+        "mteb": options.mteb is not None,
+    }
+    if not is_pairs_alone and (wrong := next((name for name, is_chosen in of_pairs.items() if is_chosen), None)):
+        raise UsageError(f"option {wrong} is for the task sts alone", hint="remove it, or select the task sts")
+    if options.submission is not None and not has_submission:
+        raise UsageError("option submission writes predictions of the task glue alone", hint="select the task glue")
+    if is_pairs_alone and options.setting != "literature":
+        message = f"option setting {options.setting!r} is for classifiers: sts has none"
+        raise UsageError(message, hint="select the task transfer or probing")
+    for option, folder in (("mteb", options.mteb), ("submission", options.submission)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise UsageError(f"option {option} is {str(folder)!r}, a file", hint="give the name of a folder")
+
+
+def _write_for_mteb(folder: Path, evaluations: Evaluations, session: Session) -> None:
+    for evaluation in evaluations.values():
+        written = write_mteb(folder, evaluation)
+        session.note(f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}")

@@ -1,0 +1,59 @@
+"""Single pairs, filtered and sorted: what people and models say of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.core.nearest import unknown
+from embedlab.reports.frames import PAIRED
+from embedlab.reports.pair_list import TEXTS, pair_columns, pair_list
+from embedlab.workflows.report import Report
+from embedlab.workflows.scoring import score
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions:
+    """Which pairs are shown, of which models."""
+
+    models: Sequence[str]
+    datasets: Sequence[str] | None = None  # None: all
+    where: str = ""
+    sort: str | None = None  # a column, largest first, or -COLUMN; None: the gap, of a single model its error
+    limit: int | None = None
+
+
+def pairs_report(options: PairsOptions, session: Session) -> Report:
+    """Score all pairs and show those that match; a filter or sort key that is not understood is refused before any work."""
+    names = list(dict.fromkeys(options.models))
+    matches = compile_expression(options.where, pair_columns(names))
+    key, is_ascending = _sort_key(options.sort, names)
+    scored, is_whole = score(names, session, datasets=options.datasets)
+    # Ranks are within the whole dataset: they must not change with what is shown of it.
+    ranked = with_rank_errors(scored.table, scored.models)
+    matching = ranked.filter(matches)
+    shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
+    shown = shown.head(options.limit) if options.limit is not None else shown
+    table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height))
+    return Report.of([table], PAIRED, is_whole=is_whole)
+
+
+def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:
+    """The column to sort by, and whether the smallest value is first."""
+    if not sort:
+        return "gap" if len(names) > 1 else f"error({names[0]})", False
+    key = sort.removeprefix("-")
+    sortable = [column for column in pair_columns(names) if column not in TEXTS]
+    if key not in sortable:
+        raise unknown("column to sort by", key, sortable)
+    return key, sort.startswith("-")
+
+
+def _count(shown: int, matching: int, total: int) -> str:
+    """How many pairs are shown, of those that match and of all."""
+    if matching == total:
+        return f"{shown} of {total} pairs"
+    return f"{matching} of {total} pairs match" + (f", {shown} shown" if shown < matching else "")

@@ -1,0 +1,45 @@
+"""What a workflow gives: tables for people, the same numbers as a tidy frame, and what must be said beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import polars as pl
+
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Format
+from embedlab.reports.frames import Schema, tidy_frame
+from embedlab.reports.html import escaped
+from embedlab.reports.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Report:
+    """Numbers of models: a tidy frame, and the tables that the command prints."""
+
+    frame: pl.DataFrame
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+    is_whole: bool = True  # whether nothing that was selected is missing
+
+    @classmethod
+    def of(cls, tables: Sequence[Table], schema: Schema, *, is_whole: bool) -> Self:
+        """A report of TABLES, whose frames have the columns of SCHEMA."""
+        frames = [table.frame for table in tables if table.frame is not None]
+        return cls(
+            frame=pl.concat([tidy_frame([], schema), *frames]),
+            tables=tuple(tables),
+            notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+            is_whole=is_whole,
+        )
+
+    def table(self, format: Format = "table") -> str:
+        """The tables as text, Markdown, CSV or JSON."""
+        write = {"table": Table.to_plain, "markdown": Table.to_markdown, "csv": Table.to_csv, "json": Table.to_json}
+        if format not in write:
+            raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
+        return "\n".join(write[format](table) for table in self.tables)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escaped(note)}</li>" for note in self.notes)
+        return f"{self.frame._repr_html_()}<ul>{notes}</ul>"
