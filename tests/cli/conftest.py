@@ -33,6 +33,12 @@ class Answer:
         return rows
 
 
+    def row(self, **values: Any) -> dict[str, Any]:
+        """The only row with these VALUES."""
+        (found,) = [row for row in self.rows if all(row[key] == value for key, value in values.items())]
+        return found
+
+
 Embedlab = Callable[..., Answer]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +38,9 @@ def test_the_page_holds_the_table_the_other_slices_and_the_plots(embedlab: Embed
     page = Path("page.html").read_text(encoding="utf-8")
     headings = [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]]
     assert headings == ["By dataset", "By source", "By word overlap", "Pair by pair"]
-    shown = answer.out.splitlines()[1].split(",")
-    assert shown[0] == "mine.tsv"
-    assert f"{float(shown[2]):.2f}" in page  # the score of dice
+    first, *_ = csv.DictReader(io.StringIO(answer.out))
+    assert (first["slice"], first["model"]) == ("mine.tsv", "dice")
+    assert f"{float(first['score']):.2f}" in page
     assert page.count("<svg") >= 6
     assert "mine.tsv all, 6 rows" in page  # the data in the facts block
 

@@ -34,16 +34,15 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     models = [str(tiny_encoder), f"{tiny_encoder}?pooling=cls"]
     first = embedlab("compare", *models, "--task", "sst2", "--task", "mrpc", *corpora)
     assert first.code == 0, first.err
-    rows = {(row["task"], row["slice"]): row for row in first.rows}
-    assert list(rows) == [("transfer", "sst2"), ("transfer", "mrpc"), ("transfer", "mrpc f1")]
+    rows = {(row["task"], row["slice"], row["metric"]): row for row in first.rows if row["model"] == models[1]}
+    assert list(rows) == [("transfer", "sst2", "accuracy"), ("transfer", "mrpc", "accuracy"), ("transfer", "mrpc", "f1")]
     right = [(one.items["gold"] == one.items["predicted"]).to_numpy() for one in kept(tmp_path / "cache", "sst2")]
-    row = rows["transfer", "sst2"]
-    assert row[f"{models[1]}.test"] == "dyadic"
-    (closed,) = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).rows
-    assert closed[f"{models[1]}.p"] == pytest.approx(mcnemar(*right))
-    assert closed[f"{models[1]}.test"] == "mcnemar"
-    assert rows["transfer", "mrpc f1"][f"{models[1]}.test"] == "dyadic"
-    assert sorted(row[model] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
+    assert rows["transfer", "sst2", "accuracy"]["test"] == "dyadic"
+    closed = embedlab("compare", *models, "--task", "sst2", "--test", "mcnemar", *corpora).row(model=models[1])
+    assert closed["p"] == pytest.approx(mcnemar(*right))
+    assert closed["test"] == "mcnemar"
+    assert rows["transfer", "mrpc", "f1"]["test"] == "dyadic"
+    assert sorted(first.row(slice="sst2", model=model)["score"] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
 
     selected: list[Sequence[str]] = []
     evaluate_task = answers.evaluate_task
@@ -57,29 +56,31 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     assert selected == []
     more = embedlab("compare", *models, "--task", "sst2", "--task", "mr", *corpora)
     assert selected == [("mr",), ("mr",)]
-    assert [row["slice"] for row in more.rows] == ["sst2", "mr"]
+    assert [row["slice"] for row in more.rows if row["model"] == models[0]] == ["sst2", "mr"]
 
 
 def test_changed_data_is_evaluated_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
     command = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sst2", *corpora]
-    before = embedlab(*command).rows[0]["pairs"]
+    before = embedlab(*command).rows[0]["items"]
     test = next((tmp_path / "data").rglob("sentiment-test"))
     test.write_text("".join(test.read_text().splitlines(keepends=True)[:-3]))
-    assert embedlab(*command).rows[0]["pairs"] == before - 3
+    assert embedlab(*command).rows[0]["items"] == before - 3
 
 
-def test_several_tasks_stand_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_tasks_are_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--suite", "geometry", "--sample"]
     assert embedlab(*words).code == 2  # the dataset is of another task
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--task", "geometry", "--sample", "--json"]
     answer = embedlab(*words)
-    rows = {(row["task"], row["slice"]): row for row in answer.rows}
-    assert -100 < rows["sts", "sts12"][str(tiny_encoder)] < 100
-    cosine = rows["geometry", "sts12 mean cosine"]
-    assert 0 < cosine[str(tiny_encoder)] <= 1
-    assert cosine[f"{tiny_encoder}?pooling=cls.p"] is None
-    assert cosine[f"{tiny_encoder}.letters"] == ""
+    assert -100 < answer.row(task="sts", slice="sts12", model=str(tiny_encoder))["score"] < 100
+    first, second = (
+        answer.row(task="geometry", slice="sts12", metric="mean cosine", model=model)
+        for model in (str(tiny_encoder), f"{tiny_encoder}?pooling=cls")
+    )
+    assert 0 < first["score"] <= 1
+    assert second["p"] is None
+    assert first["letters"] == ""
     assert "[sample]" in answer.json["title"]
 
 
@@ -90,30 +91,31 @@ def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encod
     from embedlab.tasks.sts import open_parts
 
     words = ["compare", "dice", str(tiny_encoder), "--task", "sts12", "--sample", "--threads", "1", "--json"]
-    (row,) = embedlab(*words, "--test", "williams").rows
+    row = embedlab(*words, "--test", "williams").row(model=str(tiny_encoder))
     pairs = embedlab("pairs", "dice", str(tiny_encoder), "--dataset", "sts12", "--sample", "--json", "--limit", "100000").rows
     parts, _ = open_parts(Source(sample=True), ["sts12"])
-    gold, dice, tiny = ([pair[key] for pair in pairs] for key in ("gold", "dice", str(tiny_encoder)))
-    assert len(pairs) == len(parts[0].frame)
-    expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(pairs))
-    assert row[f"{tiny_encoder}.p"] == pytest.approx(design_corrected(expected, row[f"{tiny_encoder}.design_effect"]))
-    assert row[f"{tiny_encoder}.test"] == "williams"
+    of_tiny = [pair for pair in pairs if pair["model"] == str(tiny_encoder)]
+    gold, dice, tiny = ([pair[key] for pair in of_tiny] for key in ("gold", "dice", "similarity"))
+    assert len(of_tiny) == len(parts[0].frame)
+    expected = williams(spearman(gold, dice), spearman(gold, tiny), spearman(dice, tiny), len(of_tiny))
+    assert row["p"] == pytest.approx(design_corrected(expected, row["difference_design_effect"]))
+    assert row["test"] == "williams"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
-        (["--test", "williams", "--suite", "transfer"], "--test williams is for the task sts alone"),
-        (["--test", "mcnemar"], "--test mcnemar is for classified items"),
+        (["--test", "williams", "--suite", "transfer"], "option test 'williams' is for the task sts alone"),
+        (["--test", "mcnemar"], "test 'mcnemar' is for classified items"),
         (["--test", "steiger", "--aggregate", "mean"], "'steiger' tests one correlation"),
-        (["--suite", "transfer", "--by", "source"], "--by is for the task sts alone"),
+        (["--suite", "transfer", "--by", "source"], "option by 'source' is for the task sts alone"),
         (["--suite", "transfers"], "did you mean 'transfer'?"),
     ],
 )
-def test_what_does_not_go_together_is_refused(embedlab: Embedlab, words: list[str], told: str) -> None:
+def test_what_does_not_go_together_is_refused(embedlab: Embedlab, words: list[str], message: str) -> None:
     answer = embedlab("compare", "dice", "--sample", *words)
     assert answer.code == 2
-    assert told in answer.err
+    assert message in answer.err
 
 
 def test_outcomes_that_were_lost_are_made_again(embedlab: Embedlab, corpora: list[str], tiny_encoder: Path, tmp_path: Path) -> None:
@@ -122,17 +124,18 @@ def test_outcomes_that_were_lost_are_made_again(embedlab: Embedlab, corpora: lis
     next((tmp_path / "cache").glob("models/*/evaluations/transfer-exact/mr.parquet")).unlink()
     again = embedlab(*words)
     assert again.json == first.json
-    assert again.rows[0][f"{tiny_encoder}?pooling=cls.p"] is not None
+    assert again.row(model=f"{tiny_encoder}?pooling=cls")["p"] is not None
     assert len(kept(tmp_path / "cache", "mr")) == 2
 
 
-def test_a_task_whose_parts_are_not_judged_alone_is_kept_as_a_whole(
+def test_a_task_whose_parts_are_not_evaluated_alone_is_stored_as_a_whole(
     embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ("compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "multitask", "--sample", "--threads", "1", "--json")
     first = embedlab(*words)
-    assert [row["slice"] for row in first.rows] == ["paraphrases", "sts-course pearson"]
+    rows = [(row["slice"], row["metric"]) for row in first.rows if row["model"] == str(tiny_encoder)]
+    assert rows == [("paraphrases", "accuracy"), ("sts-course", "pearson")]
     monkeypatch.setattr(answers, "evaluate_task", None)
     assert embedlab(*words).json == first.json
 

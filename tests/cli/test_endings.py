@@ -28,20 +28,21 @@ def test_a_file_without_sources_is_counted_once(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + "a b c\ta b d\t3\nx y\tx z w\t1\np q\tp q\t5\n")
     rows = evaluated(file, tmp_path, monkeypatch)
-    assert [row[str(file)] for row in rows] == [100.0, None, None]
-    assert not any(key.endswith(".sd") for key in rows[0])
+    assert [row["score"] for row in rows] == [100.0, None, None]
+    assert {row["slice"] for row in rows} == {str(file)}
+    assert all(row["sd"] is None for row in rows)
 
 
 @pytest.mark.parametrize("lines", ["a b\ta b\t3\n", "a b\ta b\t3\nc d\tc e\t3\n"])
 def test_an_undefined_correlation_is_absent_and_no_crash(lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text(HEADER + lines)
-    assert evaluated(file, tmp_path, monkeypatch, "--aggregate", "all")[0][str(file)] is None
+    assert evaluated(file, tmp_path, monkeypatch, "--aggregate", "all")[0]["score"] is None
 
 
 def test_an_aggregation_of_fifths_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "dice", "--sample", "--by", "dice", "--aggregate", "wmean"]) == 2
-    assert "--aggregate is for datasets" in capsys.readouterr().err
+    assert "option aggregate 'wmean' is for datasets" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -87,7 +88,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypa
     monkeypatch.setattr("embedlab.evaluation.scored_pairs.merge_scores", _full)
     answer = CliRunner().invoke(app, ["evaluate", "dice", "--task", "sts12", "--sample", "--json"], catch_exceptions=False)
     assert answer.exit_code == 0
-    assert json.loads(answer.stdout)["rows"][0]["sts12"] > 0
+    assert json.loads(answer.stdout)["rows"][0]["score"] > 0
 
 
 def _full(*_: object) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,17 @@ from tests.cli.conftest import Embedlab
 from tests.runs_of_before import CUT, OPTIONS, PRINTED, unpack
 
 embedlab = conftest.embedlab  # a fixture
+
+OF_SLICE = {"pairs": "items", **{key: key for key in ("sentences", "design_effect", "component_rows", "component_share")}}
+OF_MODEL = {
+    "": "score",
+    ".delta": "difference",
+    ".delta_low": "difference_low",
+    ".delta_high": "difference_high",
+    ".p_holm": "p_corrected",
+    ".design_effect": "difference_design_effect",
+    **{f".{key}": key for key in ("sd", "low", "high", "letters", "shared_pairs", "shared_sentences", "p", "test")},
+}
 
 
 @pytest.fixture
@@ -27,8 +39,30 @@ def test_stored_results_are_the_same_numbers_and_nothing_is_computed_again(name:
     printed = json.loads((before / name).read_text())
     answer = embedlab(*PRINTED[name])
     assert answer.code == 0, answer.err
-    assert answer.json["rows"] == printed["rows"]
+    if name == "compare.json":
+        assert_same_numbers(printed, answer.json)
+        Path("now.json").write_text(answer.out)
+        verified = embedlab("verify", name, "now.json", "--sample")
+        assert verified.code == 0, verified.out
+        assert verified.out.count("; all ") == 3
+    else:
+        assert answer.json["rows"] == printed["rows"]
     assert "scoring" not in answer.err
+
+
+def assert_same_numbers(before: Any, now: Any) -> None:
+    """What was printed in columns of each model is now in rows of one model."""
+    models = list(before["signatures"])
+    rows = {(row["slice"], row["model"]): row for row in now["rows"]}
+    assert list(rows) == [(wide["slice"], model) for wide in before["rows"] for model in models]
+    for wide in before["rows"]:
+        for model in models:
+            own = {OF_MODEL[key.removeprefix(model)]: value for key, value in wide.items() if key.removeprefix(model) in OF_MODEL}
+            of_slice = {OF_SLICE[key]: value for key, value in wide.items() if key in OF_SLICE}
+            assert own | of_slice == {key: rows[wide["slice"], model][key] for key in own | of_slice}
+            assert len(own) > 4
+    known = {*OF_SLICE, "slice", *(f"{model}{key}" for model in models for key in OF_MODEL)}
+    assert {key for wide in before["rows"] for key in wide} <= known
 
 
 def test_an_interrupted_run_goes_on(embedlab: Embedlab, before: Path) -> None:

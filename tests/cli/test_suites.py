@@ -26,9 +26,9 @@ def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path:
     words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
     answer = CliRunner().invoke(app, words, catch_exceptions=False)
     rows = json.loads(answer.stdout)["rows"]
-    measured = {(row["slice"], row["metric"]): row for row in rows}
-    assert 0 < measured["sts12", "mean cosine"][str(tiny_encoder)] <= 1
-    assert measured["sts12", "uniformity"][f"{tiny_encoder}?pooling=cls"] < 0
+    measured = {(row["slice"], row["metric"], row["model"]): row["score"] for row in rows}
+    assert 0 < measured["sts12", "mean cosine", str(tiny_encoder)] <= 1
+    assert measured["sts12", "uniformity", f"{tiny_encoder}?pooling=cls"] < 0
     assert len(list((tmp_path / "cache" / "models").glob("*/evaluations/geometry.json"))) == 2
 
 
@@ -100,7 +100,7 @@ def test_a_disk_that_takes_nothing_costs_the_file_not_the_answer(
     (tmp_path / "cache" / "models").write_text("no folder")
     answer = embedlab(*words)
     assert (answer.code, answer.rows) == (0, rows)
-    assert "shown, not kept" in answer.err
+    assert "shown, not stored" in answer.err
 
 
 def test_a_folder_that_says_it_has_no_head_is_refused_before_torch_is_needed(embedlab: Embedlab, tiny_encoder: Path) -> None:
@@ -219,5 +219,5 @@ def test_a_task_that_a_model_cannot_do_is_one_clear_error(capsys: pytest.Capture
 def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for selected in (["--suite", "sts"], ["--suite", "geometry"]):
         assert main(["evaluate", "dice", *selected, "--sample", "--submission", str(tmp_path / "out")]) == 2
-        assert "take --suite glue" in capsys.readouterr().err
+        assert "predictions of the task glue alone" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -88,10 +88,11 @@ def test_another_pooling_is_another_thing_and_the_difference_has_the_interval_of
     assert answer.code == 1
     assert "not of the same thing: model, pooling differ; 3 of 3 scores differ" in answer.json["title"]
     assert cells(answer)["pooling"] == ("mean", "cls")
-    compared = embedlab("compare", model, other, "--task", "mine.tsv", "--json").rows[0]
+    compared = embedlab("compare", model, other, "--task", "mine.tsv", "--json")
+    one, two = compared.row(model=model), compared.row(model=other)
     row = next(row for row in answer.rows if row["what"] == "mine.tsv spearman all")
-    assert (row["first"], row["second"]) == (compared[model], compared[other])
-    wanted = [compared[f"{other}.{key}"] for key in ("delta", "delta_low", "delta_high")]
+    assert (row["first"], row["second"]) == (one["score"], two["score"])
+    wanted = [two[key] for key in ("difference", "difference_low", "difference_high")]
     assert [row["difference"], row["low"], row["high"]] == pytest.approx(wanted)
     (shown,) = (line for line in embedlab("verify", first, second).out.splitlines() if "mine.tsv spearman all" in line)
     assert f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in shown
@@ -104,12 +105,11 @@ def test_accuracies_have_the_interval_of_compare_too(embedlab: Embedlab, model: 
     tasks = ["--task", "sst2", "--task", "mrpc", "--setting", "exact", "--json"]
     first, second = (save(embedlab("evaluate", one, *tasks, *options), f"{n}.json") for n, one in enumerate((model, other)))
     both = save(embedlab("compare", model, other, *tasks, *options), "both.json")
-    compared = {row["slice"]: row for row in json.loads(Path(both).read_text())["rows"]}
+    compared = {(row["slice"], row["metric"]): row for row in json.loads(Path(both).read_text())["rows"] if row["model"] == other}
     rows = {row["what"]: row for row in embedlab("verify", first, second, *options, "--json").rows if row["kind"] == "score"}
-    for what, slice_ in (("sst2 accuracy exact test", "sst2"), ("mrpc f1 exact test", "mrpc f1")):
-        assert [rows[what]["low"], rows[what]["high"]] == pytest.approx(
-            [compared[slice_][f"{other}.delta_low"], compared[slice_][f"{other}.delta_high"]]
-        )
+    for what, key in (("sst2 accuracy exact test", ("sst2", "accuracy")), ("mrpc f1 exact test", ("mrpc", "f1"))):
+        wanted = [compared[key]["difference_low"], compared[key]["difference_high"]]
+        assert [rows[what]["low"], rows[what]["high"]] == pytest.approx(wanted)
     answer = embedlab("verify", first, both, *options)
     assert answer.code == 0, answer.out
     assert "tiny on transfer-exact: of the same thing; all 3 scores agree" in answer.out
@@ -214,7 +214,7 @@ def test_another_version_alone_is_shown_and_is_the_same_thing_if_the_scores_agre
     assert answer.json["title"] == "dice on sts: of the same thing, by another version; all 3 scores agree"
     assert cells(answer) == {"version": ("0.1.0", "9.0.0")}
     values = json.loads(Path(later).read_text())
-    values["rows"][0]["mine.tsv"] += 0.5
+    values["rows"][0]["score"] += 0.5
     Path(later).write_text(json.dumps(values))
     differing = embedlab("verify", path, later)
     assert differing.code == 1
@@ -227,8 +227,8 @@ def test_a_score_that_differs_by_less_than_the_last_printed_digit_agrees(embedla
     path = save(embedlab("evaluate", "dice", "--task", "mine.tsv", "--aggregate", "all", "--json"), "first.json")
     values = json.loads(Path(path).read_text())
     for distance, code in ((0.0049, 0), (0.0051, 1), (None, 1)):
-        score = values["rows"][0]["mine.tsv"]
-        row = values["rows"][0] | {"mine.tsv": score + distance if distance is not None else None}
+        score = values["rows"][0]["score"]
+        row = values["rows"][0] | {"score": score + distance if distance is not None else None}
         Path("near.json").write_text(json.dumps({**values, "rows": [row]}))
         assert embedlab("verify", path, "near.json").code == code, distance
 

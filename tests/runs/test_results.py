@@ -42,7 +42,22 @@ def evaluation(task: str, *scores: StoredScore, data: tuple[dict[str, Any], ...]
     )
 
 
-def test_a_table_with_a_row_a_model_and_aggregation_is_read(tmp_path: Path) -> None:
+def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_path: Path) -> None:
+    rows = [
+        {"task": "sts", "by": by, "slice": slice_, "metric": "spearman", "setting": "all", "split": "", "model": model, "score": value}
+        for by, slice_ in (("dataset", "sts12"), ("average", "average of five"))
+        for model, value in (("a", 50.5), ("b", None))
+    ]
+    first, second = read_results(written(tmp_path, {"rows": rows, "signatures": {"a": LINE, "b": LINE}}))
+    assert {(key.by, key.slice, key.metric, key.setting): value for key, value in first.scores.items()} == {
+        ("dataset", "sts12", "spearman", "all"): 50.5,
+        ("dataset", "average of five", "spearman", "all"): 50.5,
+    }
+    assert len(second.scores) == 2
+    assert all(isnan(value) for value in second.scores.values())
+
+
+def test_a_table_of_before_with_a_row_a_model_and_aggregation_is_read(tmp_path: Path) -> None:
     rows = [
         {"model": "a", "aggregate": "all", "sts12": 50.5, "sts12.sd": 0.3, "sts13": None},
         {"model": "b", "aggregate": "all", "sts12": 1.0},
@@ -53,7 +68,7 @@ def test_a_table_with_a_row_a_model_and_aggregation_is_read(tmp_path: Path) -> N
     assert [key.slice for key, value in one.scores.items() if isnan(value)] == ["sts13"]
 
 
-def test_a_table_with_a_column_a_model_is_read_in_every_shape(tmp_path: Path) -> None:
+def test_a_table_of_before_with_a_column_a_model_is_read_in_every_shape(tmp_path: Path) -> None:
     line = str(Signature(task=("transfer",), by=("dataset",), metric=("accuracy", "f1")))
     evaluated = {"slice": "mrpc", "metric": "f1", "setting": "literature", "split": "test", "a": 80.0}
     compared = {"task": "transfer", "slice": "mrpc f1", "metric": "f1", "a": 80.0, "a.low": 70.0}

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import embedlab
 from embedlab.cli.app import main
-from embedlab.core.errors import UsageError
-from embedlab.reports.frames import COMPARED, EVALUATED
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.reports.frames import COMPARED, EVALUATED, PAIRED
 
 PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
     f"the {first} sleeps\tthe {second} {verb}\t{gold}\n"
@@ -77,15 +77,16 @@ def test_word_overlap_has_no_vectors(own: str) -> None:
 def test_a_comparison_has_the_numbers_of_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
     name = str(tiny_encoder)
     found = embedlab.compare(["dice", name], tasks=[own], equivalent=5)
-    (row,) = embedlab_command("compare", "dice", name, "--task", own, "--equivalent", "5", "--json")["rows"]
+    printed = embedlab_command("compare", "dice", name, "--task", own, "--equivalent", "5", "--json")
     assert found.frame.schema == dict(COMPARED)
     first, second = found.frame.to_dicts()
     assert (first["model"], second["model"], first["difference"]) == ("dice", name, None)
-    assert [first["score"], second["score"]] == pytest.approx([row["dice"], row[name]])
-    assert second["difference"] == pytest.approx(row[f"{name} − dice"] if f"{name} − dice" in row else row[name] - row["dice"])
+    assert printed["rows"] == [first, second]
+    assert second["difference"] == pytest.approx(second["score"] - first["score"])
     assert second["low"] < second["score"] < second["high"]
     assert second["items"] == 12
-    assert json.loads(found.table("json"))["rows"] == [row]
+    assert json.loads(found.table("json")) == printed
+    assert list(found.notes[: len(printed["notes"])]) == printed["notes"]
     assert "<table" in found._repr_html_()
 
 
@@ -95,7 +96,39 @@ def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -
     assert found.frame["p"].null_count() == found.frame.height  # aggregates alone
 
 
-def test_an_evaluation_is_a_tidy_frame_of_every_number(tiny_encoder: Path, own: str) -> None:
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({}, []),
+        ({"by": "source"}, ["--by", "source"]),
+        ({"metric": "pearson", "aggregate": "wmean"}, ["--metric", "pearson", "--aggregate", "wmean"]),
+    ],
+)
+def test_an_evaluation_has_the_rows_and_notes_of_the_command(
+    keywords: dict[str, Any], words: list[str], embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
+) -> None:
+    models = [str(tiny_encoder), "dice"]
+    found = embedlab.evaluate(models, tasks=[own], **keywords)
+    printed = embedlab_command("evaluate", *models, "--task", own, *words, "--json")
+    assert found.frame.to_dicts() == printed["rows"]
+    assert json.loads(found.table("json")) == printed
+    assert set(found.notes) >= set(printed["notes"])
+
+
+def test_an_evaluation_is_stored_as_the_command_stores_it(own: str, tmp_path: Path) -> None:
+    embedlab.evaluate("dice", suite="sts", sample=True)
+    embedlab.evaluate("dice", tasks=[own])  # a part of a task is not
+    (stored,) = tmp_path.rglob("evaluations/sts.json")
+    assert json.loads(stored.read_text())["model"] == "dice"
+
+
+def test_footnotes_of_training_text_are_among_the_notes(tiny_encoder: Path, tmp_path: Path, own: str) -> None:
+    foreign = Path(shutil.copytree(tiny_encoder, tmp_path / "foreign"))
+    (foreign / "embedlab.json").unlink()
+    assert f"{foreign}: training text unknown" in embedlab.evaluate(str(foreign), tasks=[own]).notes
+
+
+def test_an_evaluation_is_a_tidy_frame(tiny_encoder: Path, own: str) -> None:
     found = embedlab.evaluate([str(tiny_encoder), "dice"], tasks=[own])
     assert found.frame.schema == dict(EVALUATED)
     chosen = found.frame.filter(by="dataset", metric="spearman", setting="all")
@@ -106,9 +139,27 @@ def test_an_evaluation_is_a_tidy_frame_of_every_number(tiny_encoder: Path, own: 
 
 def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
     found = embedlab.pairs("dice", where="gold>6 dice>0.5", datasets=[own])
-    assert isinstance(found, pl.DataFrame)
-    assert 0 < found.height < 12
-    assert found["gold"].min() > 6  # type: ignore[operator]
+    assert found.frame.schema == dict(PAIRED)
+    assert 0 < found.frame.height < 12
+    assert found.frame["gold"].min() > 6  # type: ignore[operator]
+
+
+def test_pairs_have_one_row_a_model_as_in_the_command(embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str) -> None:
+    models = ["dice", str(tiny_encoder)]
+    found = embedlab.pairs(models, datasets=[own], sort="-gold", limit=2)
+    printed = embedlab_command("pairs", *models, "--dataset", own, "--sort", "-gold", "--limit", "2", "--json")
+    assert found.frame.to_dicts() == printed["rows"]
+    assert found.frame["model"].to_list() == models * 2
+    assert found.frame["gold"].to_list() == [0, 0, 1, 1]
+    assert found.frame.filter(model="dice")["similarity"].to_list() == found.frame.filter(model="dice")["dice"].to_list()
+
+
+def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) -> None:
+    with pytest.raises(MissingError, match="nothing to compare on geometry, word_prediction") as found:
+        embedlab.compare(["dice"], tasks=["geometry", "word_prediction"], sample=True)
+    assert any("does not apply" in note for note in found.value.__notes__)
+    with pytest.raises(UsageError, match="nothing to evaluate on geometry, word_prediction"):
+        embedlab.evaluate(["dice"], tasks=["geometry", "word_prediction"], sample=True)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +169,11 @@ def test_pairs_are_filtered_as_the_command_filters(own: str) -> None:
         ({"models": ["dice", "dice"]}, "'dice' is named twice"),
         ({"models": ["dice"], "suite": "stss"}, "no task named 'stss'"),
         ({"models": ["dice"], "nonsense": 1}, "unknown key 'nonsense'"),
+        ({"models": ["dice", "sbert"], "equivalent": 0}, "the margin of equivalence is 0 points"),
+        ({"models": ["dice"], "equivalent": 1}, "needs two models"),
+        ({"models": ["dice"], "suite": "geometry", "by": "source"}, "option by 'source' is for the task sts alone"),
+        ({"models": ["dice"], "suite": "geometry", "aggregate": "mean"}, "option aggregate 'mean' is for the task sts alone"),
+        ({"models": ["dice"], "suite": ["geometry", "transfer"], "test": "williams"}, "option test 'williams' is for"),
     ],
 )
 def test_a_wrong_argument_is_one_error_with_a_hint(wrong: dict[str, object], message: str, own: str) -> None:
