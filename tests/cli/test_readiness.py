@@ -179,4 +179,4 @@ def test_a_file_in_place_of_a_folder_for_mteb_is_refused_before_pairs_are_scored
     Path("out").write_text("no folder")
     answer = embedlab("evaluate", str(tiny_encoder), "--task", "sts12", "--sample", "--mteb", "out")
     assert (answer.code, answer.out) == (2, "")
-    assert "--mteb is 'out', a file" in answer.err
+    assert "option mteb is 'out', a file" in answer.err

@@ -132,7 +132,7 @@ def test_a_figure_is_compared_by_its_slices(embedlab: Embedlab, tiny_encoder: Pa
     words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
     _, figure = tables(embedlab(*words, "--json"))
     assert [row["slice"].partition("/")[2] for row in figure["rows"]] == [f"fifth-{number}" for number in range(1, 6)]  # type: ignore[attr-defined]
-    assert all(-100 <= row["w/oFT"] <= 100 for row in figure["rows"])  # type: ignore[attr-defined]
+    assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
     assert "SBERT, DefSent" in str(figure["notes"])
 
 
@@ -144,7 +144,7 @@ def test_a_row_whose_model_is_damaged_is_absent_with_one_reason_and_the_others_a
     words = ("reproduce", "tsukagoshi", "figure3_dice", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
     answer = embedlab(*words, "--json")
     _, figure = tables(answer)
-    assert all(-100 <= row["w/oFT"] <= 100 for row in figure["rows"])  # type: ignore[attr-defined]
+    assert all(-100 <= row["score"] <= 100 for row in figure["rows"] if row["model"] == "w/oFT")  # type: ignore[attr-defined]
     (absent,) = (note for note in figure["notes"] if "config.json" in note)  # type: ignore[attr-defined]
     assert absent.startswith("absent: SBERT: ")
     assert "config.json" not in answer.err
