@@ -135,8 +135,8 @@ def test_overlaps_of_generated_data_are_marked(embedlab: Embedlab) -> None:
     assert "sample: generated data, no number is about real language" in answer["notes"]
 
 
-def test_get_tells_what_it_wrote(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.data.get.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")])
+def test_get_prints_what_it_wrote(embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.workflows.data.get_dataset", lambda *_, **__: [Path("here/a"), Path("here/b")])
     assert embedlab("data", "get", "snli", "--data", "here", "--json").json == {"folder": "here", "files": ["here/a", "here/b"]}
     assert embedlab("data", "get", "snli", "--data", "here").out == "here/a\nhere/b\n"
 

@@ -1,0 +1,28 @@
+"""`embedlab data check`: corpora read and compared with the published ones."""
+
+import typer
+
+from embedlab.cli.dataset_names import DatasetNames
+from embedlab.cli.options import common, examples
+from embedlab.cli.terminal import Terminal
+from embedlab.core.errors import ExitCode
+
+EXAMPLES = examples("embedlab data check --data DIR", "embedlab data check snli sts12 --allow-partial --json")
+
+
+@common("data", "output")
+def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
+    """Read datasets, or your own files of pairs, and compare datasets with the published corpora.
+
+    All in the data folder when none is named. "whole" has the published counts and the published content; "counts right" has the
+    counts, but a file with another hash, or one of which no hash is recorded. Ends with 3 when one is missing, truncated or damaged.
+    """
+    from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.data import check_data
+
+    checked = check_data(names or (), terminal)
+    titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
+    columns = tuple(Column(key=key, title=key) for key in titles)
+    terminal.show(Table(title="Datasets checked", columns=columns, rows=[vars(one) for one in checked]))
+    if not all(one.is_usable for one in checked):
+        raise typer.Exit(ExitCode.MISSING)

@@ -1,0 +1,181 @@
+"""Corpora listed, checked, compared with each other and fetched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import Dataset, DatasetState, Part
+from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
+from embedlab.data.manifest import corpus_differences
+from embedlab.data.marks import data_marks
+from embedlab.data.overlaps import find_overlaps
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.probing import SENTEVAL, set_of, suite, suite_folder, suite_names
+from embedlab.data.published import content_of, remarks
+from embedlab.data.source import Source, dataset, datasets
+from embedlab.reports.notes import partial_notes, sample_note
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedSplit:
+    """A split of a dataset, and where it would come from."""
+
+    dataset: Dataset
+    split: str
+    origin: str  # "folder", "hub", "sample" or "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedSplit:
+    """What a split, or a user's own file, holds."""
+
+    dataset: str
+    split: str
+    state: str  # "whole", "counts right", "not counted", "partial", "sample", "truncated", "odd" or "unusable"
+    rows: int | None = None
+    expected: int | None = None
+    skipped: str | None = None
+    note: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether embedlab takes the split as it is."""
+        return self.state not in {"unusable", "truncated", "odd"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Overlaps:
+    """How much of evaluation sets a training set holds too."""
+
+    frame: pl.DataFrame
+    marks: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def list_splits(settings: Settings) -> list[ListedSplit]:
+    """Return every split of every known dataset; nothing is read."""
+    return [
+        ListedSplit(dataset=found, split=split, origin=_origin(found, split, settings))
+        for found in datasets().values()
+        for split in found.splits
+    ]
+
+
+def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
+    """Read the datasets or files called NAMES, all in the data folder where none is named, and compare them with the published ones."""
+    parts = list(_parts(names, session.settings))
+    if not parts:
+        raise MissingError("there is no dataset to check", hint="give the folder of the corpora with --data DIR, or name a dataset")
+    checked = []
+    with session.progress("checking") as progress:
+        for done, part in enumerate(parts, start=1):
+            checked.append(_checked(*part))
+            progress(done, len(parts))
+    return checked
+
+
+def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -> Overlaps:
+    """Return how many sentences and pairs of EVALUATIONS are in TRAINING too, whatever their case and punctuation."""
+    source = Source.from_settings(settings)
+    parts = [_open(source, name, "train" if number == 0 else None) for number, name in enumerate([training, *evaluations])]
+    states = [part.state for part in parts]
+    marks = data_marks(states)
+    notes = (*sample_note(marks), *partial_notes(states))
+    return Overlaps(frame=find_overlaps(parts[:1], parts[1:]), marks=tuple(marks), notes=notes)
+
+
+def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
+    """Fetch the datasets called NAMES, or all that can be fetched, into the data folder; yields each file that is written."""
+    folder = session.settings.data
+    if folder is None:
+        raise UsageError("no data folder is set", hint="name the folder for the corpora: --data DIR")
+    for found in [dataset(name) for name in names] if names else [known for known in datasets().values() if is_fetchable(known)]:
+        session.note(f"getting {found.name}")
+        yield from get_dataset(found, folder, offline=session.settings.offline)
+
+
+def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str, Dataset | None, Source]]:
+    """What is to be checked: each split with its dataset and its source, a user's own file without a dataset."""
+    wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
+    source = Source.from_settings(settings)
+    for name in names or [*datasets(), *_own_suites(settings)]:
+        known = _known(name, source)
+        for found, place in known:
+            own = replace(settings, data=place.folder)
+            yield from ((found.name, split, found, place) for split in found.splits if _origin(found, split, own) in wanted)
+        if not known:
+            yield name, "all", None, source
+
+
+def _origin(dataset: Dataset, split: str, settings: Settings) -> str:
+    """Where a split would come from."""
+    if settings.sample:
+        return "sample"
+    found = dataset.splits[split]
+    folder = dataset.folder or settings.data
+    if folder is not None and is_in_folder(found, folder):
+        return "folder"
+    return "hub" if found.hub is not None and not settings.offline else "missing"
+
+
+def _own_suites(settings: Settings) -> list[str]:
+    """The sets of probing files in the data folder: they have no place among the datasets."""
+    is_folder = settings.data is not None and settings.data.is_dir() and not settings.sample
+    return [name for name in suite_names(settings.data if is_folder else None) if name != SENTEVAL]
+
+
+def _known(name: str, source: Source) -> list[tuple[Dataset, Source]]:
+    """The datasets that NAME names, each with the source it is opened in; none for a user's own file of pairs."""
+    if (own := set_of(name)) is not None:
+        place = replace(source, folder=suite_folder(own, source.folder), sample=False)
+        found = [one for one in suite(own, source.folder) if name in {own, one.name}]
+        return [(one, place) for one in found] or [(dataset(name), source)]
+    return [] if is_pair_file(name) else [(dataset(name), source)]
+
+
+def _checked(name: str, split: str, found: Dataset | None, source: Source) -> CheckedSplit:
+    """What a split, or a user's own file where FOUND is None, holds; of a split, compared with the published corpus."""
+    opener = replace(source, allow_partial=True)
+    try:
+        part = opener.open(name, split) if found is None else opener.open_split(found, split)
+    except EmbedlabError as error:
+        return CheckedSplit(dataset=name, split=split, state="unusable", note=error.message)
+    state = part.state
+    checked = CheckedSplit(dataset=name, split=split, state=_state_name(state), rows=state.rows, expected=state.expected_rows)
+    expected = found.splits[split].expected if found is not None else None
+    if state.partial and not source.allow_partial and found is not None and expected is not None:
+        odd = "truncated" if state.rows < expected.rows else "odd"
+        return replace(checked, state=odd, note=f"{odd}: {', '.join(corpus_differences(found.kind, part.frame, expected))}")
+    skipped = ", ".join(f"{count} {reason}" for reason, count in state.skipped.items())
+    return replace(checked, skipped=skipped, note="; ".join(_notes(state)))
+
+
+def _state_name(state: DatasetState) -> str:
+    """What is known of a split in a word or two; "whole" is what has the published counts and content."""
+    if state.sample or state.partial:
+        return "sample" if state.sample else "partial"
+    if state.expected_rows is None:
+        return "not counted"
+    return "whole" if state.revision or content_of(state.sha256) == "published" else "counts right"
+
+
+def _notes(state: DatasetState) -> Iterator[str]:
+    """What is to be known of a split: its revision, what differs from the published files, and its empty sentences."""
+    if state.revision:
+        yield state.revision
+    yield from (remark.removeprefix(f"{state.name} {state.split}: ") for remark in remarks(asdict(state)))
+    if state.origin == "folder" and state.expected_rows is not None and not state.revision and content_of(state.sha256) == "unrecorded":
+        yield "content unknown: no hash of the published file is recorded"
+
+
+def _open(source: Source, name: str, split: str | None) -> Part:
+    """The part that NAME or NAME:SPLIT names; SPLIT where the dataset has it and none is typed."""
+    if is_pair_file(name):
+        return source.open(name)
+    base, _, typed = name.partition(":")
+    return source.open(base, typed or (split if split in dataset(base).splits else None))
