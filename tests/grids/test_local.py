@@ -55,7 +55,8 @@ def grid_process(folder: GridFolder, workers: int) -> "subprocess.Popen[bytes]":
     """What `embedlab grid run` does, in a process that can be killed."""
     program = (
         "import sys; from pathlib import Path; from embedlab.grids.local import prepare_grid, run_local;"
-        "from embedlab.grids.plan import GridFolder, GridPlan; folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
+        "from embedlab.grids.plan import GridFolder, GridPlan;"
+        "folder = GridFolder(Path(sys.argv[1])); plan = GridPlan.load(folder.plan_file);"
         "prepare_grid(plan, folder); run_local(plan, folder, int(sys.argv[2]), program=sys.argv[3:])"
     )
     return subprocess.Popen([sys.executable, "-c", program, str(folder.path), str(workers), *STAND_IN])
