@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from embedlab.cli.commands.train import _as_before
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.train.run import settings_of_run
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -200,9 +200,9 @@ def test_resume_says_that_a_run_is_running(embedlab: Embedlab, finished_run: Run
 
 @pytest.mark.parametrize(("typed", "threads"), [(Settings(), 1), (Settings(threads=3), 3)])
 def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Settings, threads: int) -> None:
-    settings = _as_before(finished_run, typed, 8)
+    settings = settings_of_run(finished_run, typed, 8)
     assert (settings.precision, settings.threads) == ("float32", threads)
-    assert _as_before(RunFolder(finished_run.path.with_name("seed-2")), Settings(), 8).threads == 8
+    assert settings_of_run(RunFolder(finished_run.path.with_name("seed-2")), Settings(), 8).threads == 8
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from embedlab.cli.commands.train import is_finished, train_runs
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
@@ -25,21 +24,20 @@ Try next:
 @common("runs", "machine", "output")
 def demo(*, terminal: Terminal) -> None:
     """Train two recipes on the sample world, evaluate and compare them, and say what to try next."""
-    from embedlab.core.recipe import load_recipe
     from embedlab.reports.pair_tables import dataset_table
-    from embedlab.runs.store import RunFolder
     from embedlab.workflows.sample_encoder import build_sample_encoder
     from embedlab.workflows.scoring import evaluate_members, keep, score
-    from embedlab.workflows.starting import starting_encoder
+    from embedlab.workflows.train.plan import TrainOptions, plan_training
+    from embedlab.workflows.train.run import train_runs
 
     terminal = Terminal(replace(terminal.settings, sample=True, threads=terminal.settings.threads or 1))  # too small to share
-    encoder = starting_encoder(None, terminal.settings)
-    build_sample_encoder(encoder, terminal.settings)
     for name, base in RECIPES.items():
-        recipe = load_recipe(base, OVERRIDES, encoder=encoder)
-        run = RunFolder.of(terminal.settings.runs_folder, name, 1)
-        if not is_finished(run, recipe, terminal):
-            train_runs(recipe, [run], terminal)
+        options = TrainOptions(recipe=base, overrides=OVERRIDES, name=name, seed=1, resume=True)
+        plan = plan_training(options, terminal.settings)
+        build_sample_encoder(plan.start, terminal.settings)
+        for note in plan.notes:
+            terminal.note(note)
+        train_runs(plan.recipe, plan.todo, terminal)
     scored, _ = score([*RECIPES, "dice"], terminal)
 
     from embedlab.analysis.comparison import compare_models

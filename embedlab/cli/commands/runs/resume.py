@@ -10,7 +10,7 @@ EXAMPLES = examples("embedlab runs resume snli-supcl", "embedlab runs resume snl
 @common("data", "runs", "machine", "output")
 def resume(run: RunName, *, terminal: Terminal) -> None:
     """Continue the unfinished seeds of a run from their newest checkpoints."""
-    from embedlab.cli.commands.train import train_runs
+    from embedlab.workflows.train.run import train_runs
     from embedlab.workflows.runs import unfinished_runs
 
     for unfinished in unfinished_runs(run, terminal.settings):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.cli.run_log import logged
 from embedlab.cli.terminal import Terminal
 from embedlab.core.settings import Settings
+from embedlab.workflows.train.log import logged
 
 
 def test_what_a_terminal_is_told_is_kept_also_when_it_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""A training planned, previewed, run and scored."""

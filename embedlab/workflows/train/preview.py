@@ -1,0 +1,82 @@
+"""What `train --dry-run` shows: the resolved recipe, and one example of the first batch of each stage in words."""
+
+import json
+from dataclasses import dataclass
+
+from embedlab.core.printable import one_line
+from embedlab.core.recipe import Recipe, recipe_to_table, to_toml
+from embedlab.core.settings import Settings
+from embedlab.workflows.train.plan import TrainOptions, check_start, planned_folders, selected_recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagePreview:
+    """One stage of a training that has not begun."""
+
+    index: int
+    rows: int
+    steps: int
+    batch_size: int
+    example: tuple[tuple[str, str], ...]  # role and sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainPreview:
+    """A training that has not begun."""
+
+    recipe: Recipe
+    steps: int
+    whole_steps: int  # without `max_steps`
+    stages: tuple[StagePreview, ...]
+
+    def to_text(self) -> str:
+        """The recipe as TOML that can be trained, the examples as comments below."""
+        lines = [to_toml(self.recipe)]
+        lines += [f"# shortened to {self.steps} of {self.whole_steps} steps"] if self.steps < self.whole_steps else []
+        for stage in self.stages:
+            lines.append(f"# stage {stage.index}: {stage.rows} rows, {stage.steps} steps of {stage.batch_size} rows; one example:")
+            lines += [f"#   {role:<12} {one_line(sentence)}" for role, sentence in stage.example]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The same as one object."""
+        stages = [
+            {
+                "stage": stage.index,
+                "rows": stage.rows,
+                "steps": stage.steps,
+                "batch_size": stage.batch_size,
+                "example": [{"role": role, "sentence": sentence} for role, sentence in stage.example],
+            }
+            for stage in self.stages
+        ]
+        found = {"recipe": recipe_to_table(self.recipe), "steps": self.steps, "whole_steps": self.whole_steps, "stages": stages}
+        return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
+    """Return what a new training with OPTIONS reads and how long it is; nothing is written."""
+    from embedlab.data.source import Source
+    from embedlab.training.blocks import blocks
+    from embedlab.training.stage_data import example, open_stages
+
+    recipe, start = selected_recipe(options, settings)
+    planned_folders(options, recipe, settings)
+    check_start(options, recipe, start, settings)
+    stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0])
+    order = blocks(stages, recipe.mix)
+    return TrainPreview(
+        recipe=recipe,
+        steps=order[-1].end,
+        whole_steps=sum(block.whole_steps for block in order),
+        stages=tuple(
+            StagePreview(
+                index=data.index,
+                rows=len(data.rows),
+                steps=sum(data.epochs),
+                batch_size=data.stage.optim.batch_size,
+                example=tuple(example(data)) if data.steps else (),
+            )
+            for data in stages
+        ),
+    )

@@ -1,0 +1,164 @@
+"""A planned training carried out: its data checked, each run trained, the models scored; or started in other processes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from embedlab.choices import Tracker
+from embedlab.core.errors import MissingError
+from embedlab.core.recipe import Recipe
+from embedlab.core.settings import Precision, Settings, process_rank
+from embedlab.runs.launch import Detached, run_together, start_run
+from embedlab.runs.status import Status, run_status
+from embedlab.runs.store import RunFolder
+from embedlab.runs.tidy import drop_checkpoints
+from embedlab.workflows.evaluate import Evaluated, evaluate_selected
+from embedlab.workflows.session import Session
+from embedlab.workflows.train.log import event_reporter, logged
+from embedlab.workflows.train.plan import TrainPlan, train_arguments
+
+if TYPE_CHECKING:
+    from embedlab.encoders.device import Machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedRun:
+    """One run after its training."""
+
+    run: RunFolder
+    status: Status
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainResult:
+    """The runs of a training, and what their models reached on the recipe's tasks."""
+
+    recipe: Recipe
+    runs: tuple[TrainedRun, ...]
+    evaluated: Evaluated | None  # None in a process that does not lead its team
+
+
+def check_training(plan: TrainPlan, session: Session) -> None:
+    """Refuse what cannot be trained or evaluated, and report what will be missing, before a step of any run is trained.
+
+    Finished runs are noted, and lose the checkpoints that a killed process could not delete.
+    """
+    from embedlab.evaluation.readiness import check_recipe_evaluation
+    from embedlab.workflows.sample_encoder import build_sample_encoder
+
+    for note in plan.notes:
+        session.note(note)
+    build_sample_encoder(plan.start, session.settings)
+    if not plan.options.keeps_checkpoints:
+        for planned in plan.runs:
+            if planned.state == "finished":
+                drop_checkpoints(planned.run)
+    missing = check_recipe_evaluation(plan.recipe, session.settings) if plan.todo else ()
+    for error in missing if process_rank() == 0 else ():
+        session.report(error)
+    if plan.options.gpus is not None:
+        _require_gpus(plan.options.gpus)
+
+
+def train(plan: TrainPlan, session: Session) -> TrainResult:
+    """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
+    from embedlab.evaluation.selection import SelectedTask
+    from embedlab.workflows.models import resolve_model
+    from embedlab.workflows.suites import Work
+
+    options = plan.options
+    train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
+    evaluated = None
+    if process_rank() == 0:
+        work = Work(selected=[SelectedTask(task=task) for task in plan.recipe.evaluate.tasks])
+        evaluated = evaluate_selected([resolve_model(plan.model, session)], work, session)
+    runs = tuple(TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs)
+    return TrainResult(recipe=plan.recipe, runs=runs, evaluated=evaluated)
+
+
+def train_runs(
+    recipe: Recipe,
+    runs: Sequence[RunFolder],
+    session: Session,
+    *,
+    resume: bool = True,
+    track: Tracker | None = None,
+    keeps_checkpoints: bool = False,
+) -> None:
+    """Train RECIPE into each of RUNS, one after the other."""
+    if not runs:
+        return
+    seeds = ", ".join(str(run.seed) for run in runs)
+    session.note(f"training {runs[0].name} ({recipe.summary}), seed {seeds}, into {runs[0].path.parent}")
+
+    from embedlab.data.source import Source
+    from embedlab.encoders.device import machine
+    from embedlab.evaluation.dev_score import dev_score
+    from embedlab.training.stages import train_run
+
+    settings = session.settings
+    source = Source.from_settings(settings)
+    threads = machine(settings, training=True).threads
+    score_dev = dev_score(source, recipe.evaluate.dev) if recipe.evaluate.dev != "none" else None
+    shown = ""
+    for run in runs:
+        computer = machine(settings_of_run(run, settings, threads) if resume else settings, training=True)
+        if (place := _place(computer)) != shown:
+            session.note(shown := place)
+        with session.progress(run.id) as progress:
+            train_run(
+                recipe,
+                source,
+                computer,
+                run,
+                run.seed,
+                resume=resume,
+                dev_score=score_dev,
+                report=event_reporter(run.id, logged(run.log_file, session), progress),
+                progress=progress,
+                track=track,
+                cache=settings.cache,
+                keeps_checkpoints=keeps_checkpoints,
+            )
+
+
+def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Settings:
+    """SETTINGS with the precision and the threads that RUN was begun with, except where others are selected."""
+    before = run.environment() if run.environment_file.exists() else None
+    precision = before.precision if before is not None and settings.precision == "auto" else settings.precision
+    threads = settings.threads or (before.threads if before is not None else threads)
+    return replace(settings, precision=cast("Precision", precision), threads=threads)
+
+
+def start_detached_training(plan: TrainPlan, session: Session) -> Detached:
+    """Train PLAN in a process that outlives this one, once its data is known to be there."""
+    from embedlab.data.source import Source
+    from embedlab.training.stage_data import open_stages
+
+    first, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
+    open_stages(plan.recipe, Source.from_settings(session.settings), first.seed)
+    process = start_run(train_arguments(plan.options, session.settings), first)
+    session.note(f"process {process.pid} trains {names}; `embedlab runs log {first.id} --follow` follows it")
+    return process
+
+
+def train_together(plan: TrainPlan, settings: Settings) -> int:
+    """Train PLAN in one process a GPU; gives the exit code of the first that fails, which has reported why, else 0."""
+    return run_together(train_arguments(replace(plan.options, gpus=None), settings), plan.options.gpus or 1)
+
+
+def _place(computer: "Machine") -> str:
+    """Where a training computes, in words."""
+    from embedlab.encoders.device import has_bf16_units
+
+    is_emulated = computer.precision == "bf16" and not has_bf16_units(computer.device)
+    threads = f"{computer.threads} thread{'s' if computer.threads > 1 else ''}"
+    return f"on {computer.device} in {computer.precision}{' (emulated: no bf16 units here)' if is_emulated else ''}, {threads}"
+
+
+def _require_gpus(count: int) -> None:
+    import torch
+
+    if (found := torch.cuda.device_count()) < count:
+        hint = f"several processes on a processor: torchrun --standalone --nproc-per-node {count} -m embedlab train … --device cpu"
+        raise MissingError(f"--gpus {count}: found {found} GPUs", hint=hint)
