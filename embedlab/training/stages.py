@@ -70,8 +70,8 @@ def train_run(
 
     RESUME goes on from the newest checkpoint, or from the beginning where there is none, and leaves a finished run as it is;
     the result is bit-identical on a CPU with as many threads. The checkpoints go with the end, unless KEEPS_CHECKPOINTS.
-    DEV_SCORE judges encoder and heads now and then (x 100), REPORT gets every event, WATCH follows the tokenising, which is
-    cached in the folder CACHE. Nothing is written before data and encoder are found to be there.
+    DEV_SCORE evaluates encoder and heads now and then (x 100), REPORT receives every event, PROGRESS how far the tokenising is, which is
+    cached in the folder CACHE. Nothing is written before data and encoder are found.
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
@@ -106,11 +106,7 @@ def train_run(
                 steps=plan[-1].end,
             )
             with _report_endings(session):
-                if snapshot is not None:
-                    _restore(session, snapshot)
-                emit(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
-                for note in [*notes, *damaged, *(note for objective in objectives for note in objective.notes)]:
-                    emit(events.Note(text=note))
+                _start(session, snapshot, [*notes, *damaged])
                 _train_blocks(session, plan, snapshot, progress)
                 _take_best(session, recipe, shape)
                 _finish(session, run, recipe, seed, stages)
@@ -134,6 +130,15 @@ def _leaders_voice(team: Team, log: EventLog, report: Emit | None) -> Emit:
     return emit
 
 
+def _start(session: Session, snapshot: Snapshot | None, notes: Sequence[str]) -> None:
+    """Restore the state of a checkpoint, and emit that the run begins, with all NOTES."""
+    if snapshot is not None:
+        _restore(session, snapshot)
+    session.emit(events.Started(pid=os.getpid(), host=socket.gethostname(), steps=session.steps, step=session.step))
+    for note in [*notes, *(note for objective in session.objectives for note in objective.notes)]:
+        session.emit(events.Note(text=note))
+
+
 def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | None, progress: ProgressCallback | None) -> None:
     for block in plan:
         if session.step >= block.end:
@@ -147,7 +152,7 @@ def _train_blocks(session: Session, plan: Sequence[Block], snapshot: Snapshot | 
 
 
 def _collation(session: Session, data: StageData, progress: ProgressCallback | None) -> Collation:
-    """What makes the batches of a stage; tells what is lost of its rows."""
+    """Return what makes the batches of a stage; notes what is lost of its rows."""
     tokens = stored_tokens(session.encoder, data.rows.sentences.to_list(), session.cache, progress)
     objective = session.objectives[data.index]
     made = Collation(
@@ -273,7 +278,7 @@ def _begin(run: RunFolder, recipe: Recipe, here: Environment, team: Team, *, res
 def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bool) -> list[str]:
     """Write recipe and environment, or compare them with those of the run that is taken up; notes what may change its numbers."""
     if not (resume and run.environment_file.exists()):
-        # What an attempt that ended before its first checkpoint left behind binds nobody.
+        # What an attempt left behind that ended before its first checkpoint does not bind this one.
         run.recipe_file.unlink(missing_ok=True)
         run.environment_file.unlink(missing_ok=True)
         run.write_once(recipe, here)
