@@ -28,4 +28,4 @@ def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_
     assert "‖ 1 cancelled" in look.lines[1]
     assert "1/18" in look.lines[0]
     assert look.heat.states[look.heat.rows[0], look.heat.columns[0]] == "▶"
-    assert "nobody works on it: embedlab grid run sbert-lr --sample goes on" in look.lines[3]
+    assert "no process works on it: embedlab grid run sbert-lr --sample goes on" in look.lines[3]

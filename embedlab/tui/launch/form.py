@@ -1,4 +1,4 @@
-"""What the Launch screen starts: a recipe or a grid with other values, checked by the rules of the command line."""
+"""What the Launch screen starts: a recipe or a grid with other values, planned as the command line plans it."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,17 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.core.paths import write_atomic
 from embedlab.core.plain_values import quote
-from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_to_table
+from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
 from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost, remaining_cost
-from embedlab.grids.expand import expand_grid
-from embedlab.grids.grid_file import grid_names, load_grid, with_fixed
-from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.grids.grid_file import grid_names, load_grid
+from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import QueueEntry
-from embedlab.models.catalog import starting_members
-from embedlab.objectives.needs import check_columns
 from embedlab.runs.launch import shared_flags
-from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.grid.plan import GridOptions, plan_grid
+from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 _VARIANTS_SHOWN = 9
@@ -87,38 +85,22 @@ def recipe_fields(name: str) -> list[Field]:
 
 
 def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> Launch:
-    """What starting the recipe with these VALUES means; what cannot be is a UsageError."""
+    """Return what starting the recipe with these VALUES does; what cannot be is a UsageError."""
     original = {field.key: field.value for field in recipe_fields(name)}
     overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
     overrides += _overrides(values[OTHERS])
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
-    recipe = load_recipe(name, overrides)
-    check_columns(recipe)
-    # The sample world starts from a small encoder of its own, unless told.
-    if not settings.sample or any(one.startswith("encoder.model=") for one in overrides):
-        starting_members(recipe.encoder.model, settings.runs_folder, range(1, seeds + 1))
-    runs = [RunFolder.of(settings.runs_folder, run, seed) for seed in range(1, seeds + 1)]
-    notes = [note for folder in runs for note in _already_there(folder, recipe)]
-    arguments = ["train", name, *(word for override in overrides for word in ("--set", override))]
-    arguments += ["--name", run] if run != name else []
-    arguments += ["--seeds", str(seeds)]
-    first = next((folder for folder in runs if run_status(folder).state != "finished"), None)
+    options = TrainOptions(recipe=name, overrides=tuple(overrides), seeds=tuple(range(1, seeds + 1)), name=run if run != name else None)
+    plan = plan_training(options, settings)
+    plan.refuse_running()
+    first = next(iter(plan.todo), None)
     return Launch(
         title=f"{run} with {seeds} seeds" if seeds > 1 else run,
-        arguments=(*arguments, *shared_flags(settings)),
-        log=(first or runs[0]).log_file,
-        notes=tuple(notes),
+        arguments=tuple(train_arguments(options, settings)),
+        log=(first or plan.runs[0].run).log_file,
+        notes=plan.notes,
         run=first,
     )
-
-
-def _already_there(run: RunFolder, recipe: Recipe) -> list[str]:
-    """What is there already under the run's name; another recipe's run is refused."""
-    if run.recipe_file.exists():
-        run.refuse_other(recipe)
-    if run.holder() is not None:
-        raise UsageError(f"run {run.id!r} is running already", hint="press 3 to watch it, or give this one another name")
-    return [f"{run.id} is there already and is not trained again"] if run.model.is_dir() else []
 
 
 def _short(key: str, values: Mapping[str, Any]) -> str:
@@ -143,16 +125,13 @@ def grid_fields(name: str) -> list[Field]:
 
 
 def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder: Path) -> Launch:
-    """What starting the grid with these VALUES means; a grid with other axes is written as a file of its own to FOLDER."""
+    """Return what starting the grid with these VALUES does; a grid with other axes is written as a file of its own to FOLDER."""
     original = {field.key: field.value for field in grid_fields(name)}
     workers = _count(values[WORKERS], WORKERS)
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
     typed = str(_write_grid(name, values, folder)) if edited else name
     overrides = _overrides(values[OTHERS])
-    grid = with_fixed(load_grid(typed), overrides)
-    if settings.threads is not None:
-        grid = replace(grid, threads=settings.threads)
-    plan = expand_grid(grid, GridPlace.of(settings))
+    plan = plan_grid(GridOptions(grid=typed, overrides=tuple(overrides)), settings).plan
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(

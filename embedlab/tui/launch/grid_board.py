@@ -64,7 +64,7 @@ def shown(progress: GridProgress) -> GridLook:
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
     ]
     if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
-        lines.append(f"nobody works on it: embedlab grid run {progress.plan.typed} goes on")
+        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on")
     for cell in progress.running:
         step = _step(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
@@ -112,7 +112,7 @@ def _label(plan: GridPlan, labels: Mapping[str, str], axis: str | None) -> str:
 
 
 def _labels(plan: GridPlan, axis: str | None, seen: Sequence[str]) -> list[str]:
-    """The labels of an axis that cells have, in its order; "–" stands last, for variants that lack the axis."""
+    """The labels of an axis that cells have, in its order; "–" is last, for variants that lack the axis."""
     known = [*plan.axes[axis], "–"] if axis is not None else list(dict.fromkeys(seen))
     return [label for label in known if label in seen]
 

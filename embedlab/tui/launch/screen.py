@@ -1,4 +1,4 @@
-"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and watch a grid fill in."""
+"""The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and follow a grid."""
 
 import asyncio
 import shlex
@@ -48,7 +48,7 @@ class LaunchScreen(DashboardScreen):
         self.choices: dict[str, Choice] = {}
         self.form: _Loaded | None = None
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
-        self._checked = asyncio.Event()  # set while `launch` tells of what the form says now
+        self._checked = asyncio.Event()  # set while `launch` is what the form says now
         self.board: GridBoard | None = None
         self._is_entered = False  # enter was pressed before the form was there
         self._timer: Timer | None = None
@@ -102,7 +102,7 @@ class LaunchScreen(DashboardScreen):
     # the form
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the form of what the cursor stands on."""
+        """Show the form of the entry under the cursor."""
         event.stop()
         choice, self._is_entered = self.choices.get(event.option_id or ""), False
         if choice is not None and (self.form is None or self.form.choice != choice):
@@ -150,7 +150,7 @@ class LaunchScreen(DashboardScreen):
         self._check()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Check the form once the typing rests; a line that differs from the recipe is set apart."""
+        """Check the form once the typing rests; a line that differs from the recipe is highlighted."""
         event.stop()
         if isinstance(event.input, _FieldInput) and event.input.parent is not None:
             event.input.parent.set_class(event.value != event.input.field.value, "-changed")
@@ -201,7 +201,7 @@ class LaunchScreen(DashboardScreen):
             notes.update("\n".join([*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
         self._checked.set()
 
-    # starting and watching
+    # starting and following
 
     @work(exclusive=True, group="start")
     async def action_start(self) -> None:
@@ -222,7 +222,7 @@ class LaunchScreen(DashboardScreen):
             return
         self._started.append((found.title, process))
         self.notify("started in a process of its own; quitting does not end it")
-        self.set_focus(self.query_one(OptionList))  # the next key is no value
+        self.set_focus(self.query_one(OptionList))  # the next key is a command, not a value
         if found.plan is not None:
             self._follow(found.plan.name)
         else:
