@@ -10,8 +10,8 @@ EXAMPLES = examples("embedlab runs resume snli-supcl", "embedlab runs resume snl
 @common("data", "runs", "machine", "output")
 def resume(run: RunName, *, terminal: Terminal) -> None:
     """Continue the unfinished seeds of a run from their newest checkpoints."""
-    from embedlab.workflows.train.run import train_runs
     from embedlab.workflows.runs import unfinished_runs
+    from embedlab.workflows.train.run import train_runs
 
     for unfinished in unfinished_runs(run, terminal.settings):
         train_runs(unfinished.recipe(), [unfinished], terminal)
