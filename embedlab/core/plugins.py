@@ -104,15 +104,20 @@ def discover(kind: Kind) -> tuple[Plugin, ...]:
 
     What may not be used, as its name is shipped or used before it or its file is not trusted, has a fault.
     """
-    seen, added = dict(_shipped(kind)), []
-    for one in (*_of_packages(kind), *_of_files(kind)):
+    seen, checked = dict(_shipped(kind)), []
+    for one in added(kind):
         fault = one.fault or _name_fault(one, seen.get(one.name))
         if fault is None:
             seen[one.name] = one
         else:
             _note(fault)
-        added.append(replace(one, fault=fault))
-    return (*_shipped(kind).values(), *added)
+        checked.append(replace(one, fault=fault))
+    return (*_shipped(kind).values(), *checked)
+
+
+def added(kind: Kind) -> tuple[Plugin, ...]:
+    """Return what packages and files add to a KIND, without looking for other things of the same names."""
+    return (*_of_packages(kind), *_of_files(kind))
 
 
 def names(kind: Kind) -> list[str]:

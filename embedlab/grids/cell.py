@@ -87,6 +87,7 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         "precision": place.precision,
         "threads": str(plan.threads),
         "format": "json",
+        "plugins": os.pathsep.join(place.plugins),
     }
     own = {f"EMBEDLAB_{key.upper()}": value for key, value in settings.items()}
     own |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}

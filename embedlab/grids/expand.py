@@ -16,6 +16,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.nearest import nearest_name
 from embedlab.core.overrides import TASK, set_values
+from embedlab.core.plugins import identity
 from embedlab.core.recipe import (
     DataSection,
     EncoderSection,
@@ -160,7 +161,7 @@ class _Base:
             resolved = resolved[int(step)] if step.isdigit() else resolved[step]
         if name == "encoder":
             resolved["model"] = starting_location(resolved["model"], self.place.runs_folder)
-        return _Section(table=resolved, text=json.dumps(self._decisive(name, resolved), sort_keys=True))
+        return _Section(table=resolved, text=json.dumps([*self._decisive(name, resolved), *_plugin_code(name, resolved)], sort_keys=True))
 
     def _decisive(self, name: str, section: Any) -> list[Any]:
         """Return what changes a training in a section: its values, and the states of the data and the encoder that it names.
@@ -179,6 +180,16 @@ class _Base:
         if name.endswith(".data"):
             return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]
         return [section]
+
+
+def _plugin_code(name: str, section: Any) -> list[str]:
+    """Return the identity of the plug-in's code that a section names; nothing for what embedlab ships."""
+    code = ""
+    if name == "encoder":
+        code = identity("poolings", section["pooling"])
+    elif name.endswith(".objective"):
+        code = identity("objectives", section["name"])
+    return [code] if code else []
 
 
 def section_of(key: str) -> str:

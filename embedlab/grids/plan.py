@@ -34,6 +34,7 @@ class GridPlace:
     allow_partial: bool = False
     device: str = "auto"
     precision: str = "auto"
+    plugins: tuple[str, ...] = ()  # files; a worker may have another current folder, and so other settings
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -47,6 +48,7 @@ class GridPlace:
             allow_partial=settings.allow_partial,
             device=settings.device,
             precision=settings.precision,
+            plugins=tuple(map(str, settings.plugins.files)),
         )
 
     @property
@@ -56,7 +58,7 @@ class GridPlace:
 
     def to_values(self) -> dict[str, Any]:
         """Return the values stored in a plan, relative to the runs folder, which is where the plan is."""
-        values = {key: value for key, value in asdict(self).items() if key != "runs"}
+        values = {key: value for key, value in asdict(self).items() if key != "runs" and (key != "plugins" or value)}
         inside = {key: Path(values[key]) for key in ("cache", "data") if values[key] and Path(values[key]).is_relative_to(self.runs_folder)}
         return {**values, **{key: str(path.relative_to(self.runs_folder)) for key, path in inside.items()}}
 
@@ -70,7 +72,7 @@ class GridPlace:
             )
         runs = str(runs_folder).removesuffix(SAMPLE) if values.get("sample") else str(runs_folder)
         given = {key: str(runs_folder / values[key]) for key in ("cache", "data") if values[key]}
-        return cls(**{**values, **given, "runs": runs})
+        return cls(**{**values, **given, "runs": runs, "plugins": tuple(values.get("plugins", ()))})
 
 
 class _Section(TypedDict):

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core import plugins
 from embedlab.core.plugin_files import trust
+from embedlab.core.settings import load_settings
+from embedlab.grids.cell import cell_environment
+from embedlab.grids.expand import expand_grid
+from embedlab.grids.grid_file import load_grid
+from embedlab.grids.plan import GridPlace, GridPlan
+from embedlab.tui.launch.form import recipe_fields
+from embedlab.tui.pairs.saved_tables import open_pairs
 from tests.cli.conftest import Embedlab
 
 PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -116,3 +124,41 @@ def test_what_the_program_starts_sees_the_same_plugins(project: Path) -> None:
     answer = subprocess.run(words, input=f"{question}\n", cwd=project, capture_output=True, text=True, check=True)
 
     assert json.loads(answer.stdout)["similarity"] == 1
+
+
+def test_the_dashboard_shows_the_pairs_of_a_plugin_and_plans_its_objective_without_running_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(plugins, "_loading_refused", ["the dashboard runs no plug-in"])
+    modules = {name for name in sys.modules if name.startswith("embedlab_plugin")}
+
+    data = open_pairs(load_settings({})[0])
+    assert data.datasets == ["weather"]
+    assert data.table.height == 8
+    assert data.gold_ranges == {"weather": (0.0, 5.0)}
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("stored pairs are read again"))
+    assert open_pairs(load_settings({})[0]).datasets == ["weather"]
+
+    fields = {field.key: field.value for field in recipe_fields("mine.toml")}
+    assert fields["objective.margin"] == "0.3"
+    assert {name for name in sys.modules if name.startswith("embedlab_plugin")} == modules
+
+
+def test_a_grid_trains_again_when_the_code_of_its_objective_changed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (project / "grid.toml").write_text('summary = "m"\nbase = "mine.toml"\n[axes]\n"objective.margin" = [0.1]\n', encoding="utf-8")
+
+    def plan() -> GridPlan:
+        return expand_grid(load_grid("grid.toml"), GridPlace.of(load_settings({"sample": True})[0]))
+
+    before = plan()
+    assert str(project / "margin.py") in cell_environment(before, None)["EMBEDLAB_PLUGINS"]
+    assert [one.run for one in plan().variants] == [one.run for one in before.variants]
+    stored = GridPlan.from_json(before.to_json(), before.place.runs_folder, where=project / "plan.json")
+    assert stored.place.plugins == before.place.plugins
+
+    path = project / "margin.py"
+    path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    trust(path)
+    assert [one.run for one in plan().variants] != [one.run for one in before.variants]

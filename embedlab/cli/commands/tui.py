@@ -37,8 +37,10 @@ def tui(
 
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+    from embedlab.core.plugins import refuse_loading
     from embedlab.tui import gc_control
 
+    refuse_loading("the dashboard runs no plug-in")
     gc_control.hold()
     from embedlab.tui.app import Dashboard
 

@@ -3,15 +3,18 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
-from embedlab.data.source import Source, dataset, dataset_names
+from embedlab.data.source import Source, dataset
+from embedlab.tui.pairs.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
@@ -32,6 +35,7 @@ class PairData:
     models: tuple[ModelColumns, ...] = ()
     notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, what is not at hand
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
+    files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
 
     @property
     def marks(self) -> list[str]:
@@ -101,24 +105,29 @@ def _from_settings(settings: Settings) -> PairData:
             parts.append(source.open_split(chosen, split))
         except EmbedlabError as error:
             missing.append(error.message)
-    return _from_parts(parts, missing)
+    more = read_plugin_parts(settings)
+    found = _from_parts([*parts, *more.parts], [*missing, *more.missing], more.gold_ranges)
+    return replace(found, files=more.files)
 
 
 def splits_shown() -> Iterator[tuple[Dataset, str]]:
-    """The test split of every STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
-    for name in dataset_names("sts"):
+    """The test split of every shipped STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
+    for name in shipped_names("datasets"):
         chosen = dataset(name)
-        for split in chosen.splits:
+        for split in chosen.splits if chosen.kind == "sts" else ():
             if split == "test" or name == "sts-benchmark":
                 yield chosen, split
 
 
-def _from_parts(parts: Sequence[Part], missing: Sequence[str] = ()) -> PairData:
+def _from_parts(
+    parts: Sequence[Part], missing: Sequence[str] = (), plugin_ranges: Mapping[str, tuple[float, float]] = MappingProxyType({})
+) -> PairData:
     empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"))
     table = pair_table(parts or [empty])
     marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
     published = {part.state.name for part in parts if part.state.origin != "file"}
-    return PairData(table=table, gold_ranges=_gold_ranges(table, published), notes=(*marks, *missing))
+    ranges = _gold_ranges(table, published - plugin_ranges.keys())
+    return PairData(table=table, gold_ranges={**ranges, **plugin_ranges}, notes=(*marks, *missing))
 
 
 _EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "source": pl.String}

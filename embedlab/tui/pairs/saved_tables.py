@@ -13,6 +13,7 @@ from embedlab.analysis.scores import ModelColumns
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import write_atomic
+from embedlab.core.plugins import added
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
 from embedlab.tui.pairs.data import PairData, load_pairs, splits_shown
@@ -38,6 +39,7 @@ def open_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 def cache_file(settings: Settings, models: Sequence[StoredModel] = ()) -> Path:
     """Where the pairs with the scores of MODELS are kept; the name tells the score files as they are now."""
     parts = [__version__, str(settings.sample), str(settings.allow_partial), str(settings.data)]
+    parts += [f"{one.name} {one.identity}" for one in added("datasets")]
     for model in models:
         parts += [model.name, *(str(seed) for seed in model.seeds)]
         parts += [f"{member} {path} {_state(path)}" for member, path in model.files.items()]
@@ -57,6 +59,7 @@ def read_cached(path: Path) -> PairData | None:
             gold_ranges={name: (float(low), float(high)) for name, (low, high) in facts["gold_ranges"].items()},
             models=tuple(ModelColumns(name=name, members=tuple(members), seeds=tuple(seeds)) for name, members, seeds in facts["models"]),
             notes=tuple(facts["notes"]),
+            files=tuple(facts["files"]),
         )
     except (OSError, EmbedlabError, KeyError, ValueError, TypeError, AttributeError, pl.exceptions.PolarsError):  # absent, or of no use
         return None
@@ -67,7 +70,7 @@ def store(data: PairData, path: Path, settings: Settings) -> None:
     content = BytesIO()
     models = [(model.name, model.members, model.seeds) for model in data.models]
     # By their names, so that reading them again need not load the readers of every corpus.
-    files = {str(file): _state(file) for file in _files_of_pairs(settings)}
+    files = {str(file): _state(file) for file in (*_files_of_pairs(settings), *map(Path, data.files))}
     facts = {"gold_ranges": dict(data.gold_ranges), "notes": data.notes, "models": models, "files": files}
     data.table.write_parquet(content, metadata={_FACTS: json.dumps(facts), KEY: UNSEALED})
     try:

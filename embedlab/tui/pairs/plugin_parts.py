@@ -1,0 +1,49 @@
+"""The pairs of datasets that plug-ins add, read by a process of their own: the dashboard runs no plug-in."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core import plugins
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState, Part
+
+TIMEOUT_S = 120.0
+_PASSED = ("data", "sample", "allow_partial")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PluginParts:
+    """What the process read."""
+
+    parts: tuple[Part, ...] = ()
+    gold_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # by dataset
+    files: tuple[str, ...] = ()  # that the rows were read from
+    missing: tuple[str, ...] = ()  # what could not be read
+
+
+def read_plugin_parts(settings: Settings) -> PluginParts:
+    """Return the test splits of the datasets of scored pairs that plug-ins add; without plug-ins no process is started."""
+    if not plugins.added("datasets"):
+        return PluginParts()
+    given = {key: value for key, value in asdict(settings).items() if key in _PASSED and value is not None}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "embedlab.data.part_worker", json.dumps(given, default=str), folder]
+        try:
+            subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+            entries = json.loads((Path(folder) / "index.json").read_text(encoding="utf-8"))
+        except (subprocess.SubprocessError, OSError, ValueError):
+            return PluginParts(missing=("the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",))
+        found = [entry for entry in entries if "error" not in entry]
+        return PluginParts(
+            parts=tuple(Part(frame=pl.read_parquet(Path(folder) / one["rows"]), state=DatasetState(**one["state"])) for one in found),
+            gold_ranges={one["name"]: (float(one["gold_range"][0]), float(one["gold_range"][1])) for one in found},
+            files=tuple(file for one in found for file in one["files"]),
+            missing=tuple(entry["error"] for entry in entries if "error" in entry),
+        )
