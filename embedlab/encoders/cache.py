@@ -1,8 +1,8 @@
-"""Vectors that were computed before, kept on disk under the encoder's fingerprint.
+"""On-disk cache of sentence vectors under the encoder's fingerprint.
 
-A fingerprint is a folder of segments that are written once: vectors, which sentences were cut, checksums of the rows, and keys —
-128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is whole, whatever was killed
-when, and any number of processes may read and write at once. A row that is read is verified; one that is damaged counts as unknown.
+A fingerprint is a folder of segments that are written once: vectors, truncation flags, checksums of the rows, and keys:
+128-bit hashes of the sentences, in order. The keys are renamed into place last, so a segment with keys is complete even after a
+kill, and any number of processes may read and write at once. Every row is verified when read; a damaged one counts as unknown.
 """
 
 import hashlib
@@ -29,15 +29,15 @@ TextKeys = NDArray[np.uint64]  # (sentences, 2): the two halves of a hash
 VectorPositions = NDArray[np.intp]
 Checksums = NDArray[np.uint64]
 
-SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they make a segment; one written before checksums has no sums
-MOST_SEGMENTS = 32  # small ones of an encoder, before they are merged into one
+SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a segment; older segments have no sums
+MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: keeps the two halves of a key apart
-STALE_S = 3_600  # a part without keys may be another process's work in progress for this long
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
 def sentence_keys(sentences: Sequence[str]) -> TextKeys:
-    """A 128-bit hash of each sentence."""
+    """Return a 128-bit hash of each sentence."""
     digests = (hashlib.blake2b(sentence.encode("utf-8", "surrogatepass"), digest_size=16).digest() for sentence in sentences)
     return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
 
@@ -50,16 +50,16 @@ def row_sums(keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> Checks
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Segment:
-    """Memory-mapped vectors of some sentences; what is mapped stays readable after its files are gone."""
+    """Memory-mapped vectors of some sentences; they stay readable after the files are deleted."""
 
     name: str
     keys: TextKeys  # in order of their first half
     vectors: Vectors
     cut: NDArray[np.bool_]
-    sums: Checksums | None  # None: written before there were checksums
+    sums: Checksums | None  # None in older segments
 
     def is_well_formed(self, dim: int) -> bool:
-        """Return whether the parts are arrays of the kinds that are written, of as many rows each, with vectors of DIM numbers."""
+        """Return whether the parts are arrays of the expected types with equal numbers of rows, and vectors of DIM numbers."""
         rows = len(self.keys)
         parts: list[tuple[NDArray[Any], type, tuple[int, ...]]] = [
             (self.keys, np.uint64, (rows, 2)),
@@ -78,7 +78,7 @@ class Segment:
 
 
 class EmbeddingCache:
-    """Vectors of one encoder, found by sentence; all encoders' together stay under a size."""
+    """The cached vectors of one encoder, by sentence; all encoders together stay under a size limit."""
 
     def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int) -> None:
         self._root = folder
@@ -87,33 +87,33 @@ class EmbeddingCache:
         self._limit_bytes = limit_bytes
 
     def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
-        """Which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were cut."""
+        """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
         known = np.zeros(len(keys), np.bool_)
         vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
         for hit, places, segment in self._hits(keys, known):
             vectors[hit], cut[hit], is_intact = segment.read(places)
-            known[hit] = is_intact  # a later segment may have the row again
+            known[hit] = is_intact  # a later segment may contain the row again
         return known, vectors, cut
 
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
-        """Which KEYS are known."""
+        """Return which KEYS are known."""
         known = np.zeros(len(keys), np.bool_)
         for _ in self._hits(keys, known):
             pass
         return known
 
     def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
-        """Keep these vectors, and drop what was not used for longest where all is over the limit."""
-        # Another process may merge or drop files meanwhile, or own some: what is lost so is computed again, what stays is in its way.
+        """Store these vectors, and delete the least recently used ones above the size limit."""
+        # Another process may merge or delete files meanwhile, or own some: lost vectors are computed again.
         with suppress(OSError):
             self._write(keys, vectors, cut)
             self._merge()
             self._trim()
 
     def _hits(self, keys: TextKeys, known: NDArray[np.bool_]) -> Iterator[tuple[VectorPositions, VectorPositions, "Segment"]]:
-        """Which of KEYS each segment has and where, those that an earlier one has left out; KNOWN is filled on the way."""
+        """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
         if self._folder.is_dir():
-            with suppress(OSError):  # another user's, or a disk that cannot be written
+            with suppress(OSError):  # another user's folder, or a read-only disk
                 os.utime(self._folder)  # recently used
         for segment in self._segments():
             places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
@@ -124,12 +124,12 @@ class EmbeddingCache:
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
             try:
-                # Keys last: they are removed first, so that sums which are absent then were never there.
+                # Keys last: they are removed first, so that missing sums were never written.
                 vectors, cut, sums, keys = (self._load(name, part) for part in SEGMENT_FILES)
             except PermissionError:  # another user's
                 continue
             except (FileNotFoundError, ValueError):
-                self._remove(name)  # broken, or another process has just merged it away
+                self._remove(name)  # damaged, or just merged by another process
                 continue
             segment = Segment(name=name, keys=keys, vectors=vectors, cut=cut, sums=sums)
             if segment.is_well_formed(self._dim):
@@ -152,7 +152,7 @@ class EmbeddingCache:
             write_atomic(self._part(name, part), content.getvalue())
 
     def _merge(self) -> None:
-        """Make one segment of all small ones, so that a search does not open hundreds of files."""
+        """Merge all small segments into one, so that a search does not open hundreds of files."""
         small = {name for name in self._names() if self._part(name, "vectors").stat().st_size < SMALL_BYTES}
         if len(small) <= MOST_SEGMENTS:
             return
@@ -169,7 +169,7 @@ class EmbeddingCache:
             self._remove(name)
 
     def _trim(self) -> None:
-        """Drop the encoders that were not used for longest, this one's oldest segments last, until the rest is under the limit."""
+        """Delete the least recently used encoders, this one's oldest segments last, until the size is under the limit."""
         self._remove_leftovers()
         others = (path for path in self._root.iterdir() if path.is_dir() and path != self._folder)
         oldest_first = sorted(others, key=lambda path: path.stat().st_mtime)
@@ -186,7 +186,7 @@ class EmbeddingCache:
             self._remove(name)
 
     def _remove_leftovers(self) -> None:
-        """Parts that a killed process left without keys."""
+        """Delete parts that a killed process left without keys."""
         whole = set(self._names())
         for file in self._folder.iterdir():
             if file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
@@ -205,5 +205,5 @@ class EmbeddingCache:
 
 
 def _size(folder: Path) -> int:
-    """The bytes of a folder's files."""
+    """Return the total bytes of a folder's files."""
     return sum(file.stat().st_size for file in folder.iterdir())

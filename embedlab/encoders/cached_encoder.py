@@ -15,7 +15,7 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
 
-SENTENCES_PER_SAVE = 16_384  # computed and kept together, so that work which is interrupted is not lost
+SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted work is not lost
 
 
 class Embedder(Protocol):
@@ -30,9 +30,9 @@ class Embedder(Protocol):
 
 
 class CachedEncoder:
-    """The vectors of an encoder, from the cache where they are known; what is new is stored as it is computed.
+    """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
-    The encoder itself is LOADed when the first sentence is new. It is used as it was loaded: one that is being trained has
+    LOAD is called when the first sentence is new. The encoder must not change: one in training has
     other vectors than its fingerprint says.
     """
 
@@ -72,7 +72,7 @@ class CachedEncoder:
         return vectors[index]
 
     def store(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> None:
-        """Put the vectors of these sentences into the cache, without holding them: those that are new are computed, longest first."""
+        """Cache the vectors of these sentences without holding them in memory: new ones are computed, longest first."""
         unique, _ = distinct(sentences)
         keys = sentence_keys(unique)
         for _ in self._compute(unique, keys, self._cache.knows(keys), progress):
@@ -92,15 +92,15 @@ class CachedEncoder:
     def _compute(
         self, unique: Sequence[str], keys: TextKeys, known: NDArray[np.bool_], progress: ProgressCallback | None
     ) -> Iterator[tuple[NDArray[np.intp], Vectors, NDArray[np.bool_]]]:
-        """The rows that are not KNOWN, piece by piece, with their vectors and whether they were cut; each piece is kept."""
+        """Yield the rows that are not KNOWN piece by piece with their vectors and truncation flags; each piece is stored."""
         new = np.flatnonzero(~known)
         done = len(unique) - len(new)
-        # Sentences of one length together: a piece of them needs hardly any padding.
+        # Sentences of similar length together need hardly any padding.
         new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
         for start in range(0, len(new), SENTENCES_PER_SAVE):
             rows = new[start : start + SENTENCES_PER_SAVE]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
-            with suppress(MissingError):  # a disk that takes no cache costs time, not the answer
+            with suppress(MissingError):  # an unwritable cache costs time, not the result
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut
         if progress is not None and not len(new):

@@ -1,4 +1,4 @@
-"""Transformer encoders from and to folders: transformers layout, which sentence-transformers loads with equal vectors."""
+"""Load and save transformer encoders as folders in transformers layout, which sentence-transformers loads with equal vectors."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -66,7 +66,7 @@ def save_model(
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and sentence-transformers load it.
 
     With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded as from any other.
-    ADD is told where the folder is made, and may put more into it; HINT says how the place was chosen, where it refuses.
+    ADD is called with the folder and may write more files into it; HINT says how to choose another folder if writing fails.
     With IS_NEW a folder that another process has written meanwhile is not replaced.
     """
     with silence_transformers(), atomic_folder(folder, hint=hint, is_new=is_new) as place, writing_weights(folder):
@@ -74,7 +74,7 @@ def save_model(
             encoder.backbone.save_pretrained(place)
         else:
             word_head.save(place, encoder.backbone)
-        # What earlier calls left in the tokenizer is no part of the model.
+        # Settings that earlier calls left in the tokenizer do not belong to the model.
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(place)

@@ -1,4 +1,4 @@
-"""Several encoders as one: a function of their vectors each."""
+"""Combine several encoders into one by a function of their vectors."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,18 +13,18 @@ from embedlab.models.grammar import Combination
 
 
 def average_vectors(parts: Sequence[Vectors]) -> Vectors:
-    """Mean of the vectors; the longer ones weigh more in its direction."""
+    """Return the mean of the vectors; longer ones weigh more in its direction."""
     mean: Vectors = np.mean(parts, axis=0, dtype=np.float32)
     return mean
 
 
 def normalized_average(parts: Sequence[Vectors]) -> Vectors:
-    """Mean of the vectors, each brought to length 1 before; a zero vector stays zero."""
+    """Return the mean of the vectors, each scaled to length 1 before; a zero vector stays zero."""
     return average_vectors([_unit(part) for part in parts])
 
 
 def concat(parts: Sequence[Vectors]) -> Vectors:
-    """The vectors one after the other."""
+    """Concatenate the vectors."""
     return np.concatenate(parts, axis=1)
 
 
@@ -42,7 +42,7 @@ COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
 
 
 class CombinedEncoder:
-    """Encoders whose vectors of a sentence become one; averages need equal dimensions."""
+    """Several encoders whose vectors of a sentence are combined; averages need equal dimensions."""
 
     def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
         dims = [part.dim for part in parts]
@@ -57,7 +57,7 @@ class CombinedEncoder:
 
     @property
     def facts(self) -> EncoderFacts:
-        """The facts of the parts; counts are those of the part with most."""
+        """The facts of the parts; counts are the maximum over the parts."""
         facts = [part.facts for part in self._parts]
         return EncoderFacts(
             pooling=" + ".join(str(fact.pooling) for fact in facts),

@@ -1,4 +1,4 @@
-"""The processor that does the work and the number format it works in."""
+"""Device, precision and threads of the computation."""
 
 import ctypes
 from dataclasses import dataclass
@@ -11,40 +11,40 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.settings import Device, Settings, without_half_a_team
 from embedlab.cpu import engine
 
-# The parameters of glibc's mallopt, the largest number it takes, and the largest block that it kept before version 2.35.
+# The parameters of glibc's mallopt, the largest number it takes, and the largest block that it reused before version 2.35.
 MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
 LARGEST_BLOCK, LARGEST_OLD_BLOCK = 2**31 - 1, 2**25
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Where tensors live, in which precision matrices are multiplied, and by how many threads on a CPU."""
+    """The device of tensors, the precision of matrix products, and the number of threads on a CPU."""
 
     device: torch.device
     precision: Literal["float32", "bf16", "int8"]
     threads: int
-    has_cpu_engine: bool = True  # used on a CPU alone
+    has_cpu_engine: bool = True  # applies to a CPU only
 
     def autocast(self) -> torch.autocast:
-        """The context in which forward passes run: bf16 matrix products, or nothing changed."""
+        """Return the context of forward passes: bf16 matrix products, or no change."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16")
 
 
 def machine(settings: Settings, *, training: bool = False) -> Machine:
-    """The machine that SETTINGS ask for.
+    """Return the machine selected by SETTINGS.
 
     `auto` precision is float32 for evaluation, so that numbers do not depend on the hardware; training takes bf16 where
-    the processor multiplies it in hardware; int8 is only for encoding on a CPU. A device that is not there is a MissingError.
+    the processor multiplies it in hardware; int8 is only for encoding on a CPU. A missing device is a MissingError.
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
-        torch.cuda.set_device(process_state(device).local_process_index)  # of several processes each has its own GPU
+        torch.cuda.set_device(process_state(device).local_process_index)  # each of several processes has its own GPU
     if device.type == "cuda":
         # cuDNN's attention makes a plan for every new shape, and batches have hundreds of shapes: 23 to 37 ms each by public
         # reports, not measured here.
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
-    # The sample world's matrices are so small that several threads mostly wait for each other.
+    # The sample world's matrices are so small that several threads would mostly wait for each other.
     threads = settings.threads or (1 if settings.sample else None)
     if threads is not None:
         torch.set_num_threads(threads)
@@ -59,30 +59,30 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
 
 
 def describe_engine(settings: Settings) -> str:
-    """What the execution engine for processors does here, in one line."""
+    """Describe in one line what the CPU engine does on this machine."""
     return engine.describe_engine(is_on=settings.cpu_engine == "on")
 
 
 def process_state(device: torch.device) -> PartialState:
-    """Which process of a team this is, as torchrun, accelerate or `embedlab train --gpus` say; alone otherwise."""
+    """Return this process's place among several, as torchrun, accelerate or `embedlab train --gpus` set it; alone otherwise."""
     with without_half_a_team():
         return PartialState(cpu=device.type == "cpu")
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep what a step frees for the next one; a library that has no such setting is left as it is.
+    """Make the C library reuse freed memory for the next step; libraries without this setting stay unchanged.
 
-    glibc hands each block of more than 32 MB back to the system and takes it anew page by page: measured with a three-layer encoder
+    glibc returns each block of more than 32 MB to the system and gets it anew page by page: measured with a three-layer encoder
     whose word vectors' gradient was such a block, an eighth of a training step.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    # It answers 0 where it refuses. The trim threshold alone would end glibc's own adapting at blocks of 128 kB.
+    # It returns 0 on refusal. The trim threshold alone would stop glibc's own adaptation at blocks of 128 kB.
     if mallopt is not None and any(mallopt(MALLOC_MMAP_THRESHOLD, size) for size in (LARGEST_BLOCK, LARGEST_OLD_BLOCK)):
         mallopt(MALLOC_TRIM_THRESHOLD, LARGEST_BLOCK)
 
 
 def has_bf16_units(device: torch.device) -> bool:
-    """Whether DEVICE multiplies bf16 matrices in hardware; emulated bf16 is slower than float32."""
+    """Return whether DEVICE multiplies bf16 matrices in hardware; emulated bf16 is slower than float32."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     return device.type == "cpu" and (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
@@ -94,6 +94,6 @@ def _device(wanted: Device) -> torch.device:
         return torch.device(next(kind for kind, is_there in there.items() if is_there))
     if not there[wanted]:
         raise MissingError(
-            f"device {wanted!r} is not available here", hint="use --device auto or --device cpu; `embedlab doctor` shows what is there"
+            f"device {wanted!r} is not available here", hint="use --device auto or --device cpu; `embedlab doctor` lists the devices"
         )
     return torch.device(wanted)

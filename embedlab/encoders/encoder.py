@@ -1,4 +1,4 @@
-"""The contract of everything that judges sentence pairs: word overlap, word vectors, transformers and what is combined of them."""
+"""The contract of all scorers of sentence pairs: word overlap, word vectors, transformers and combinations of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,38 +13,38 @@ from embedlab.core.progress import ProgressCallback
 Vectors = NDArray[np.float32]
 """One row a sentence: (sentences, dim)."""
 
-PAIR_SEPARATOR = "\x1f"  # between two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
+PAIR_SEPARATOR = "\x1f"  # separates two texts that are encoded together as one, "[CLS] a [SEP] b [SEP]"
 
 PAIRS_AT_ONCE = 65_536  # pairs whose vectors are gathered at once: 0.8 GB of float64 at 768 dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderFacts:
-    """What must be told beside an encoder's numbers."""
+    """The facts that must accompany an encoder's numbers."""
 
     pooling: str | None = None  # absent where no token vectors are pooled
     precision: str = "float32"
     max_tokens: int | None = None
-    truncated: int = 0  # distinct sentences that were cut at max_tokens so far
-    words: int = 0  # of the distinct sentences encoded so far, where the encoder reads words
-    unknown_words: int = 0  # those of them without a vector
+    truncated: int = 0  # distinct sentences so far that were truncated at max_tokens
+    words: int = 0  # in the distinct sentences encoded so far, for encoders that read words
+    unknown_words: int = 0  # words without a vector
     notes: tuple[str, ...] = ()
 
 
 class PairScorer(Protocol):
-    """Two lists of sentences in, one similarity a pair out."""
+    """Scores pairs: two lists of sentences in, one similarity per pair out."""
 
     @property
     def name(self) -> str:
-        """The model name it was asked for by."""
+        """The model name as typed."""
 
     @property
     def fingerprint(self) -> str:
-        """Hex digits that change when, and only when, its scores would."""
+        """Hex digits that change exactly when its scores would."""
 
     @property
     def facts(self) -> EncoderFacts:
-        """What it did so far, to be told beside its numbers."""
+        """Facts of the work so far, to be reported with its numbers."""
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""
@@ -62,19 +62,19 @@ class Encoder(PairScorer, Protocol):
 
 
 def distinct(sentences: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Each different sentence once, in order of first appearance, and the place of every input sentence among them."""
+    """Return each distinct sentence once, in order of first appearance, and the index of every input sentence among them."""
     places: dict[str, int] = {}
     index = np.fromiter((places.setdefault(sentence, len(places)) for sentence in sentences), np.intp, len(sentences))
     return list(places), index
 
 
 def shifted(progress: ProgressCallback | None, before: int, total: int) -> ProgressCallback | None:
-    """A watch for one part of the work, told to WATCH as progress of the whole."""
+    """Return a callback that reports the progress of one part of the work as progress of the whole."""
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def cosines(first: Vectors, second: Vectors) -> NDArray[np.float32]:
-    """Cosine of each row of FIRST with the same row of SECOND; 0 where either is a zero vector."""
+    """Return the cosine of each row of FIRST with the same row of SECOND; 0 if either is a zero vector."""
     # float64 inside, so that equal vectors score exactly 1 and identical pairs stay tied in a rank correlation.
     a, b = first.astype(np.float64), second.astype(np.float64)
     dots = np.einsum("nd,nd->n", a, b)

@@ -1,4 +1,4 @@
-"""transformers without its own progress bars and load reports: what is shown is the command line's business."""
+"""Silence the progress bars and load reports of transformers; the command line decides what is shown."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from transformers.utils import logging
 
 @contextmanager
 def silence_transformers() -> Iterator[None]:
-    """Errors only, no progress bars, until the block ends."""
+    """Show only errors and no progress bars until the block ends."""
     verbosity, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -23,7 +23,7 @@ def silence_transformers() -> Iterator[None]:
 
 @contextmanager
 def without_standard_error() -> Iterator[None]:
-    """Nothing reaches standard error: a panic in compiled code writes there whatever Python makes of it."""
+    """Discard standard error: a panic in compiled code writes there even if Python handles it."""
     saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     try:

@@ -19,5 +19,5 @@ class DiceScorer:
     facts = EncoderFacts()
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
-        """Word overlap of each pair, 0 to 1."""
+        """Return the word overlap of each pair, 0 to 1."""
         return dice_column(first, second).astype(np.float32)

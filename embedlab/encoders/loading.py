@@ -1,4 +1,4 @@
-"""From what a model name stands for to something that scores pairs."""
+"""Load the scorer of a model name."""
 
 from dataclasses import replace
 from functools import partial
@@ -29,21 +29,21 @@ GIB = 2**30
 def load_scorer(
     spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> PairScorer:
-    """The scorer of SPEC on MACHINE; its vectors are kept in the folder CACHE, which stays under cache_gib, where one is given."""
+    """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
     if spec.kind == "dice":
         return DiceScorer()
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 
 def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False) -> Encoder:
-    """The same for what must give vectors; one that only scores pairs is a UsageError."""
+    """Load an encoder; a model that only scores pairs is a UsageError."""
     if spec.kind == "dice":
         raise UsageError(
             f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, for example sbert or word-vectors:FILE"
         )
     if spec.kind == "ensemble":
         raise UsageError(
-            f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask judges those, average:a,b averages vectors"
+            f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
         )
     if spec.is_prefixed:
         return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB))
@@ -56,7 +56,7 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
 
 
 def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
-    """The transformer of SPEC over the cache in the folder CACHE; its weights are read when it meets a sentence that is new."""
+    """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the first new sentence."""
     folder = model_folder(spec, offline=offline)
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
@@ -90,10 +90,10 @@ def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "
 
 
 def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> "TransformerEncoder":
-    """The transformer of SPEC itself, without a cache; anything else is a UsageError."""
+    """Load the transformer of SPEC without a cache; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):
-        raise UsageError(f"{spec.name!r} is no transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
-    # Only here are torch's models needed (2 s): vectors that the cache knows come without them.
+        raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
+    # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import load_transformer
 
     return load_transformer(

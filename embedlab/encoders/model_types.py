@@ -1,7 +1,7 @@
-"""Whether a model folder is of the type that its config.json names: another one may read the same tensors in another way.
+"""Check that a model folder is of the type in its config.json: another type may read the same tensors differently.
 
-RoBERTa has BERT's tensors and counts positions from another number; Gemma has Llama's and adds 1 to the weights of its norms. So the
-type must be confirmed by a second statement of the folder: an architecture, the names of its tensors, or its tokenizer's class.
+RoBERTa has BERT's tensors but another first position; Gemma has Llama's but adds 1 to the weights of its norms. So the
+type must be confirmed by a second fact in the folder: an architecture, the names of its tensors, or its tokenizer's class.
 """
 
 import re
@@ -21,12 +21,12 @@ from embedlab.models.folder_files import TokenizerFile, read_model_file
 BERT_LIKE = frozenset(
     {"bert", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "mra", "roberta", "splinter", "xlm-roberta", "yoso"}
 )
-# What most decoders, and several families of others, put before the names of their tensors.
+# Prefixes that most decoders, and several other families, put before the names of their tensors.
 _SHARED_PREFIXES = {"", "model", "transformer", "encoder", "backbone"}
 
 
 def refuse_other_type(folder: Path) -> None:
-    """Refuse a model_type that is not that of the folder's architecture, or that nothing in the folder confirms."""
+    """Refuse a model_type that contradicts the folder's architecture, or that nothing in the folder confirms."""
     config = read_config(folder)
     named = config.architectures or ()
     known = {name: of for name in named if (of := _type_of(folder, name)) is not None}
@@ -47,21 +47,21 @@ def refuse_other_type(folder: Path) -> None:
 
 
 def _type_of(folder: Path, architecture: str) -> str | None:
-    """The model_type of transformers' class of this name, None where there is no such class."""
+    """Return the model_type of transformers' class of this name; None if it does not exist."""
     with reading(folder, "model"):
         found = getattr(getattr(getattr(transformers, architecture, None), "config_class", None), "model_type", None)
     return found if isinstance(found, str) else None
 
 
 def _model_class(folder: Path, model_type: str) -> Any:
-    """The class of the encoder of this type; None where there is none, which loading refuses."""
+    """Return the encoder class of this type; None if it does not exist, which loading refuses."""
     with reading(folder, "model"):
         found = MODEL_MAPPING.get(transformers.CONFIG_MAPPING[model_type], None)
     return found[0] if isinstance(found, tuple) else found
 
 
 def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collection[str]) -> bool:
-    """Whether the names of its TENSORS are those of this type alone, or the class of its tokenizer is named after the type."""
+    """Return whether the names of its TENSORS are unique to this type, or its tokenizer's class is named after the type."""
     if prefix not in _SHARED_PREFIXES and (model_type not in BERT_LIKE or any(name.startswith(f"{prefix}.") for name in tensors)):
         return True
     tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
@@ -69,5 +69,5 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
 
 
 def _plain(name: str) -> str:
-    """NAME as it is compared: types are written "xlm-roberta" and classes "XLMRoberta"."""
+    """Normalise NAME for comparison: types are written "xlm-roberta" and classes "XLMRoberta"."""
     return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,7 +1,7 @@
 """Scores single pairs for a program that must not load torch: JSON lines in, JSON lines out, until stdin closes.
 
 In: {"number", "first", "second", "models"}. Out, a line a model: {"number", "model", "similarity"} or {"number", "model", "error", "hint"}.
-A model is loaded once. Where questions come faster than answers, only the newest is answered.
+A model is loaded once. If questions arrive faster than answers, only the newest is answered.
 """
 
 import json
@@ -24,7 +24,7 @@ from embedlab.models.catalog import resolve
 
 
 class PairWorker:
-    """The models that were asked for so far, ready to score."""
+    """The models that were requested so far, ready to score."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -32,7 +32,7 @@ class PairWorker:
         self._load = lru_cache(maxsize=16)(self._load_members)
 
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """One answer a model: the mean similarity over its members, or what is wrong with it."""
+        """Yield one answer per model: the mean similarity over its members, or its error."""
         for name in question["models"]:
             answer = {"number": question["number"], "model": name}
             try:

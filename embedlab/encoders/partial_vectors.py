@@ -1,7 +1,7 @@
-"""The vectors of a file's first sentences: a folder beside the output that one process at a time fills chunk by chunk.
+"""Partial vectors of a file: a folder next to the output that one process at a time fills chunk by chunk.
 
-A chunk's name ends in a hash of what it is and holds: one that is damaged, or of another job, is encoded again. Nothing is joined before
-every row is there, and nothing is removed that was not written here.
+A chunk's name ends in a hash of its job and content: a damaged chunk, or one of another job, is encoded again. Chunks are joined only
+when every row exists, and only files written by embedlab are removed.
 """
 
 import hashlib
@@ -24,10 +24,10 @@ from embedlab.core.paths import disk_errors, write_atomic
 from embedlab.encoders.encoder import Vectors
 
 PLACE = "choose another place with --out"
-CHUNK = 8_192  # sentences between two saves: a minute or so of a large encoder on a CPU
+CHUNK = 8_192  # sentences between two saves: about a minute of a large encoder on a CPU
 SCHEMA = 2  # 1: chunks had no hash
 
-_TRUNCATED = "truncated"  # what a chunk's metadata calls the number of its sentences that were cut
+_TRUNCATED = "truncated"  # metadata key of the number of truncated sentences
 _JOB, _LOCK = "job.json", "lock"
 _CHUNK = re.compile(r"(\d{12})(\.[0-9a-f]{32})?\.parquet")
 _OURS = re.compile(rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|\.({_CHUNK.pattern}|{_JOB})\..*tmp.*")
@@ -35,7 +35,7 @@ _OURS = re.compile(rf"{_CHUNK.pattern}|{_JOB}|{_LOCK}|whole\.(npy|parquet)\.tmp|
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What decides the vectors; chunks of another job are not used."""
+    """Everything that decides the vectors; chunks of another job are not used."""
 
     fingerprint: str
     input_sha256: str
@@ -47,19 +47,19 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class PartialVectors:
-    """The folder of a job's chunks, which this process alone holds."""
+    """The folder of a job's chunks, locked by this process."""
 
     folder: Path
     job: Job
     chunks: dict[int, Path]  # by the number of their first sentence
-    notes: tuple[str, ...]  # what was found in the folder
+    notes: tuple[str, ...]  # remarks about the folder's previous content
 
     @classmethod
     @contextmanager
     def held(cls, out: Path, job: Job, *, is_replaced: bool) -> Iterator["PartialVectors"]:
-        """Hold the folder of the vectors that go to OUT until the block ends; chunks of an equal job that was killed stay.
+        """Lock the folder of the vectors that go to OUT until the block ends; chunks of an equal job that was killed are reused.
 
-        A folder that somebody else made, or that another process holds, is refused.
+        A foreign folder, or one that another process has locked, is refused.
         """
         folder = out.with_name(f"{out.name}.partial")
         with ExitStack() as stack:
@@ -76,14 +76,14 @@ class PartialVectors:
             yield cls(folder=folder, job=job, chunks=chunks, notes=notes)
 
     def holds(self, first: int, sentences: Sequence[str]) -> bool:
-        """Whether the chunk of these SENTENCES, the first of which has the number FIRST, is there and whole."""
+        """Return whether the chunk of these SENTENCES, numbered from FIRST, exists and is complete."""
         try:
             return self._read(first)[0]["sentence"].to_list() == list(sentences)
         except MissingError:
             return False
 
     def write(self, first: int, sentences: Sequence[str], vectors: Vectors, truncated: int) -> None:
-        """Save a chunk, of which so many sentences were TRUNCATED, in the place of one that is damaged."""
+        """Save a chunk with TRUNCATED truncated sentences, replacing a damaged one."""
         columns = {"sentence": list(sentences), "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))}
         buffer = BytesIO()
         pl.DataFrame(columns).write_parquet(buffer, metadata={_TRUNCATED: str(truncated)})
@@ -95,7 +95,7 @@ class PartialVectors:
         self.chunks[first] = path
 
     def assemble(self, out: Path, dim: int) -> int:
-        """Join the chunks into OUT, one at a time, and remove the folder; how many sentences were truncated."""
+        """Join the chunks into OUT, one at a time, remove the folder, and return the number of truncated sentences."""
         starts = range(0, self.job.sentences, self.job.chunk)
         whole = self.folder / f"whole{out.suffix}.tmp"
         with disk_errors(out, hint=PLACE):
@@ -107,7 +107,7 @@ class PartialVectors:
         return truncated
 
     def _write_npy(self, whole: Path, starts: Sequence[int], dim: int) -> int:
-        """Without a memory map: a full disk is then an error and not the end of the process."""
+        """Write without a memory map, so that a full disk is an error instead of a crash."""
         header = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.float32)), "fortran_order": False, "shape": (self.job.sentences, dim)}
         truncated = 0
         with whole.open("wb") as file:
@@ -124,14 +124,14 @@ class PartialVectors:
         return truncated
 
     def _whole_chunk(self, first: int) -> tuple[pl.DataFrame, int]:
-        """The chunk at FIRST with every row that it shall have."""
+        """Return the chunk at FIRST, checked to have every row."""
         frame, truncated = self._read(first)
         if len(frame) != min(self.job.chunk, self.job.sentences - first):
             raise self._lost(first)
         return frame, truncated
 
     def _read(self, first: int) -> tuple[pl.DataFrame, int]:
-        """The rows of a chunk and how many were truncated; one that is absent or damaged is a MissingError."""
+        """Return the rows of a chunk and the number of truncated ones; an absent or damaged chunk is a MissingError."""
         try:
             content = self.chunks[first].read_bytes()
         except (KeyError, FileNotFoundError) as error:
@@ -151,7 +151,7 @@ class PartialVectors:
 
 
 def refuse_existing(out: Path, *, is_replaced: bool) -> None:
-    """Raise where OUT is there and shall not be replaced, or is a folder."""
+    """Raise a UsageError if OUT is a folder, or exists and shall not be replaced."""
     if out.is_dir():
         raise UsageError(f"--out is {str(out)!r}, which is a folder", hint="choose the name of a file")
     if out.exists() and not is_replaced:
@@ -163,7 +163,7 @@ def _chunks(folder: Path) -> list[Path]:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raise where FOLDER, or something in it, was not written here."""
+    """Raise a UsageError if FOLDER, or something in it, was not written by embedlab."""
     hint = "move it, or choose another name with --out"
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{str(folder)!r} is not a folder of unfinished vectors", hint=hint)
@@ -175,7 +175,7 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def _begin(folder: Path, job: Job) -> tuple[str, ...]:
-    """Make FOLDER ready for JOB, and say what an earlier one left in it."""
+    """Prepare FOLDER for JOB and return remarks on its previous content."""
     described, chunks = json.dumps(asdict(job), indent=1), _chunks(folder)
     try:
         is_same = (folder / _JOB).read_text(encoding="utf-8") == described
@@ -190,16 +190,16 @@ def _begin(folder: Path, job: Job) -> tuple[str, ...]:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """Remove FOLDER where no chunk is in it: nothing is lost."""
+    """Remove FOLDER if it contains no chunk."""
     if folder.is_dir() and not _chunks(folder):
         _remove(folder)
 
 
 def _remove(folder: Path) -> None:
-    """Remove what was written here, the lock last, and FOLDER where nothing else is in it."""
+    """Remove our own files, the lock last, and FOLDER if it is then empty."""
     with suppress(FileNotFoundError):
         for path in sorted(folder.iterdir(), key=lambda path: path.name == _LOCK):
             if _OURS.fullmatch(path.name):
                 path.unlink()
-    with suppress(OSError):  # another process has begun, or somebody put a file there
+    with suppress(OSError):  # another process has started, or a user put a file there
         folder.rmdir()

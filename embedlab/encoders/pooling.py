@@ -1,4 +1,4 @@
-"""How the token vectors of a sentence become one: the contract of a pooling, and how one is found by its name.
+"""The contract of poolings, which make one vector of a sentence's token vectors, and their lookup by name.
 
 Each file of the folder `poolings` is one and has a `POOLING`; a plug-in is the same, or its function alone.
 """

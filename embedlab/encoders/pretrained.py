@@ -1,7 +1,7 @@
-"""The one door by which weights and tokenizers of model folders come in: whole, finite, and without code of their own.
+"""Load weights and tokenizers of model folders: complete, finite, and without remote code.
 
-transformers fills what a folder lacks with random numbers and drops what it does not know, with a warning at most. Here either is
-refused, and so is whatever else would make a model another one than its folder says.
+transformers initialises missing tensors at random and drops unknown ones, with a warning at most. Both are
+refused here, and so is anything else that would make a model differ from its folder.
 """
 
 from pathlib import Path
@@ -26,21 +26,21 @@ from embedlab.models.folder import ENCODER_HALVES, is_lower_casing, read_config
 
 
 def load_backbone(folder: Path) -> PreTrainedModel:
-    """The encoder in FOLDER in float32, without its pooling layer; weights that are not whole and finite are a MissingError."""
+    """Load the encoder in FOLDER in float32, without its pooling layer; incomplete or non-finite weights are a MissingError."""
     kind = AutoModelForTextEncoding if read_config(folder).model_type in ENCODER_HALVES else AutoModel
     model, info = _load(folder, kind)
     refuse_other_tensors(folder, model, info)
     refuse_infinite(folder, model)
     if not isinstance(getattr(model.config, "hidden_size", None), int):
-        raise MissingError(f"the model in {str(folder)!r} is no encoder of text: it states no hidden_size", hint=WHOLE)
-    # A pooling layer that the checkpoint lacks would be random, and nothing uses one.
+        raise MissingError(f"the model in {str(folder)!r} is not a text encoder: it states no hidden_size", hint=WHOLE)
+    # A pooling layer missing in the checkpoint would be random, and none is used.
     if getattr(model, "pooler", None) is not None:
         model.register_module("pooler", None)
     return model
 
 
 def load_language_model(folder: Path) -> PreTrainedModel | None:
-    """The whole masked language model in FOLDER, under the same conditions; None where its weights hold no head of one."""
+    """Load the whole masked language model in FOLDER, under the same conditions; None if its weights have no such head."""
     model, info = _load(folder, AutoModelForMaskedLM)
     if is_headless(model, info["missing_keys"]):
         return None
@@ -50,12 +50,12 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The fast tokenizer in FOLDER, lower-casing where sentence-transformers does; anything else is a MissingError."""
+    """Load the fast tokenizer in FOLDER, lower-casing where sentence-transformers does; anything else is a MissingError."""
     refuse_foreign_code(folder)
     refuse_other_type(folder)
     with reading(folder, "tokenizer"), without_standard_error():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        tokenizer("a")  # some damage shows only when a text is read
+        tokenizer("a")  # some damage appears only when a text is read
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
     if is_lower_casing(folder):
@@ -65,7 +65,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
 
 
 def _load(folder: Path, kind: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """The model in FOLDER by one of transformers' Auto classes, and which tensors were missing, unexpected or of another shape."""
+    """Load the model in FOLDER by one of transformers' Auto classes, with its missing, unexpected and mismatched tensors."""
     refuse_foreign_code(folder)
     refuse_other_type(folder)
     refuse_other_size(folder, kind)
@@ -76,7 +76,7 @@ def _load(folder: Path, kind: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
             use_safetensors=True,
             trust_remote_code=False,
             dtype="float32",
-            ignore_mismatched_sizes=True,  # whoever loads refuses them by name
+            ignore_mismatched_sizes=True,  # the caller refuses them by name
             output_loading_info=True,
         )
     return model, info

@@ -1,4 +1,4 @@
-"""A small encoder with random weights and a whole-word vocabulary: what the sample world and the tests train."""
+"""Build a small encoder with random weights and a whole-word vocabulary, for the sample world and the tests."""
 
 import json
 import string
@@ -44,7 +44,7 @@ def build_random_encoder(
         num_hidden_layers=layers,
         num_attention_heads=heads,
         intermediate_size=4 * hidden,
-        max_position_embeddings=MAX_TOKENS + 2,  # RoBERTa's kind leaves some unused
+        max_position_embeddings=MAX_TOKENS + 2,  # RoBERTa and its kin leave some unused
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=tokenizer.cls_token_id,
         cls_token_id=tokenizer.cls_token_id,
@@ -59,7 +59,7 @@ def build_random_encoder(
 
 
 def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A lower-casing tokenizer: words of VOCABULARY whole, others letter by letter."""
+    """Return a lower-casing tokenizer: words of VOCABULARY whole, others letter by letter."""
     letters = string.ascii_lowercase + string.digits + string.punctuation
     pieces = dict.fromkeys([*SPECIAL, *(word.lower() for word in vocabulary), *letters, *(f"##{letter}" for letter in letters)])
     ids = {piece: number for number, piece in enumerate(pieces)}

@@ -1,4 +1,4 @@
-"""Tensors in one safetensors file that carries its checksum among its metadata."""
+"""Tensors in one safetensors file with its checksum in the metadata."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import write_atomic
 from embedlab.runs.store import RunFolder
 
-HEADS_FILE = "heads.safetensors"  # beside model/: the heads of every stage's objective, "<stage>.<parameter>"
+HEADS_FILE = "heads.safetensors"  # next to model/: the heads of every stage's objective, "<stage>.<parameter>"
 
 
 def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -22,7 +22,7 @@ def write_sealed_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def read_heads(run: RunFolder) -> dict[str, Tensor]:
-    """Read what the objectives of a run learnt besides its encoder; a damaged or absent file is a MissingError."""
+    """Read the trained heads of a run's objectives; a damaged or absent file is a MissingError."""
     path, hint = run.path / HEADS_FILE, heads_hint(run)
     try:
         return load(read_sealed(path, hint=hint))
@@ -31,5 +31,5 @@ def read_heads(run: RunFolder) -> dict[str, Tensor]:
 
 
 def heads_hint(run: RunFolder) -> str:
-    """What to do where the heads of RUN cannot be used."""
+    """Return the hint for unusable heads of RUN."""
     return f"restore the file, or train {run.name!r} again under another name"

@@ -1,4 +1,4 @@
-"""Where the scores of a model's pairs are kept, and what is kept there; light, so that the dashboard finds them too."""
+"""Stored scores of a model's pairs; torch-free, so that the dashboard finds them too."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,13 +20,13 @@ NO_SCORES = pl.DataFrame(schema=SCORE_COLUMNS)
 
 
 def evaluation_precision(settings: Settings) -> str:
-    """The number format of evaluations: float32 unless another is asked for, so that numbers do not depend on the hardware."""
+    """Return the precision of evaluations: float32 unless selected otherwise, so that numbers do not depend on the hardware."""
     return "float32" if settings.precision == "auto" else settings.precision
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScorePlace:
-    """Where one member model's scores and evaluations are kept."""
+    """The folder of one member model's scores and evaluations."""
 
     spec: ModelSpec
     fingerprint: str
@@ -36,9 +36,9 @@ class ScorePlace:
 
     @classmethod
     def of(cls, spec: ModelSpec, settings: Settings) -> Self:
-        """In the run's own folder where the run is used as it was trained, otherwise in the cache under the fingerprint.
+        """Return the run's own folder if the run is used as it was trained, otherwise the cache folder of the fingerprint.
 
-        There the heads of runs count too: those of one encoder may predict otherwise.
+        In the cache the heads of runs count too: heads of one encoder may predict differently.
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
@@ -55,7 +55,7 @@ class ScorePlace:
         )
 
     def read(self) -> ScoreFile:
-        """What is kept: no rows where nothing was scored yet, or other weights were; a damaged file is a MissingError."""
+        """Return the stored scores: none if nothing was scored yet, or other weights were; a damaged file is a MissingError."""
         empty = ScoreFile(scores=NO_SCORES, facts={"fingerprint": self.fingerprint})
         if not self.scores_file.exists():
             return empty
@@ -64,20 +64,20 @@ class ScorePlace:
 
 
 def _heads(spec: ModelSpec) -> list[str]:
-    """The hash of the heads that SPEC predicts by: its own, or those of an ensemble's members."""
+    """Return the hashes of the heads that SPEC predicts with: its own, or those of an ensemble's members."""
     runs = [Path(one.location).parent for one in (spec, *spec.parts) if one.kind == "run"]
     return [file_hash(run / "heads.safetensors") for run in runs if (run / "heads.safetensors").is_file()]
 
 
 def member_folders(fingerprint: str, settings: Settings, near: Path | None = None) -> Iterator[Path]:
-    """The folders that may hold scores and evaluations of the encoder with this FINGERPRINT, those around the file NEAR first."""
+    """Yield the folders that may contain scores and evaluations of the encoder with this FINGERPRINT, first those near the file NEAR."""
     models, runs = settings.cache / "models", settings.runs_folder.glob("*/seed-*")
     around = list(near.resolve().parents)[:3] if near is not None else []
     yield from dict.fromkeys([*around, models / fingerprint, *sorted(runs), *sorted(models.glob("*"))])
 
 
 def find_scores(fingerprint: str, settings: Settings, near: Path | None = None) -> pl.DataFrame | None:
-    """The stored scores of pairs of the encoder with this FINGERPRINT; None where there are none."""
+    """Return the stored scores of the encoder with this FINGERPRINT; None if there are none."""
     for folder in member_folders(fingerprint, settings, near):
         path = folder / "scores.parquet"
         with suppress(MissingError):

@@ -21,11 +21,11 @@ class TokenRows:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each row, special ones included; counted once, as every batch asks for those of its own rows."""
+        """Tokens of each row, special ones included; cached, as every batch needs those of its rows."""
         return np.diff(self.offsets)
 
     def padded(self, rows: NDArray[np.intp] | Sequence[int], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Ids filled up with PAD on the right and the mask of what is there; both (rows, longest of them)."""
+        """Return ids padded with PAD on the right and their mask; both (rows, longest of them)."""
         chosen = np.asarray(rows, np.intp)
         lengths = self.lengths[chosen]
         columns = np.arange(lengths.max(initial=0))
@@ -37,7 +37,7 @@ class TokenRows:
 
 
 def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_]) -> TokenRows:
-    """TokenRows of id lists."""
+    """Return the TokenRows of id lists."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     flat = np.fromiter((token for row in rows for token in row), np.int32, int(offsets[-1]))
@@ -45,9 +45,9 @@ def gather_rows(rows: Sequence[Sequence[int]], truncated: NDArray[np.bool_]) -> 
 
 
 def budget_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.intp]]:
-    """Row numbers in batches of at most BUDGET padded tokens, the longest rows first; a row longer than that comes alone.
+    """Yield row numbers in batches of at most BUDGET padded tokens, the longest rows first; a longer row is a batch alone.
 
-    Rows of one length sit together, so almost nothing is padding; the longest first, so that memory runs out at once or never.
+    Rows of similar length share a batch, so almost nothing is padding; the longest come first, so that memory runs out early or never.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0

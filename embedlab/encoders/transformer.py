@@ -22,9 +22,9 @@ from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
 
-# Padded tokens a batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
+# Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
-FEW_BATCHES = 4  # of so many is a thread's work worth being done apart: of fewer it would often wait for another's last one
+FEW_BATCHES = 4  # batches per thread below which threads do not pay: they would often wait for each other's last batch
 
 LAYERS = "sentence_layers."  # before the names of weights after pooling
 MANY_SENTENCES = 1_024  # encoded at once take so much longer than laying weights out that these are not kept after them
@@ -90,7 +90,7 @@ class TransformerEncoder:
 
     @property
     def facts(self) -> EncoderFacts:
-        """Pooling, precision, the longest input, and how many sentences were longer."""
+        """Pooling, precision, the longest input, and the number of truncated sentences."""
         return EncoderFacts(
             pooling=pooling_label(self.usage),
             precision=self.machine.precision,
@@ -154,7 +154,7 @@ class TransformerEncoder:
                 return_attention_mask=False,
                 return_token_type_ids=False,
             )
-        # A sentence that is too long has several rows; its first one is what is encoded.
+        # A sentence that is too long has several rows; the first one is encoded.
         owner = np.asarray(encoded["overflow_to_sample_mapping"])
         _, first_rows, counts = np.unique(owner, return_index=True, return_counts=True)
         rows = gather_rows([encoded["input_ids"][row] for row in first_rows], counts > 1)
@@ -162,20 +162,20 @@ class TransformerEncoder:
         return rows
 
     def _segments(self, ids: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """Which of two joint texts a token belongs to, for the architectures that tell: the second begins after the first separator."""
+        """Return the segment ids of joint texts, for architectures that use them: the second begins after the first separator."""
         if getattr(self.backbone.config, "type_vocab_size", 0) < 2 or self.tokenizer.sep_token_id is None:
             return {}
         ends = (ids == self.tokenizer.sep_token_id).long()
         return {"token_type_ids": ((ends.cumsum(dim=1) - ends) > 0).long() * mask}
 
     def word_ids(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The token of each word where it is exactly one and known, otherwise −1."""
-        # A space in front makes a word the beginning of one to tokenizers that tell (RoBERTa's), and is nothing to the others.
+        """Return the token of each word that is exactly one known token, otherwise −1."""
+        # A leading space marks the beginning of a word for some tokenizers (RoBERTa's), and means nothing to the others.
         encoded = self.tokenizer([f" {word}" for word in words], add_special_tokens=False, return_attention_mask=False)["input_ids"]
         return np.array([ids[0] if len(ids) == 1 and ids[0] != self.tokenizer.unk_token_id else -1 for ids in encoded], np.int64)
 
     def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        """One vector a sentence, in order, without dropout and without gradients."""
+        """Return one vector per sentence, in order, without dropout and without gradients."""
         unique, index = distinct(sentences)
         vectors, truncated = self.embed(unique, progress)
         self.note_truncated(unique[row] for row in np.flatnonzero(truncated))
@@ -186,11 +186,11 @@ class TransformerEncoder:
         return score_by_vectors(self, first, second, progress, similarity=self.usage.similarity)
 
     def note_truncated(self, sentences: Iterable[str]) -> None:
-        """Count these sentences, each once, among those that were longer than max_tokens."""
+        """Count these sentences, each once, as truncated."""
         self._truncated.update(sentences)
 
     def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
-        """A vector for each of these distinct sentences, and which of them were cut."""
+        """Return a vector for each of these distinct sentences, and which of them were truncated."""
         vectors = np.empty((len(sentences), self.dim), np.float32)
         truncated = np.zeros(len(sentences), np.bool_)
         with self._encoding(len(sentences)):
@@ -206,7 +206,7 @@ class TransformerEncoder:
         return vectors, truncated
 
     def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:
-        """A vector for each row of token ids, without dropout and without gradients."""
+        """Return a vector for each row of token ids, without dropout and without gradients."""
         vectors = np.empty((len(rows), self.dim), np.float32)
         with self._encoding(len(rows)):
             self._embed_rows(rows, vectors, 0, len(rows), progress)
@@ -214,7 +214,7 @@ class TransformerEncoder:
 
     @contextmanager
     def _encoding(self, sentences: int) -> Iterator[None]:
-        """Without dropout within, and without what is only for encoding after it, where that is not worth its memory."""
+        """Disable dropout in the block, and free encoding-only memory after it where that pays."""
         was_training = self.backbone.training
         self.backbone.eval()
         try:

@@ -1,4 +1,4 @@
-"""What makes a model folder another model than it says, each refused by one error that names the file."""
+"""Refuse model folders whose weights contradict their description; each error names the file."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -20,14 +20,14 @@ from embedlab.models.folder_files import TokenizerFile, read_model_file
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
 
-# Tensors that an encoder can do without, by a part of their names: the pooling layer, counted positions, and heads of language models.
+# Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.
 _UNUSED = re.compile(
     r"(^|\.)(pooler\.|position_ids$|token_type_ids$)"
     r"|^(cls|lm_head|lm_predictions|mask_predictions|predictions|generator_predictions|generator_lm_head|discriminator_predictions"
     r"|vocab_transform|vocab_layer_norm|vocab_projector|pred_layer)\."
     r"|^head\.(dense|norm)\.|^decoder\.(weight|bias)$"  # ModernBERT's head
 )
-# A model of these tasks has one more layer, which its config.json announces.
+# A model of these tasks has one more layer, which its config.json declares.
 _TASK_HEADS = {
     "ForSequenceClassification": re.compile(r"^(classifier|pre_classifier|score|head)\."),
     "ForTokenClassification": re.compile(r"^(classifier|score|head)\."),
@@ -38,7 +38,7 @@ _FLOATING = {"F64", "F32", "F16", "BF16"}
 
 
 def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
-    """Whether MISSING are all the tensors of the head of MODEL, as in the weights of an encoder alone, and not just some."""
+    """Return whether MISSING are exactly the tensors of the head of MODEL, as in the weights of an encoder alone."""
     words = {id(value) for value in model.get_input_embeddings().parameters()}
     prefix = f"{model.base_model_prefix}."
     head = {name for name, value in model.named_parameters() if not name.startswith(prefix) and id(value) not in words}
@@ -46,7 +46,7 @@ def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
 
 
 def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
-    """Tensors that the weights in FOLDER lack for MODEL, that it has no place for, or that have another shape."""
+    """Refuse missing, unknown and wrongly shaped tensors in the weights in FOLDER for MODEL."""
     file = _weights_name(folder)
     missing = {name for name in info["missing_keys"] if not re.search(r"(^|\.)pooler\.", name)}
     for what, names in (("lacks", missing), ("has unknown", _unknown(info["unexpected_keys"], folder))):
@@ -57,7 +57,7 @@ def refuse_other_tensors(folder: Path, model: PreTrainedModel, info: Mapping[str
 
 
 def _unknown(names: Collection[str], folder: Path) -> set[str]:
-    """The tensors among NAMES that are of no head and no part that an encoder can do without."""
+    """Return the tensors among NAMES that belong to no head and to no part that an encoder does not need."""
     stated = [
         pattern for task, pattern in _TASK_HEADS.items() if any(one.endswith(task) for one in read_config(folder).architectures or ())
     ]
@@ -65,7 +65,7 @@ def _unknown(names: Collection[str], folder: Path) -> set[str]:
 
 
 def refuse_foreign_code(folder: Path) -> None:
-    """A folder that wants to bring code of its own for what transformers does not know is refused; nobody is asked."""
+    """Refuse a folder that needs its own code for an architecture unknown to transformers; there is no prompt."""
     config = read_config(folder)
     if config.model_type in transformers.CONFIG_MAPPING:
         return
@@ -78,7 +78,7 @@ def refuse_foreign_code(folder: Path) -> None:
 
 
 def refuse_other_size(folder: Path, kind: Any) -> None:
-    """A config.json that describes far more numbers than there are would fill the memory with random ones before it is refused."""
+    """Refuse a config.json that describes far more numbers than stored: random ones would fill the memory first."""
     tensors = tensor_sizes(folder)
     layers, held = read_config(folder).layers or 0, sum(tensors.values())
     if layers > len(tensors):
@@ -91,7 +91,7 @@ def refuse_other_size(folder: Path, kind: Any) -> None:
 
 
 def tensor_sizes(folder: Path) -> Mapping[str, int]:
-    """How many numbers each tensor in FOLDER has; one that is not of floating point numbers is refused."""
+    """Return the number of values of each tensor in FOLDER; a tensor that is not of floating point numbers is refused."""
     found: dict[str, int] = {}
     for path in weight_files(folder):
         try:
@@ -107,14 +107,14 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
 
 
 def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], words: int) -> None:
-    """Token IDS of the tokenizer in FOLDER for which its model, which knows WORDS, has no vector."""
+    """Refuse token IDS of the tokenizer in FOLDER beyond the WORDS that its model has vectors for."""
     if len(ids) and (last := int(ids.max())) >= words:
         raise MissingError(f"{str(folder)!r}: its tokenizer gives token {last}, but its weights have {words} word vectors", hint=WHOLE)
 
 
 def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
-    """Numbers that are not finite in the weights of MODEL, which make every vector meaningless."""
-    # One number that is not finite makes the sum so too, in a tenth of the time; large finite ones may, and are looked at again.
+    """Refuse non-finite numbers in the weights of MODEL, which make every vector meaningless."""
+    # A non-finite number makes the sum non-finite, in a tenth of the time; large finite ones may too, and are checked again.
     suspects = [(name, value) for name, value in model.named_parameters() if not torch.isfinite(value.detach().sum())]
     broken = [name for name, value in suspects if not torch.isfinite(value).all()]
     if broken:
@@ -123,13 +123,13 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Iterator[None]:
-    """Turn whatever transformers and tokenizers raise over files that are not theirs to be trusted into one line of error."""
+    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error."""
     try:
         with silence_transformers():
             yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
-    except BaseException as error:  # any type at all, and tokenizers' own panic is not even an Exception
+    except BaseException as error:  # any type: tokenizers' panic is not even an Exception
         raise MissingError(f"cannot load the {what} in {str(folder)!r}: {_in_one_line(error)}", hint=WHOLE) from error
 
 
@@ -146,7 +146,7 @@ def _weights_name(folder: Path) -> str:
 
 
 def _named(names: Collection[str]) -> str:
-    """The tensors NAMES in words: the first three, and how many more."""
+    """Describe the tensors NAMES: the first three, and how many more."""
     first = ", ".join(repr(name) for name in sorted(names)[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"tensor{'s' if len(names) > 1 else ''} {first}{more}"

@@ -1,4 +1,4 @@
-"""Writing safetensors, whose own errors hide what the disk said."""
+"""Write safetensors files, whose library hides system errors."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 
 @contextmanager
 def writing_weights(path: Path) -> Iterator[None]:
-    """Turn a disk's error inside safetensors into the OSError that any other writer raises for PATH."""
+    """Turn a system error inside safetensors into the OSError that any other writer raises for PATH."""
     try:
         yield
     except SafetensorError as error:

@@ -1,4 +1,4 @@
-"""The head that tells words by a vector: a pre-trained masked-language-model head, or the encoder's own word vectors."""
+"""Heads that predict words from vectors: a pre-trained masked-language-model head, or the encoder's own word vectors."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ WordHeadKind = Literal["mlm", "tied"]
 
 
 class WordHead(nn.Module):
-    """Logits over the whole vocabulary from vectors; (vectors, dim) in, (vectors, words) out. Nothing in it learns."""
+    """Logits over the whole vocabulary from vectors; (vectors, dim) in, (vectors, words) out. Nothing in it is trainable."""
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The logits."""
@@ -25,23 +25,23 @@ class WordHead(nn.Module):
 
 
 class MaskedWordHead(WordHead):
-    """The complete masked-language-model head of MODEL, transform and decoder, whatever its architecture calls them."""
+    """The complete masked-language-model head of MODEL, transform and decoder, under any architecture's names."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
-        # The model's own forward leads from its encoder's output to the logits: only the encoder is replaced.
+        # The model's own forward computes the logits from its encoder's output: only the encoder is replaced.
         setattr(model, model.base_model_prefix, _Given())
         self.model = model.requires_grad_(False)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """The logits, as if each vector were that of one masked token."""
+        """Return the logits, as if each vector were that of one masked token."""
         ids = torch.zeros(len(vectors), 1, dtype=torch.long, device=vectors.device)
         given = self._given
         given.output = vectors.unsqueeze(1)
         try:
             logits: Tensor = self.model(input_ids=ids).logits
         finally:
-            del given.output  # the graph of the batch hangs on it
+            del given.output  # it references the graph of the batch
         return logits.squeeze(1)
 
     def save(self, folder: Path, backbone: PreTrainedModel) -> None:
@@ -49,7 +49,7 @@ class MaskedWordHead(WordHead):
         model, given = self.model, self._given
         decoder, words = model.get_output_embeddings(), _word_vectors(backbone)
         own = dict(decoder.named_parameters(recurse=False))
-        # The decoder is the word vectors, written once, unless another signal has moved those since.
+        # The decoder is tied to the word vectors and written once, unless another objective has changed those since.
         is_tied = own["weight"].shape == words.shape and bool(torch.equal(own["weight"], words))
         apart = {name: nn.Parameter(value.clone()) for name, value in own.items()}  # shared tensors would be written once
         model.config.tie_word_embeddings = is_tied
@@ -69,7 +69,7 @@ class MaskedWordHead(WordHead):
 
 
 class TiedWordHead(WordHead):
-    """Dot products with the encoder's own word vectors as they stand."""
+    """Dot products with the encoder's current word vectors."""
 
     def __init__(self, words: nn.Module) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class TiedWordHead(WordHead):
 
 
 class _Given(nn.Module):
-    """Stands where the encoder was and gives what it is told to."""
+    """Replaces the encoder and returns a given output."""
 
     output: Tensor
 
@@ -97,7 +97,7 @@ def _set(module: nn.Module, parameters: Mapping[str, nn.Parameter]) -> None:
 
 
 def load_word_head(encoder: TransformerEncoder, kind: WordHeadKind = "mlm") -> WordHead:
-    """The word head of the folder that ENCODER was loaded from; a folder that has none is a UsageError."""
+    """Load the word head of the folder that ENCODER was loaded from; a folder without one is a UsageError."""
     if kind == "tied":
         return _tied(encoder)
     model = load_language_model(Path(str(encoder.backbone.name_or_path)))

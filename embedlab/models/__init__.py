@@ -1,1 +1,1 @@
-"""What a typed model name is: grammar, catalog, folders, the hub."""
+"""Model names: grammar, catalog, folders, the hub."""

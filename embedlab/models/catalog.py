@@ -1,4 +1,4 @@
-"""Published checkpoints under short names, and what a typed model name stands for.
+"""Published checkpoints under short names, and the resolution of typed model names.
 
 A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
 exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run
@@ -27,14 +27,14 @@ class Published:
 
     name: str
     repository: str
-    pooling: Pooling | None  # as its authors evaluated it; absent for an encoder that was never tuned
+    pooling: Pooling | None  # as its authors evaluated it; absent for an encoder without fine-tuning
     note: str | None = None
-    training_text: tuple[str, ...] = ()  # as its authors state it, of pre-training too
+    training_text: tuple[str, ...] = ()  # as its authors state it, pre-training included
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec:
-    """One set of weights and how it is used, or a combination of such; nothing is loaded yet."""
+    """One set of weights with its usage, or a combination of such; nothing is loaded yet."""
 
     name: str
     kind: str  # "run", "folder", "hub", "dice", a combination, or the prefix of an encoder kind
@@ -46,8 +46,8 @@ class ModelSpec:
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
-    note: str | None = None  # to be told beside its numbers
-    training_text: tuple[str, ...] | None = None  # as its authors state it, where that is known
+    note: str | None = None  # to be reported with its numbers
+    training_text: tuple[str, ...] | None = None  # as its authors state it, if known
 
     @property
     def is_prefixed(self) -> bool:
@@ -62,15 +62,15 @@ class ModelSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """What a typed name stands for: one member, or one for each finished seed of a run."""
+    """The model of a typed name: one member, or one for each finished seed of a run."""
 
     name: str
     members: tuple[ModelSpec, ...]
 
 
 # SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in the repository's name.
-# SimCSE: Gao et al. 2021; [CLS] as it is for the unsupervised models, through the pooling layer for the supervised ones.
-_LAYER = "published scores take [CLS] through the pooling layer, which embedlab leaves out"
+# SimCSE: Gao et al. 2021; plain [CLS] for the unsupervised models, through the pooling layer for the supervised ones.
+_LAYER = "published scores take [CLS] through the pooling layer, which embedlab omits"
 _PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
     ("bert-base-uncased", "google-bert/bert-base-uncased", None),
     ("bert-large-uncased", "google-bert/bert-large-uncased", None),
@@ -103,7 +103,7 @@ _PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
 )
 _SHORT = {"sbert": "sbert-bert-base", "defsent": "defsent-bert-base", "simcse": "simcse-bert-base"}
 
-# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then what each was tuned on, in the papers above.
+# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then the fine-tuning data, from the papers above.
 _BERT_TEXT = ("BooksCorpus", "English Wikipedia")
 _ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
 _TUNED_ON = {"sentence-transformers": ("SNLI", "MultiNLI"), "cl-nagoya": ("dictionary definitions",), "princeton-nlp": ("SNLI", "MultiNLI")}
@@ -128,17 +128,17 @@ _BY_REPOSITORY = {one.repository: one for one in CATALOG.values()}
 
 
 def model_names(runs_folder: Path) -> list[str]:
-    """Every name a model can be asked for by, files, folders and hub ids left out: finished runs first."""
+    """Return every selectable model name except files, folders and hub ids: finished runs first."""
     return list(dict.fromkeys([*finished_runs(runs_folder), *_SHORT, *CATALOG, "dice"]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
-    """Names of runs with at least one finished seed, in alphabetical order."""
+    """Return the names of runs with at least one finished seed, in alphabetical order."""
     return sorted({path.parent.parent.name for path in runs_folder.glob("*/seed-*/model")})
 
 
 def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
-    """The model folder of each finished seed of a run, by the seed's value."""
+    """Return the model folder of each finished seed of a run, by seed."""
     folders = ((path.parent.name.removeprefix("seed-"), path) for path in (runs_folder / name).glob("seed-*/model"))
     return dict(sorted((int(seed), path) for seed, path in folders if seed.isdigit()))
 
@@ -149,7 +149,7 @@ def resolve(name: str, runs_folder: Path) -> Model:
 
 
 def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    """The transformers that a training can start from under NAME: one, or one for each finished seed of a run."""
+    """Return the transformers that training can start from under NAME: one, or one for each finished seed of a run."""
     members = resolve(name, runs_folder).members
     if members[0].kind not in {"run", "folder", "hub"}:
         raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
@@ -159,7 +159,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
-    """The transformer that the training with each of SEEDS starts from: of a run with several seeds, that of the same seed."""
+    """Return the transformer that training with each of SEEDS starts from: for a run with several seeds, that of the same seed."""
     members = trainable(name, runs_folder)
     if len(members) == 1:
         return [members[0] for _ in seeds]
@@ -170,7 +170,7 @@ def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list
 
 
 def starting_location(name: str, runs_folder: Path) -> str:
-    """The absolute folder, or the hub id with its revision, of the one transformer that a training starts from."""
+    """Return the absolute folder, or the hub id with its revision, of the one transformer that training starts from."""
     members = trainable(name, runs_folder)
     if len(members) > 1:
         raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
@@ -187,7 +187,7 @@ def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
 
 
 def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...]:
-    """One combination a seed: models with several seeds are matched by seed, the others stand in each."""
+    """Return one combination per seed: models with several seeds are matched by seed, the others occur in each."""
     several = [part for part in parts if len(part.members) > 1]
     seeds: list[int | None] = [member.seed for member in several[0].members] if several else [None]
     for part in several:
@@ -196,7 +196,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
                 f"{combined.text!r}: {several[0].name!r} has the seeds {_listing(seeds)} and {part.name!r} has {_listing(own)}",
                 hint=f"name one seed of each, for example {several[0].name}@{seeds[0]}",
             )
-    # The combination's name says "@seed" of a part that is a run; no further note has to.
+    # The combination's name includes "@seed" of a part that is a run, so no further note is needed.
     silent = [[replace(member, note=None) if member.kind == "run" else member for member in part.members] for part in parts]
     rows = [tuple(members[number % len(members)] for members in silent) for number in range(len(seeds))]
     return tuple(
@@ -235,7 +235,7 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not seeds and run not in {*_SHORT, *CATALOG} and any((runs_folder / run).glob("seed-*")):
         raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
     if at and wanted not in map(str, seeds):
-        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is no finished run"
+        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not finished"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
     note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*_SHORT, *CATALOG} else None
     return tuple(

@@ -1,4 +1,4 @@
-"""The hex digits that name what an encoder computes; known without loading it, so that light programs find stored scores."""
+"""Fingerprints of encoders, known without loading them, so that torch-free programs find stored scores."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from embedlab.models.modules import BETWEEN
 
 TOKENIZER_FILES = (
     "tokenizer.json",
-    "tokenizer_config.json",  # of some classes it decides on lower case and accents, whatever tokenizer.json says
+    "tokenizer_config.json",  # for some classes it decides on lower case and accents, overriding tokenizer.json
     "special_tokens_map.json",
     "added_tokens.json",
     "vocab.txt",
@@ -27,7 +27,7 @@ TOKENIZER_FILES = (
 
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
-    """The fingerprint that the loaded scorer of SPEC would have; a hub model must have been downloaded before."""
+    """Return the fingerprint of the loaded scorer of SPEC; a hub model must have been downloaded before."""
     if spec.parts:
         return combined_fingerprint(spec.kind, *(spec_fingerprint(part, precision=precision) for part in spec.parts))
     if spec.kind == "dice":
@@ -73,5 +73,5 @@ def _named_hashes(files: Sequence[Path]) -> list[str]:
 
 
 def combined_fingerprint(kind: str, *parts: str) -> str:
-    """Sixteen hex digits of a KIND of scorer made of PARTS, in their order."""
+    """Return sixteen hex digits for a KIND of scorer made of PARTS, in order."""
     return hashlib.sha256("\0".join([kind, *parts]).encode()).hexdigest()[:16]

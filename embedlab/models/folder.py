@@ -1,4 +1,4 @@
-"""What a model folder says about itself, read without loading it: weights, pooling, normalisation, the longest input."""
+"""Read the usage of a model folder without loading it: weights, pooling, normalisation, the longest input."""
 
 import json
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ LONGEST_HEADER = 10**8  # bytes, as safetensors allows
 UNLIMITED = 10**9  # tokens: a tokenizer without a limit states 10³⁰
 # These count positions from the padding token's id on, so that many of their position vectors are never used.
 POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
-# Of these the encoder alone is loaded, as sentence-transformers does: their decoder asks for a second text.
+# Only the encoder of these is loaded, as by sentence-transformers: their decoder needs a second text.
 ENCODER_HALVES = {"t5", "mt5", "umt5"}
 
 
@@ -162,12 +162,12 @@ def _similarity(folder: Path, name: str | None) -> Similarity:
 
 
 def read_statement(folder: Path) -> Statement:
-    """What FOLDER's own embedlab.json states; nothing where there is none."""
+    """Return the content of FOLDER's embedlab.json; an empty statement if there is none."""
     return read_model_file(folder / STATEMENT, Statement) or Statement()
 
 
 def is_lower_casing(folder: Path) -> bool:
-    """Whether sentence-transformers lower-cases what the model in FOLDER reads, whatever its tokenizer does."""
+    """Return whether sentence-transformers lower-cases the input of the model in FOLDER, whatever its tokenizer does."""
     return bool(_transformer_file(folder).do_lower_case)
 
 
@@ -195,7 +195,7 @@ def position_limit(folder: Path) -> int:
 
 
 def read_config(folder: Path) -> Config:
-    """The config.json of a transformers folder."""
+    """Read the config.json of a transformers folder."""
     config = read_model_file(folder / "config.json", Config)
     if config is None:
         raise MissingError(
@@ -205,7 +205,7 @@ def read_config(folder: Path) -> Config:
 
 
 def hidden_size(folder: Path) -> int:
-    """The length of the vectors of the transformer in FOLDER, in whichever words its architecture states it."""
+    """Return the length of the vectors of the transformer in FOLDER, under any architecture's key."""
     width = read_config(folder).width
     if width is None:
         raise MissingError(f"{str(folder / 'config.json')!r} states no hidden_size", hint="is it a whole transformers folder?")
@@ -213,13 +213,13 @@ def hidden_size(folder: Path) -> int:
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether FOLDER says that its model is an encoder alone, without any task's head."""
+    """Return whether FOLDER's model is an encoder alone, without any task's head, by its config.json."""
     named = read_config(folder).architectures or ()
     return bool(named) and all(name.endswith("Model") and not name.endswith("LMHeadModel") for name in named)
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model folder, in name order; empty where there are only pickled weights or none."""
+    """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
     return sorted(folder.glob("model*.safetensors"))
 
 

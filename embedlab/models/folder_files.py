@@ -17,11 +17,11 @@ RESTORE_HINT = "restore the file as its author published it, or save the model a
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What embedlab reads of config.json, the description of a transformer; each key is absent in some architectures."""
+    """The part of config.json, the description of a transformer, that embedlab reads; each key is absent in some architectures."""
 
     model_type: str | None = None
     architectures: tuple[str, ...] | None = None
-    auto_map: Mapping[str, Any] | None = None  # where code of the folder's own would come from
+    auto_map: Mapping[str, Any] | None = None  # where custom code of the folder would come from
     pad_token_id: int | None = 1
     max_position_embeddings: int | None = None
     n_positions: int | None = None
@@ -47,11 +47,11 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """embedlab.json: what embedlab's own models, or whoever publishes a model, say of its use."""
+    """embedlab.json: the statement of embedlab's own models, or of their publishers, on their use."""
 
     pooling: str | None = None
     max_tokens: PositiveInt | None = None
-    training_text: tuple[str, ...] | None = None  # that no run beside the model records; empty: none, absent: unknown
+    training_text: tuple[str, ...] | None = None  # not recorded by a run next to the model; empty: none, absent: unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class PoolingFile:
 
     @property
     def modes(self) -> list[str]:
-        """The names of what it pools by."""
+        """The names of its pooling modes."""
         if self.pooling_mode is not None:
             return [self.pooling_mode] if isinstance(self.pooling_mode, str) else list(self.pooling_mode)
         return [mode for name, mode in SWITCHES.items() if getattr(self, name)]
@@ -178,14 +178,14 @@ class PromptsFile:
 
     @property
     def default_prompt(self) -> str:
-        """What is put before each text that is encoded without naming a prompt."""
+        """The text before each sentence that is encoded without naming a prompt."""
         return (self.prompts or {}).get(self.default_prompt_name or "") or ""
 
 
 def read_model_file(path: Path, kind: type[T]) -> T | None:
-    """The content of the JSON file at PATH as a KIND, absent where there is no such file; whatever is wrong is a MissingError.
+    """Return the content of the JSON file at PATH as a KIND, None if there is no such file; any fault is a MissingError.
 
-    Keys that KIND does not have are the business of other programs and are left out.
+    Keys that KIND does not have are ignored: they belong to other programs.
     """
     import pydantic
 
@@ -208,7 +208,7 @@ def _adapter(kind: Any) -> Any:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """One line that names the key, its value and what is wrong with it."""
+    """Return one line that names the key, its value and its fault."""
     text = error["msg"][:1].lower() + error["msg"][1:]
     if error["type"] == "json_invalid":
         return f"not valid JSON: {text.partition(': ')[2] or text}"

@@ -1,6 +1,6 @@
 """The grammar of model names: one name with its options, or a combination of several.
 
-With blanks only to read it by:
+(blanks for readability only)
 
     model  = kind ":" list  |  kind "(" list ")"  |  single
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
@@ -10,8 +10,8 @@ With blanks only to read it by:
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
-So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of a folder or file that exists is never split, whatever characters
-it holds. What a name stands for is the catalog's business.
+So `average:a,concat:b,c` is `average(a,concat(b,c))`. The name of an existing folder or file is never split, whatever characters
+it contains. The catalog resolves names to models.
 """
 
 import os.path
@@ -60,7 +60,7 @@ class Combined:
 
 
 def parse_model(text: str) -> Single | Combined:
-    """The structure of a typed model name; what the grammar does not allow is a UsageError that quotes it."""
+    """Parse a typed model name; a violation of the grammar is a UsageError that quotes it."""
     if _exists(text):
         return Single(name=text, options=Options(), text=text)
     for kind in KINDS:
@@ -70,7 +70,7 @@ def parse_model(text: str) -> Single | Combined:
 
 
 def _split_list(text: str, kind: str) -> list[str]:
-    """The parts between commas that stand in no parentheses; a part that opens a ":" list takes all that follows."""
+    """Split at commas outside parentheses; a part that opens a ":" list takes all that follows."""
     inner = text[len(kind) + 1 :]
     if text[len(kind)] == "(":
         if not inner.endswith(")"):
@@ -112,7 +112,7 @@ def _split_options(text: str) -> tuple[str, list[str]]:
 
 
 def _exists(name: str) -> bool:
-    """Whether NAME is a folder, or what follows the prefix of an encoder kind is a file or folder."""
+    """Return whether NAME is a folder, or names a file of word vectors."""
     prefix = prefix_of(name)
     path = os.path.expanduser(name if prefix is None else name.removeprefix(f"{prefix}:"))  # noqa: PTH111 - these take any text, Path refuses some
     return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
@@ -146,7 +146,7 @@ def _read_options(text: str, parts: Sequence[str]) -> Options:
 
 
 def title_of(name: str) -> str:
-    """What a table's head calls a model: of a folder or a file only its last part, of any other name all."""
+    """Return the title of a model in tables: the last part of a folder or a file, any other name in full."""
     prefix = prefix_of(name)
     path = name if prefix is None else name.removeprefix(f"{prefix}:")
     if prefix is not None and not names_file(prefix, path):

@@ -7,15 +7,15 @@ from embedlab.core.errors import MissingError
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import weight_files
 
-# No pickled weights and no code: what a tokenizer, a config and safetensors need, and what an export of ours says of its training.
+# No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our own exports.
 WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
 CONVERTER = "SFconvertbot"  # the hub's own account that offers safetensors of older repositories as a pull request
 
 
 def hub_folder(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
-    """The local folder of a hub REPOSITORY with safetensors weights; downloaded where needed and allowed.
+    """Return the local folder of a hub REPOSITORY with safetensors weights, downloaded if needed and allowed.
 
-    Older repositories hold only pickled weights: the hub's converted ones are taken from its pull request.
+    Older repositories have only pickled weights: the hub's converted ones come from its pull request.
     """
     folder = _snapshot(repository, revision or "main", offline)
     if weight_files(folder) or revision is not None:
@@ -25,7 +25,7 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
-    """The folder of a transformer: a hub model's is its snapshot, whatever folder of its name is here."""
+    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has its name."""
     location = Path(spec.location)
     if spec.kind != "hub" or location.is_absolute():  # absolute: pinned to a snapshot
         return location
@@ -33,9 +33,9 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
 
 
 def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
-    """SPEC with each hub model as the folder of the snapshot that its name stands for now, downloaded where needed and allowed.
+    """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed and allowed.
 
-    What is fingerprinted is then what is loaded, though the hub's main may move on meanwhile.
+    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
     location = str(model_folder(spec, offline=offline)) if spec.kind == "hub" else spec.location
@@ -68,7 +68,7 @@ def _offered_conversion(repository: str) -> str | None:
 
 
 def _cached_conversion(folder: Path) -> str | None:
-    """A pull request's revision that was downloaded before, by the reference files of the hub's cache."""
+    """Return a pull request's revision that was downloaded before, from the reference files of the hub's cache."""
     references = folder.parents[1] / "refs"
     found = sorted(references.glob("refs/pr/*"))
     return found[-1].relative_to(references).as_posix() if found else None

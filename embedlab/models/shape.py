@@ -1,4 +1,4 @@
-"""The length of a model's vectors and what computes them, known without loading it."""
+"""Vector lengths and backends of models, known without loading them."""
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.models import encoder_kind
@@ -8,7 +8,7 @@ from embedlab.models.hub import model_folder
 
 
 def vector_length(spec: ModelSpec) -> int | None:
-    """The length of the vectors of SPEC; None for what has none (word overlap, an ensemble of predictions) or cannot be read."""
+    """Return the length of the vectors of SPEC; None if it has none (word overlap, an ensemble of predictions) or cannot be read."""
     match spec.kind:
         case "dice" | "ensemble":
             return None
@@ -26,7 +26,7 @@ def vector_length(spec: ModelSpec) -> int | None:
 
 
 def backends(spec: ModelSpec) -> tuple[str, ...]:
-    """What computes the vectors, or the similarity, of SPEC: "torch" for transformers, "python" for word overlap, or what its kind says."""
+    """Return the backends of SPEC: "torch" for transformers, "numpy" for word vectors, "python" for words."""
     if spec.parts:
         return tuple(sorted({name for part in spec.parts for name in backends(part)}))
     if spec.is_prefixed:

@@ -1,4 +1,4 @@
-"""What a run ran on and with: written once, before step one."""
+"""The environment of a run: hardware, versions and data, written once before step one."""
 
 import os
 import platform
@@ -16,18 +16,18 @@ from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
 from embedlab.runs.parts import StoredPart
 
-SCHEMA = 1  # of the whole run folder; raised when an older embedlab could no longer read it
+SCHEMA = 1  # of the whole run folder; raised when older versions of embedlab can no longer read it
 
 RECORDED_PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "polars")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """The circumstances of a run that its recipe does not say."""
+    """The facts of a run that its recipe does not contain."""
 
     seed: int
     device: str
-    precision: str = "unknown"  # as of a run that did not record it
+    precision: str = "unknown"  # for runs that did not record it
     threads: int
     data: tuple[StoredPart, ...]  # the state of every part that was read: rows, hashes, partial, sample
     command: tuple[str, ...] = ()
@@ -37,10 +37,10 @@ class Environment:
     system: str = ""
     host: str = ""
     cpus: int = 0
-    commit: str | None = None  # of the checkout the package runs from; absent = installed from a wheel
+    commit: str | None = None  # of the source checkout; absent = installed from a wheel
     packages: Mapping[str, str] | None = None
-    steps: int | None = None  # that the training was shortened to; absent = it is whole
-    whole_steps: int | None = None  # that it would have had
+    steps: int | None = None  # of a shortened training; absent = not shortened
+    whole_steps: int | None = None  # of the full training
 
     @property
     def is_partial(self) -> bool:
@@ -63,14 +63,14 @@ class Environment:
 
     @classmethod
     def from_json(cls, content: bytes | str, where: Path) -> Self:
-        """Read environment.json; a run folder of a newer schema is refused, unknown keys are left out."""
+        """Read environment.json; a run folder of a newer schema is refused, unknown keys are ignored."""
         return read_json(cls, content, where=where, schema=SCHEMA, hint="remove the run, or restore the file")
 
 
 def collect_environment(
     *, seed: int, device: str, precision: str, threads: int, data: Sequence[Mapping[str, Any]], shortened: tuple[int, int] | None = None
 ) -> Environment:
-    """The environment of this process; SHORTENED are the steps of a training that takes fewer than its stages have, and theirs."""
+    """Return the environment of this process; SHORTENED are the steps of a shortened training and those of the full one."""
     steps, whole_steps = shortened or (None, None)
     return Environment(
         seed=seed,
@@ -90,7 +90,7 @@ def collect_environment(
 
 
 def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version  # only a new run asks
+    from importlib.metadata import PackageNotFoundError, version  # needed by new runs only
 
     found = {}
     for name in RECORDED_PACKAGES:

@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind: every score with how it was made, in one JSON file a task."""
+"""Stored evaluations: every score with its origin, in one JSON file per task."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ StoredNumber = Annotated[float, GetPydanticSchema(lambda _, handler: handler(flo
 
 @dataclass(frozen=True, kw_only=True)
 class StoredScore:
-    """One number and what it is a number of."""
+    """One number and what it measures."""
 
     by: str  # "dataset", "source", "dice" or "average"
     slice: str  # "sts12", "sts12/MSRpar", "sts-benchmark/fifth 1" …

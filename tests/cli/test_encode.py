@@ -310,7 +310,7 @@ def test_export_writes_a_folder_that_scores_alike(embedlab: Embedlab, model: str
     assert embedlab("export", model, "out").code == 2
     assert embedlab("export", "dice", "other").code == 2
     combined = f"average:{model},{model}"
-    assert f"{combined!r} is no transformer" in embedlab("export", combined, "other").err
+    assert f"{combined!r} is not a transformer" in embedlab("export", combined, "other").err
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")

@@ -99,9 +99,9 @@ def test_questions_are_read_in_either_encoding_with_their_coarse_class(encoding:
     ("file", "name", "line", "fault"),
     [
         ("TREC/train_5500.label", "trec", "LOK:city Where ?", "class 'LOK'"),
-        ("TREC/train_5500.label", "trec", "no class at all", "no sentence with its class"),
+        ("TREC/train_5500.label", "trec", "no class at all", "not a sentence with its class"),
         ("SST/fine/sentiment-train", "sst5", "5 too good", "class '5'"),
-        ("SST/binary/sentiment-train", "sst2", "no tab 1", "no sentence with its class"),
+        ("SST/binary/sentiment-train", "sst2", "no tab 1", "not a sentence with its class"),
     ],
 )
 def test_a_line_without_a_known_class_is_named(file: str, name: str, line: str, fault: str, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def export(
         raise UsageError(f"{str(folder)!r} is there already", hint="name a new folder")
     spec = one_member(resolve_model(model, terminal))
     if spec.parts:
-        raise UsageError(f"{model!r} is no transformer but a combination of {len(spec.parts)}", hint=f"export one: {spec.parts[0].name}")
+        raise UsageError(f"{model!r} is not a transformer but a combination of {len(spec.parts)}", hint=f"export one: {spec.parts[0].name}")
 
     import torch
 

@@ -19,9 +19,9 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class WordVectorEncoder:
-    """The mean of the vectors of a sentence's known words; zeros, and so a cosine of 0, where none is known.
+    """Encodes a sentence as the mean of its known words' vectors; zeros, and so a cosine of 0, if none is known.
 
-    A word is looked up as it is written, then in lower case.
+    A word is looked up as written, then in lower case.
     """
 
     def __init__(self, *, name: str, fingerprint: str, places: dict[str, int], vectors: Vectors) -> None:
@@ -38,7 +38,7 @@ class WordVectorEncoder:
 
     @property
     def facts(self) -> EncoderFacts:
-        """How many words of the distinct sentences so far have no vector."""
+        """The number of words without a vector in the distinct sentences so far."""
         words, unknown = (sum(counts) for counts in zip(*self._counts.values(), strict=True)) if self._counts else (0, 0)
         notes = (f"{unknown} of {words} words have no vector",) if unknown else ()
         return EncoderFacts(pooling="mean", words=words, unknown_words=unknown, notes=notes)
@@ -67,10 +67,10 @@ class WordVectorEncoder:
 
 
 def load_word_vectors(path: Path, *, name: str = "", fingerprint: str = "") -> WordVectorEncoder:
-    """The vectors in a text file of `word number number …` lines, with word2vec's first line of two counts or without.
+    """Load the vectors in a text file of `word number number …` lines, with or without word2vec's first line of two counts.
 
-    A line with another count of numbers, or something that is not a number, is a MissingError with file and line.
-    The first of several lines with the same word counts.
+    A line with another number of values, or with something that is not a number, is a MissingError with file and line.
+    The first of several lines of one word counts.
     """
     places: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
