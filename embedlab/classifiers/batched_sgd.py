@@ -1,10 +1,10 @@
-"""The batched classifier: all fits of a task by minibatches at once, over features that they share.
+"""Train all fits of a task by minibatches at once, over shared features.
 
 Softmax regression without a hidden layer, trained as SentEval does (FACTS: Adam, batch 64, the L2 as the optimiser's weight decay on
-weights and bias; dev accuracy after every fourth pass; the best weights are kept). Every fit starts from the same weights and goes
-through its rows in the order of one shuffle of all rows of the task a pass. So the minibatches that a step needs lie close together
+weights and bias; dev accuracy after every fourth pass; the best weights win). Every fit starts from the same weights and goes
+through its rows in the order of one shuffle of all rows of the task a pass. So the minibatches that a step needs are close together
 in that shuffle: one window of rows, one matrix product for all fits, and a mask that leaves to each fit its own minibatch.
-Rows stand in the order of their files; SentEval sorts them by length first, so that its folds, dealt alike, hold other rows.
+Rows are in the order of their files; SentEval sorts them by length first, so that its folds, dealt in the same way, contain other rows.
 """
 
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ def fit_classifiers(
     memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
-    """The weights of each fit at its best check, and their dev accuracy; WATCH is told the finished fits.
+    """Return the weights of each fit at its best check, and their dev accuracy; PROGRESS receives the finished fits.
 
-    Fits are trained in bunches that need at most MEMORY_BYTES together; how they are bunched changes no result.
+    Fits are trained in groups that need at most MEMORY_BYTES together; the grouping changes no result.
     """
     rows, dim = problem.features.shape
     ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
@@ -61,18 +61,18 @@ def fit_classifiers(
 
 
 def start_weights(dim: int, classes: int, seed: int) -> Tensor:
-    """The weights that every fit starts from, uniform as in torch's linear layer; (dim + 1, classes), the last row is the bias."""
+    """Return the initial weights of every fit, uniform as in torch's linear layer; (dim + 1, classes), the last row is the bias."""
     bound = dim**-0.5
     return torch.empty(dim + 1, classes).uniform_(-bound, bound, generator=torch.Generator().manual_seed(seed))
 
 
 def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
-    """The order of all rows of a task in a pass, counted from 0; a fit goes through those of them that it trains on."""
+    """Return the order of all rows of a task in pass NUMBER, counted from 0; a fit goes through those that it trains on."""
     return np.random.default_rng([seed, number]).permutation(rows)
 
 
 def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
-    """Numbers of at most AT_ONCE fits that train together: they take equally many steps a pass."""
+    """Yield the numbers of at most AT_ONCE fits that train together: they take equally many steps per pass."""
     steps = np.array([-(-len(fold.train) // batch) for fold in fits.folds])[fits.fold]
     for count in np.unique(steps):
         numbers = np.flatnonzero(steps == count)
@@ -80,7 +80,7 @@ def bunch_fits(fits: Fits, batch: int, at_once: int) -> Iterator[RowIndices]:
 
 
 class _Training:
-    """A bunch of fits while they train: those that still run, and the best weights of all."""
+    """A group of fits in training: those that still run, and the best weights of all."""
 
     def __init__(self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int) -> None:
         self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
@@ -97,7 +97,7 @@ class _Training:
             self.members[fold.train, number] = True
 
     def run(self) -> Iterator[int]:
-        """Train to the end; gives after each check how many fits finished with it."""
+        """Train to the end; yield after each check how many fits finished with it."""
         for passed in range(self.schedule.max_passes):
             self._pass(passed)
             if (passed + 1) % self.schedule.passes_per_check == 0:
@@ -142,7 +142,7 @@ class _Training:
             self._restrict(places)
 
     def _restrict(self, places: RowIndices) -> None:
-        """Go on with some of the running fits, their moments included."""
+        """Continue with some of the running fits, their moments included."""
         self.running, self.fits = self.running[places], self.fits.take(places)
         index, state = self._index(places), self.optimiser.state[self.weights]
         self.weights = self.weights[:, :, index]
@@ -150,7 +150,7 @@ class _Training:
         self.optimiser.state[self.weights] = {name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()}
 
     def _make_optimiser(self) -> torch.optim.Optimizer:
-        # The decay differs from fit to fit, so it is part of the gradient, as these optimisers take it.
+        # The decay differs between fits, so it is added to the gradient, as these optimisers do.
         if self.schedule.optimiser == "adam":
             return torch.optim.Adam([self.weights], lr=self.schedule.lr, fused=True)
         return torch.optim.RMSprop([self.weights], lr=self.schedule.lr)
@@ -161,7 +161,7 @@ class _Training:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MinibatchPlan:
-    """Which rows of an order make up the minibatches of a pass."""
+    """The rows of an order that form the minibatches of a pass."""
 
     minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
     sizes: NDArray[np.intp]  # (minibatches, folds)
@@ -169,7 +169,7 @@ class MinibatchPlan:
 
 
 def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
-    """The minibatches of folds whose rows MEMBERS (rows, folds) tells in the order of a pass; all take equally many."""
+    """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass; all take equally many."""
     taken = np.cumsum(members, axis=0, dtype=np.int32)
     minibatch = np.where(members, (taken - 1) // batch, -1).astype(np.int32)
     counts = taken[-1]

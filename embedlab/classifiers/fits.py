@@ -1,4 +1,4 @@
-"""What is fitted: linear classifiers on shared features, each on its own rows with its own L2."""
+"""Fits: linear classifiers on shared features, each on its own rows with its own L2."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from embedlab.classifiers.folds import Fold, RowIndices
 
-MEMORY_BYTES = 512 << 20  # what fits that are solved together may take beside the features
+MEMORY_BYTES = 512 << 20  # memory of fits that are solved together, without the features
 FIT_LOGIT_ROWS = 4_096  # rows whose logits are held at once: 65 MB for four fits of a thousand classes
 
 _FEWEST_COLUMNS = 64  # of a matrix product that is worth a thread of its own: classes times fits
@@ -37,7 +37,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fits:
-    """Fits of one problem: fit i learns from fold `fold[i]` with the L2 `l2[i]`."""
+    """Fits of one problem: fit i is trained on fold `fold[i]` with the L2 `l2[i]`."""
 
     folds: tuple[Fold, ...]
     fold: RowIndices  # (fits,)
@@ -69,14 +69,14 @@ class Fitted:
     dev: NDArray[np.float64]  # (fits,): accuracy on the fold's dev rows, nan where it has none
 
     def predict(self, problem: Problem, fit: int, rows: RowIndices) -> RowIndices:
-        """The class that one fit gives to each of ROWS."""
+        """Return the class that one fit predicts for each of ROWS."""
         return predict_classes(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
 
 
 def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
-    """How many of a problem's FITS are solved together when each takes COPIES of its weights and a number for each row.
+    """Return how many of a problem's FITS to solve together if each takes COPIES of its weights and a number for each row.
 
-    On a CPU each thread gets its share of them, unless that would be too few for a product of matrices.
+    On a CPU each thread gets a share, unless that is too few for a matrix product.
     """
     rows, dim = problem.features.shape
     workers = torch.get_num_threads() if problem.features.device.type == "cpu" else 1
@@ -86,7 +86,7 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
 
 
 def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tensor:
-    """The class that each fit of WEIGHTS gives to each of ROWS; (rows, fits)."""
+    """Return the class that each fit of WEIGHTS predicts for each of ROWS; (rows, fits)."""
     flat = weights.reshape(len(weights), -1)
     parts = [
         torch.addmm(flat[-1], problem.features[part], flat[:-1]).view(len(part), *weights.shape[1:]).argmax(1)
@@ -96,7 +96,7 @@ def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tens
 
 
 def count_correct(problem: Problem, weights: Tensor, fits: Fits) -> RowIndices:
-    """How many dev rows of its fold each fit gets right; (fits,)."""
+    """Return the number of correct dev rows of each fit's fold; (fits,)."""
     correct = np.zeros(len(fits), np.intp)
     for fold, numbers in fits.by_fold():
         if len(fold.dev):

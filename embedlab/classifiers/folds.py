@@ -1,4 +1,4 @@
-"""Folds of a task's rows: stratified and shuffled, and the share that is held back for early stopping."""
+"""Folds of a task's rows: stratified and shuffled, and the share held out for early stopping."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fold:
-    """The rows that a fit learns from and those that score it; the latter may be none."""
+    """The rows that a fit is trained on and the dev rows, of which there may be none."""
 
     train: RowIndices
     dev: RowIndices
 
 
 def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
-    """Folds that hold equal shares of each class, the rows of each in ascending order.
+    """Return folds with equal shares of each class, the rows of each in ascending order.
 
     They are the folds of scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=FOLD_SEED): classes count in the order in which
     they appear, and the rows of a class are dealt so that the sizes of all folds differ by one at most.

@@ -4,7 +4,7 @@ Minimises for each fit: mean cross-entropy over its rows + l2/2 · |W|², the bi
 with C = 1 / (rows · l2), for two classes 2 / (rows · l2), since it then keeps one column where we keep two.
 
 The features are rotated to their principal axes, which leaves the penalty as it is. There the curvature has a diagonal upper bound
-(Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, with the fits side by side.
+(Böhning 1992: half the Gram matrix), from which limited-memory BFGS starts, for all fits in parallel.
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ from embedlab.cpu.engine import run_in_threads
 MIN_GAIN = 1e-7  # of the mean loss: a fit is done when its next step promises a smaller gain
 MAX_FIT_STEPS = 2_000
 
-_REMEMBERED = 10  # steps that tell L-BFGS of the curvature
+_REMEMBERED = 10  # steps from which L-BFGS estimates the curvature
 _COPIES = 2 * _REMEMBERED + 8  # of a fit's weights
 _SUFFICIENT = 1e-4  # share of the promised gain that a step must bring (Armijo)
-_SHORTEST = 2.0**-12  # a shorter step means that the loss is at its floor in this precision
+_SHORTEST = 2.0**-12  # a shorter step means that the loss is minimal in this precision
 
 
 def fit_exactly(
@@ -35,7 +35,7 @@ def fit_exactly(
     memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
-    """The optimum of each fit and its dev accuracy; WATCH is told the finished fits."""
+    """Return the optimum of each fit and its dev accuracy; PROGRESS receives the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
     rotated = torch.cat([(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1)
     solved, done = torch.empty(rotated.shape[1], problem.classes, len(fits), dtype=rotated.dtype, device=rotated.device), 0
@@ -87,7 +87,7 @@ class _Descent:
         self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))  # (dim + 1, classes, fits)
 
     def run(self, tolerance: float) -> Iterator[int]:
-        """Go to the optima; gives after each step how many fits finished with it."""
+        """Descend to the optima; yield after each step how many fits finished with it."""
         count = len(self.fold)
         running, here, length = torch.arange(count, device=self.solved.device), self.solved.clone(), self.solved.new_ones(count)
         memory = _Memory(self.curvature)
@@ -139,7 +139,7 @@ class _Descent:
 
 
 class _Memory:
-    """What the last steps of some fits tell of the inverse curvature (Nocedal 1980)."""
+    """The estimate of the inverse curvature from the last steps of some fits (Nocedal 1980)."""
 
     def __init__(self, bound: Tensor) -> None:
         self.bound = bound[:, None]  # of the curvature, before anything is known
@@ -147,7 +147,7 @@ class _Memory:
         self.steps: list[tuple[Tensor, Tensor, Tensor]] = []  # step, change of the gradient, 1 / their product; 0 where there was none
 
     def add(self, step: Tensor, change: Tensor) -> None:
-        """Remember a step of each fit; a step of zeros tells nothing."""
+        """Store a step of each fit; a step of zeros is ignored."""
         product = _dot(step, change)
         is_known = product > 0
         inverse = torch.where(is_known, 1 / product, torch.zeros_like(product))

@@ -1,4 +1,4 @@
-"""How a task's accuracy comes about: which fits choose the L2, which one is scored, and on what."""
+"""Protocols: which fits choose the L2, which one is scored, and on which rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ScoredOn = Literal["cv", "test"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassifierOutcome:
-    """What a task's classifiers reached."""
+    """The result of a task's classifiers."""
 
     scored: ScoredOn  # on the test folds of a cross-validation, or on a test split
     rows: RowIndices  # that were scored

@@ -1,8 +1,8 @@
-"""Relatedness as SentEval learns it (after Tai 2015): a softmax regression from pair features to distributions over the scores 1 to 5.
+"""Relatedness as in SentEval (after Tai 2015): a softmax regression from pair features to distributions over the scores 1 to 5.
 
 A score y between two grades becomes y − ⌊y⌋ on the upper and the rest on the lower one; the prediction is the expected grade. Trained
 on the squared error by Adam, batch 64, without L2; every fiftieth pass is a check of dev Pearson, the fourth that does not improve
-stops, and the best weights are kept. STS-B reaches down to 0, so that its scores below 1 are no whole distributions: so it is there.
+stops, and the best weights win. STS-B goes down to 0, so that its scores below 1 are incomplete distributions, as in SentEval.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,9 @@ class Regression:
 
 
 def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray[np.float32]:
-    """The distribution over the grades 1 to 5 that each score stands for; (rows, grades)."""
+    """Return the distribution over the grades 1 to 5 that represents each score; (rows, grades)."""
     scores = np.asarray(gold, np.float64)[:, None]
-    # A score is as much of a grade as it is nearer to it than the grades beside it are; nothing is below the lowest.
+    # Each neighbouring grade weighs as much as the score is near to it; there is no grade below the lowest.
     shares: NDArray[np.float32] = np.clip(1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1).astype(np.float32)
     return shares
 
@@ -50,7 +50,7 @@ def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray
 def fit_relatedness(
     features: Tensor, gold: NDArray[np.float64], train: RowIndices, dev: RowIndices, *, seed: int, progress: ProgressCallback | None = None
 ) -> Regression:
-    """The regression that TRAIN teaches and DEV stops, of FEATURES (rows, dim) and GOLD of all rows; WATCH is told the checks."""
+    """Fit the regression on TRAIN, stopped early by DEV, of FEATURES (rows, dim) and GOLD of all rows; PROGRESS receives the checks."""
     part, dev_features = features[_index(train, features)], features[_index(dev, features)]
     with_ones = torch.cat([part, part.new_ones(len(part), 1)], dim=1)
     goals = torch.from_numpy(score_distributions(gold[train])).to(part)

@@ -144,7 +144,7 @@ def finished_seeds(runs_folder: Path, name: str) -> dict[int, Path]:
 
 
 def resolve(name: str, runs_folder: Path) -> Model:
-    """What NAME stands for; a name that stands for nothing is a UsageError with the nearest one."""
+    """Return the model called NAME; an unknown name is a UsageError with the nearest one."""
     return _resolve(parse_model(name), runs_folder)
 
 

@@ -1,4 +1,4 @@
-"""What chen's three heads share without being trained: words of their options, and the data of a threshold."""
+"""Shared, untrained parts of chen's three heads: names of their options, and the data of a threshold."""
 
 from typing import Annotated, Literal
 
@@ -8,8 +8,8 @@ from embedlab.core.errors import UsageError
 from embedlab.models.catalog import ModelSpec
 
 Layers = Literal["two-layer", "none"]  # additional layers between a sentence vector and the task
-HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of what enters each linear layer
-THRESHOLD_DATA = ("paraphrases", "train")  # what the threshold of a model without a paraphrase head is chosen on
+HeadDropout = Annotated[float, Ge(0), Lt(1)]  # of the input of each linear layer
+THRESHOLD_DATA = ("paraphrases", "train")  # the data that sets the threshold of a model without a paraphrase head
 
 
 def no_heads(spec: ModelSpec) -> UsageError:

@@ -1,4 +1,4 @@
-"""What the objectives on labelled texts share: single sentences, or pairs that are encoded together."""
+"""Shared parts of the objectives on labelled texts: single sentences, or pairs that are encoded together."""
 
 from typing import Literal
 

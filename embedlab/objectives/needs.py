@@ -1,4 +1,4 @@
-"""What an objective asks of the data, said and checked without loading any of them."""
+"""The data that an objective needs, stated and checked without loading either."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ class Needs:
     sentences: tuple[str, ...]  # columns of sentences to encode
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
     numbers: tuple[str, ...] = ()  # columns of scores
-    only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; it is no column of the loss
+    only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; not a column of the loss
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
-    together: str | None = None  # rows with the same sentence in this column are never parted
-    inert: Mapping[str, str] = field(default_factory=dict)  # options that do nothing beside the others → the value to give them
+    together: str | None = None  # rows with the same sentence in this column share a batch
+    inert: Mapping[str, str] = field(default_factory=dict)  # options without effect given the others → the value to give them
 
     @property
     def encoded(self) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class Needs:
 
 
 def objective_needs(section: ObjectiveSection) -> Needs:
-    """What the objective of a stage needs with its options."""
+    """Return the needs of a stage's objective with its options."""
     needs: Needs = objective_options(section.name).needs(section.options)
     return needs
 
@@ -49,7 +49,7 @@ def objective_needs(section: ObjectiveSection) -> Needs:
 def check_columns(recipe: Recipe) -> None:
     """Refuse a recipe whose data lacks a column that its objective needs, before any of it is read, and options without effect.
 
-    What a user's own file holds is seen when it is opened.
+    A user's own file is checked when it is opened.
     """
     for index, stage in enumerate(recipe.stages):
         if isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
@@ -62,7 +62,7 @@ def check_columns(recipe: Recipe) -> None:
 
 
 def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:
-    """Refuse an option that promises what the others prevent: whoever set it would take it for done."""
+    """Refuse an option that the others make ineffective: its user would expect an effect."""
     for option, value in needs.inert.items():
         raise UsageError(
             f"'{prefix}.{option}' has no effect on {objective!r} with its other options", hint=f"--set {prefix}.{option}={value}"

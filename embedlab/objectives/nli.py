@@ -1,4 +1,4 @@
-"""What the objectives on premise and hypothesis pairs share."""
+"""Shared parts of the objectives on premise and hypothesis pairs."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The contract between an objective and the training loop, and how an objective is found by its name."""
+"""The contract between objectives and the training loop, and the lookup of an objective by name."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -21,28 +21,28 @@ Frozen = Literal["nothing", "embeddings", "encoder"]
 
 
 class Objective(nn.Module):
-    """A loss on the vectors of a batch's distinct sentences, with the heads it trains beside the encoder.
+    """A loss on the vectors of a batch's distinct sentences, with the heads that it trains in addition to the encoder.
 
     Sentence columns hold positions among the batch's distinct sentences, so that a sentence which repeats is
     encoded once a view; class columns hold class indices, word columns token ids.
     """
 
     views: tuple[DropoutRate, ...] = (None,)  # how often, and with which dropout, the sentences are encoded
-    frozen: Frozen = "nothing"  # what of the encoder this objective must not move
-    notes: tuple[str, ...] = ()  # what a reader of the run should know of it
+    frozen: Frozen = "nothing"  # the part of the encoder that this objective must not change
+    notes: tuple[str, ...] = ()  # remarks for readers of the run
 
     def __init__(self) -> None:
         super().__init__()
-        self.word_head: WordHead | None = None  # taken from the encoder and left as it is; saved with the model
+        self.word_head: WordHead | None = None  # of the encoder, frozen; saved with the model
 
     def attach(self, encoder: TransformerEncoder) -> None:
-        """Take from the encoder at its start what the loss needs of it beside vectors; nothing, for most."""
+        """Get parts of the encoder that the loss needs in addition to vectors, at the start; most need none."""
 
     def share(self, others: "Sequence[Objective]") -> None:
-        """Take the layers that it shares with objectives of the recipe's other stages; none, for most."""
+        """Use the layers that it shares with objectives of the recipe's other stages; most share none."""
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-        """What is drawn or derived on the CPU while the batch is prepared; the loss finds it among its columns."""
+        """Return columns that are drawn or derived on the CPU while the batch is prepared."""
         return {}
 
     @staticmethod
@@ -57,7 +57,7 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """An encoder and the objectives that it was trained with, one a stage: what a dev score judges."""
+    """An encoder and the objectives that it was trained with, one per stage, which a dev score evaluates."""
 
     encoder: Encoder
     objectives: Sequence[Objective]
@@ -72,9 +72,9 @@ def build_objectives(recipe: Recipe, dim: int) -> list[Objective]:
 
 
 def trained_parameters(objectives: Sequence[Objective]) -> dict[str, nn.Parameter]:
-    """What OBJECTIVES learn, named "<stage>.<parameter>"; a layer that two of them share is named once.
+    """Return the trainable parameters of OBJECTIVES, named "<stage>.<parameter>"; a shared layer is named once.
 
-    What they only use, as a pre-trained head, belongs to the encoder that they took it from.
+    Frozen parts, such as a pre-trained head, belong to the encoder.
     """
     return {name: parameter for name, parameter in nn.ModuleList(objectives).named_parameters() if parameter.requires_grad}
 

@@ -1,4 +1,4 @@
-"""The classifier on a pair of sentence vectors, [u; v; |u−v|] as SBERT has it."""
+"""The classifier on a pair of sentence vectors, [u; v; |u−v|] as in SBERT."""
 
 from collections import OrderedDict
 

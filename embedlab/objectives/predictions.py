@@ -1,4 +1,4 @@
-"""What chen's three heads say of sentences and pairs: one run's predictions, or the average of several runs'."""
+"""Predictions of chen's three heads: one run's, or the average of several runs'."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ HeadPredictions = NDArray[np.float32]  # (rows, 5) probabilities of sentiments, 
 Head = TypeVar("Head", bound=Objective)
 
 HEAD_TYPES: Mapping[str, type[Objective]] = {"sentiment": SentimentHead, "paraphrases": ParaphraseHead, "sts-course": SimilarityHead}
-THRESHOLD_PAIRS = 2_000  # training pairs that the threshold is chosen on
+THRESHOLD_PAIRS = 2_000  # training pairs that set the threshold
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What one model says of the rows of a dataset, and how."""
+    """The predictions of one model for the rows of a dataset, and their method."""
 
     values: HeadPredictions
-    by: str  # the head's make, or the cosine and its threshold
+    by: str  # the kind of head, or the cosine and its threshold
     threshold: float = 0.5  # of paraphrases
 
 
 def predict_all(
     trained: Trained, parts: Mapping[str, Part], source: Source, start_progress: StartProgress | None = None
 ) -> dict[str, Prediction]:
-    """One model's predictions of each dataset: by its head, or without one by the cosine; sentiment has no such way."""
+    """Return one model's predictions for each dataset: by its head, or without one by the cosine; sentiment needs a head."""
     found = {}
     for name, part in parts.items():
         progress = start_progress(name) if start_progress is not None else None
@@ -56,7 +56,7 @@ def predict_all(
 def predict_averages(
     spec: ModelSpec, members: Sequence[Trained], parts: Mapping[str, Part], start_progress: StartProgress
 ) -> dict[str, Prediction]:
-    """The average of what the members' heads predict; a member without a head for a dataset has no say in it."""
+    """Return the average of the members' predictions; members without a head for a dataset do not count."""
     found = {}
     for name, part in parts.items():
         said = {
@@ -72,7 +72,7 @@ def predict_averages(
 
 
 def predict_rows(trained: Trained, dataset: str, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> HeadPredictions | None:
-    """What the head for DATASET says of the rows of FRAME; None where it has not been learnt."""
+    """Return the predictions of the head for DATASET on the rows of FRAME; None if it was not trained."""
     head = next((objective for objective in reversed(trained.objectives) if isinstance(objective, HEAD_TYPES[dataset])), None)
     if head is None:
         return None
@@ -92,11 +92,11 @@ def plain_cosines(encoder: Encoder, frame: pl.DataFrame, progress: ProgressCallb
 
 
 def best_threshold(values: HeadPredictions, labels: NDArray[np.int64]) -> float:
-    """The cosine from which on pairs are called paraphrases with the fewest errors on these; halfway between two of them."""
+    """Return the cosine above which pairs count as paraphrases with the fewest errors; halfway between two of them."""
     order = np.argsort(-values, kind="stable")
     ranked = values[order].astype(np.float64)
     hits = np.append(0, np.cumsum(labels[order])) + np.append(np.cumsum((1 - labels[order])[::-1])[::-1], 0)
-    # Pairs of one cosine cannot be parted.
+    # Pairs of equal cosine cannot be separated.
     hits[1:-1][ranked[1:] == ranked[:-1]] = -1
     cut = int(hits.argmax())
     edges = np.concatenate([[ranked[0] + 1e-6], ranked, [ranked[-1] - 1e-6]])
@@ -138,7 +138,7 @@ def _thresholded(trained: Trained, values: HeadPredictions, source: Source) -> P
 
 
 def _make(trained: Trained, name: str) -> str:
-    """How a head is made, from its options."""
+    """Describe a head by its options."""
     head = next(objective for objective in reversed(trained.objectives) if isinstance(objective, HEAD_TYPES[name]))
     options: Any = head.options
     layers = "head with two additional layers" if options.layers == "two-layer" else "head without additional layers"

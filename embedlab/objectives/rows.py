@@ -18,7 +18,7 @@ WordIds = Callable[[Sequence[str]], NDArray[np.int64]]
 
 @dataclass(frozen=True, kw_only=True)
 class NumberedRows:
-    """What an objective reads of a frame: sentences, classes and words are numbered."""
+    """A frame as objectives read it: sentences, classes and words are numbered."""
 
     frame: pl.DataFrame  # the rows that were numbered, as they were
     sentences: pl.Series  # distinct, in the order they first appear
@@ -37,7 +37,7 @@ class NumberedRows:
 def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) -> NumberedRows:
     """Number the sentences, classes and words of FRAME; a class that NEEDS does not name is refused.
 
-    Without WORDS every row is kept, and words are numbered by their first appearance.
+    Without WORDS no row is skipped, and words are numbered by their first appearance.
     """
     total = len(frame)
     for column in needs.words:
@@ -54,7 +54,7 @@ def index_rows(frame: pl.DataFrame, needs: Needs, words: WordIds | None = None) 
 
 
 def _places(values: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
-    """Where each of VALUES stands among the DISTINCT ones."""
+    """Return the index of each of VALUES among the DISTINCT ones."""
     number = pl.DataFrame({"value": distinct}).with_row_index("index")
     places = pl.DataFrame({"value": values}).join(number, on="value", how="left", maintain_order="left")["index"]
     return places.to_numpy().astype(np.int64)

@@ -36,9 +36,9 @@ class StoredScore:
     slice: str  # "sts12", "sts12/MSRpar", "sts-benchmark/fifth 1" …
     metric: str  # "spearman", "pearson", "accuracy" …
     setting: str  # the aggregation of correlations, the classifier setting of accuracies
-    value: StoredNumber  # −1–1 or 0–1, nan where it has no meaning (a constant column)
+    value: StoredNumber  # −1–1 or 0–1, nan where undefined (a constant column)
     items: int  # pairs or test items behind it
-    # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (what chose the L2); of an average over both
+    # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which chose the L2); of an average over both
     # of the first "cv and test".
     split: str | None = None
 
@@ -58,21 +58,21 @@ class Evaluation:
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     scores: tuple[StoredScore, ...]
     notes: tuple[str, ...] = ()
-    training_precision: str | None = None  # absent: no run of embedlab is known to be behind the model
-    overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → what it shares with the training data, where it does
+    training_precision: str | None = None  # absent: not known to be a run of embedlab
+    overlaps: Mapping[str, Overlap] = field(default_factory=dict)  # slice → its overlap with the training data, if any
     seed: int | None = None
-    dims: int | None = None  # length of a vector; absent where there is none, and in files of before
-    backend: tuple[str, ...] = ()  # what computed the vectors; empty in files of before
+    dims: int | None = None  # length of a vector; absent without vectors, and in older files
+    backend: tuple[str, ...] = ()  # backend of the vectors; empty in older files
     scored_by: tuple[str, ...] = ()  # other versions of embedlab that computed the similarities
     embedlab: str = field(default=__version__)
     schema: int = SCHEMA
 
     @property
     def signature(self) -> Signature:
-        """Everything that decides these numbers; made from what the file holds, so that it cannot contradict it."""
+        """Everything that decides these numbers; derived from the file's content, so that it cannot contradict it."""
         is_pairs = scores_pairs(self.task)
         settings = {score.setting for score in self.scores if score.setting}
-        chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items count where there are some
+        chosen_last = sorted(self.scores, key=lambda score: score.split != "dev")  # test items take precedence
         shown = {score.slice: score.items for score in chosen_last if score.by == "dataset"}
         seeds = {str(self.seed)} if self.seed is not None else {*_SEED.findall(self.model)}
         is_known = bool(self.backend)
@@ -103,7 +103,7 @@ class Evaluation:
 
     @classmethod
     def load(cls, path: Path, *, where: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Self:
-        """Read what `save` wrote, of the scores those that KEEP chooses by their fields; a damaged or newer file is refused by name."""
+        """Read what `save` wrote, with the scores that WHERE selects by their fields; a damaged or newer file is a MissingError."""
         try:
             content = read_sealed(path, hint=_AGAIN)
         except OSError as error:

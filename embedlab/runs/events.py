@@ -1,4 +1,4 @@
-"""What happens in a run, as JSON lines that are only ever appended: the log, the progress and the heartbeat."""
+"""Events of a run as append-only JSON lines: the log, the progress and the heartbeat."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ _DURATIONS = {"eta_s"}
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One line of events.jsonl; `kind` is its name there."""
+    """One line of events.jsonl; `kind` is its name in the file."""
 
     kind: ClassVar[str] = ""
 
@@ -30,7 +30,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
-    """A process took the run in hand, from the beginning or from a checkpoint."""
+    """A process started the run, from the beginning or from a checkpoint."""
 
     kind: ClassVar[str] = "started"
 
@@ -89,7 +89,7 @@ class Checkpoint(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Note(Event):
-    """Something a reader of the run should know."""
+    """A remark on the run."""
 
     kind: ClassVar[str] = "note"
 
@@ -145,7 +145,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
 
 
 def to_line(event: Event) -> str:
-    """The JSON line of an event; numbers that are not finite become null, so that every JSON reader takes the file."""
+    """Return the JSON line of an event; numbers that are not finite become null, so that every JSON reader accepts the file."""
     return json.dumps(_values(event), ensure_ascii=False) + "\n"
 
 
@@ -155,7 +155,7 @@ def _values(event: Event) -> dict[str, Any]:
 
 
 def from_line(line: bytes | str) -> Event | None:
-    """The event in a line, or None where the line is damaged or of a kind this version does not know."""
+    """Return the event in a line, or None if the line is damaged or of a kind that this version does not know."""
     try:
         if isinstance(line, bytes) and not is_intact_line(line):
             return None
@@ -170,12 +170,12 @@ def from_line(line: bytes | str) -> Event | None:
 
 
 def _value(item: "dataclasses.Field[Any]", value: Any) -> Any:
-    """The value of a field; one of another type, or that cannot be one, is a damaged line."""
+    """Return the checked value of a field; a wrong type or value means a damaged line."""
     if isinstance(value, bool) or isinstance(value, str) is not (item.type is str):
         raise ValueError(f"{item.name} is {value!r}")
     if item.type is float:
         number = math.nan if value is None else float(value)
-        if item.name == "time" and not 0 <= number < LATEST_S:  # no calendar has it
+        if item.name == "time" and not 0 <= number < LATEST_S:  # beyond any calendar
             raise ValueError("not a time")
         return number if abs(number) < LATEST_S or item.name not in _DURATIONS else math.nan
     if item.type is int and not (type(value) is int and 0 <= value < MOST_STEPS):
@@ -193,7 +193,7 @@ class EventLog:
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
-        if _ends_in_half_a_line(path):  # the process before was killed while it wrote
+        if _ends_in_half_a_line(path):  # the previous process was killed while writing
             self._write(b"\n")
 
     def append(self, event: Event) -> None:
@@ -216,9 +216,9 @@ class EventLog:
 
 
 def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
-    """The events after byte OFFSET and the offset to go on from; a half-written last line waits for the next call.
+    """Return the events after byte OFFSET and the next offset; an incomplete last line is left for the next call.
 
-    A file that became shorter than OFFSET was replaced and is read from its beginning.
+    A file shorter than OFFSET was replaced and is read from its beginning.
     """
     with path.open("rb") as file:
         size = file.seek(0, 2)
@@ -230,7 +230,7 @@ def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
 
 
 def tail(path: Path, size: int = 65_536) -> list[Event]:
-    """The last events of a file of any length, from its last SIZE bytes."""
+    """Return the last events of a file of any length, from its last SIZE bytes."""
     with path.open("rb") as file:
         length = file.seek(0, 2)
         file.seek(max(0, length - size))
@@ -239,7 +239,7 @@ def tail(path: Path, size: int = 65_536) -> list[Event]:
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Yield the events of LINES; what is damaged among them has the time of the event before, or of the first one."""
+    """Yield the events of LINES; a damaged one has the time of the event before, or of the first one."""
     found = [from_line(line) or (Damaged if is_damaged(line) else None) for line in lines]
     time = next((event.time for event in found if isinstance(event, Event)), 0.0)
     for event in found:
@@ -251,7 +251,7 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
 
 
 def is_damaged(line: bytes) -> bool:
-    """Return whether LINE is not one that was written whole; one of a kind that this version does not know is none."""
+    """Return whether LINE was not written completely; a line of an unknown kind is not damaged."""
     if not is_intact_line(line):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What is kept of a classifier's test items, so that two models' mistakes are compared without classifying again."""
+"""Stored test items of classifiers, so that two models' mistakes are compared without classifying again."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -28,17 +28,17 @@ _FACTS = "embedlab"  # the parquet metadata key of the facts
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Facts:
-    """What is stored of outcomes beside their items."""
+    """The facts stored with the items of outcomes."""
 
-    task: str  # as in the evaluation's file name: a setting other than the literature's is part of it
+    task: str  # as in the evaluation's file name, including a setting other than the literature's
     dataset: str
     split: str  # "test", "cv" (test folds of a cross-validation) or a validation split
     model: str
     fingerprint: str
     data: tuple[StoredPart, ...]  # the state of every split that was read
     marks: tuple[str, ...]
-    classes: tuple[str, ...]  # every label, in the order that tells which of two classes is the second; none of items with scores
-    overlap: Overlap = NOTHING_SHARED  # with what the model learnt from
+    classes: tuple[str, ...]  # every label in class order, which defines the second of two classes; empty for items with scores
+    overlap: Overlap = NOTHING_SHARED  # with the model's training data
     notes: tuple[str, ...] = ()
     embedlab: str = __version__
 
@@ -51,12 +51,12 @@ class Outcomes(_Facts):
 
     @property
     def texts(self) -> NDArray[np.uint64] | None:
-        """Numbers of each item's sentences, (items, 2); None where they are not stored, so that items count as independent."""
+        """Hashes of each item's sentences, (items, 2); None if they are not stored, so that items count as independent."""
         return self.items.select(*TEXT_COLUMNS).to_numpy() if set(TEXT_COLUMNS) <= set(self.items.columns) else None
 
     @property
     def name(self) -> str:
-        """The dataset, with the split where it has several that are scored."""
+        """The dataset, with the split if several are scored."""
         return self.dataset if self.split in {"test", "cv", "dev"} else f"{self.dataset}:{self.split}"
 
     def save(self, folder: Path) -> Path:
@@ -71,7 +71,7 @@ class Outcomes(_Facts):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What `save` wrote; a damaged file is a MissingError."""
+        """Read what `save` wrote; a damaged file is a MissingError."""
         try:
             content = read_sealed(path, hint=_REMADE)
             facts = pl.read_parquet_metadata(BytesIO(content))[_FACTS]
@@ -90,7 +90,7 @@ def items_frame(
     predicted: Sequence[str] | NDArray[Any],
     texts: NDArray[np.uint64] | None = None,
 ) -> pl.DataFrame:
-    """The items' frame: their row, the label or score they have, the one they were given, and the numbers of their sentences."""
+    """Return the frame of items: their row, gold and predicted label or score, and the hashes of their sentences."""
     columns = {"item": rows, "gold": list(gold), "predicted": list(predicted)}
     if texts is not None:
         columns |= {name: texts[:, side] for side, name in enumerate(TEXT_COLUMNS)}
@@ -98,7 +98,7 @@ def items_frame(
 
 
 def stored_outcomes(folder: Path, task: str, unusable: Callable[[MissingError], None] = lambda _: None) -> Iterator[Outcomes]:
-    """Yield the outcomes of a task that are in a member's folder of evaluations; UNUSABLE gets the error of each file left out."""
+    """Yield the stored outcomes of a task from a member's folder of evaluations; UNUSABLE receives the error of each skipped file."""
     for path in sorted((folder / task).glob("*.parquet")):
         try:
             yield Outcomes.load(path)

@@ -1,4 +1,4 @@
-"""What a run or an evaluation stores of each part of the data that it read."""
+"""The stored facts of each part of the data that a run or an evaluation read."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
@@ -10,7 +10,7 @@ from embedlab.core.schema import shaped
 
 
 class _Stored(TypedDict):
-    """The keys that somebody reads; others stay as they are."""
+    """The keys that are read; others are preserved."""
 
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
@@ -25,5 +25,5 @@ class _Stored(TypedDict):
     empty: NotRequired[int]
 
 
-# As `embedlab.data.dataset.DatasetState` has it, and what a run adds; checked where it is read from JSON.
+# The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is read from JSON.
 StoredPart = Annotated[Mapping[str, Any], shaped(_Stored)]

@@ -1,11 +1,11 @@
-"""Which process a number means: the system gives the number of one that has ended to another."""
+"""Identify processes by id and start time: the system reuses the ids of ended processes."""
 
-_TOLERANCE_S = 1.0  # starts are counted in hundredths of a second; a number comes again after thousands of processes
+_TOLERANCE_S = 1.0  # starts are counted in hundredths of a second; ids repeat after thousands of processes
 
 
 def process_start(pid: int) -> float | None:
-    """The seconds between the starts of this machine and of the process PID, whatever the clock says; None where it is gone."""
-    import psutil  # who starts or stops no run need not load it
+    """Return the seconds between the starts of this machine and of the process PID, independent of the clock; None if it has ended."""
+    import psutil  # needed only for starting and stopping runs
 
     try:
         return float(psutil.Process(pid).create_time() - psutil.boot_time())
@@ -14,6 +14,6 @@ def process_start(pid: int) -> float | None:
 
 
 def is_process(pid: int, started_s: float | None) -> bool:
-    """Whether the process PID is the one that began STARTED_S after the machine; where that is unknown, or none is there, it may be."""
+    """Return whether the process PID may be the one that began STARTED_S after the machine; unknown times count as equal."""
     found = process_start(pid)
     return started_s is None or found is None or abs(found - started_s) < _TOLERANCE_S

@@ -1,4 +1,4 @@
-"""Results read back from JSON, to be verified against each other: what `evaluate` and `compare` print, and stored evaluations."""
+"""Read results from JSON to verify them against each other: output of `evaluate` and `compare`, and stored evaluations."""
 
 import json
 from collections import Counter
@@ -22,18 +22,18 @@ _AGAIN = "evaluate again with this embedlab"
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreKey:
-    """Which number it is, whatever file holds it."""
+    """The identity of a number, independent of its file."""
 
     by: str  # "dataset" (of averages too), "source" or "dice"
-    slice: str  # of a user's own file without its folder
+    slice: str  # a user's own file without its folder
     metric: str
     setting: str  # the aggregation of correlations, the classifier setting of accuracies; empty where a file does not say it
     split: str = ""  # empty where a file does not say it
     task: str = field(default="", compare=False)
-    typed: str = field(default="", compare=False)  # the slice as the file has it
+    typed: str = field(default="", compare=False)  # the slice as in the file
 
     def is_of(self, other: Self) -> bool:
-        """Whether OTHER is the same number, as far as both say."""
+        """Return whether OTHER is the same number, as far as both files say."""
         is_one = (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
         pairs = ((self.setting, other.setting), (self.split, other.split))
         return is_one and all(mine == theirs or not mine or not theirs for mine, theirs in pairs)
@@ -45,11 +45,11 @@ class StoredResult:
 
     model: str
     signature: Signature
-    scores: Mapping[ScoreKey, float]  # as tables show them: x 100 but for tasks of their own units; nan where undefined
+    scores: Mapping[ScoreKey, float]  # as in tables: x 100 except for tasks with their own units; nan where undefined
 
 
 def read_results(path: Path) -> list[StoredResult]:
-    """The results in the file at PATH, at least one; whatever holds none is a MissingError that names it."""
+    """Return the results in the file at PATH, at least one; a file without any is a MissingError."""
     try:
         values = json.loads(path.read_bytes())
     except OSError as error:
@@ -67,7 +67,7 @@ def read_results(path: Path) -> list[StoredResult]:
 
 
 def without_folder(name: str, signature: Signature) -> str:
-    """The NAME of a slice, that of a user's own file without its folder; where two files of one name were scored, as it is."""
+    """Return the NAME of a slice, a user's own file without its folder unless two files of one name were scored."""
     files = Counter(part.rpartition("@")[0].removesuffix("/all") for part in signature.data if "/all@" in part)
     parts = name.split("/")
     start = next((number for number, part in enumerate(parts) if files[part] == 1), 0)
@@ -114,7 +114,7 @@ def _of_table(table: Mapping[str, Any], path: Path) -> Iterator[StoredResult]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether VALUE is a number that a score can be: Python reads JSON's integers of any length, and infinity."""
+    """Return whether VALUE is a possible score: Python reads JSON's integers of any length, and infinity."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and isfinite(value)
 
 

@@ -1,7 +1,7 @@
-"""One line that says everything that decides a number, made to be compared by eye and by program.
+"""Signatures: one line with everything that decides a number, comparable by eye and by program.
 
 `part:value|part:value|…`: every part of `Signature` once, in alphabetical order. Several values of a part are sorted and separated by
-commas; `none` means that the part does not apply, `unknown` that an older file does not say it. Values are percent-encoded, so that a
+commas; `none` means that the part does not apply, `unknown` that an older file lacks it. Values are percent-encoded, so that a
 signature is one line of ASCII whatever a file or a model is called. What does not decide a number (folders, the machine, its threads, the
 name of a model) is not in it.
 """
@@ -20,10 +20,10 @@ DifferenceKind = Literal["differs", "other version", "only in one", "unknown"]
 
 NONE, UNKNOWN = "none", ("unknown",)
 HASH_DIGITS = 12  # of the hash of a dataset's files
-# These say which numbers a result has, not how one of them is made: where two results share some, those can be compared.
+# These parts say which numbers a result contains, not how each is made: results that share some can be compared.
 SCOPE = frozenset({"aggregation", "by", "interval", "margin", "metric", "setting", "task", "test"})
 _SAFE = "/@.:=()?<>*+"
-_ERRORS = "surrogatepass"  # file names may hold bytes that are no text
+_ERRORS = "surrogatepass"  # file names may contain bytes that are not text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,8 @@ class Signature:
     """The parts of a signature; an empty one does not apply."""
 
     aggregation: PartValues = ()  # of a dataset's sources: all, mean, wmean
-    backend: PartValues = ()  # what computed the vectors
-    by: PartValues = ()  # what a number is of: dataset, source, dice
+    backend: PartValues = ()  # library that computed the vectors
+    by: PartValues = ()  # group of a number: dataset, source, dice
     data: PartValues = ()  # name/split@hash of the files' contents
     dims: PartValues = ()  # length of a vector
     interval: PartValues = ()  # how intervals are made
@@ -42,13 +42,13 @@ class Signature:
     model: PartValues = ()  # fingerprints of the weights, and of pooling, longest input and precision with them
     n: PartValues = ()  # pairs or items that were scored
     pooling: PartValues = ()
-    precision: PartValues = ()  # in which the model was evaluated
+    precision: PartValues = ()  # of the evaluation
     prompt: PartValues = ()  # text put before each sentence
     seeds: PartValues = ()  # of the runs behind a mean
     setting: PartValues = ()  # how a task's classifiers are trained
     task: PartValues = ()
-    test: PartValues = ()  # what p is of
-    training_precision: PartValues = ()  # of the runs of embedlab behind the model
+    test: PartValues = ()  # test of p
+    training_precision: PartValues = ()  # of the model's training runs by embedlab
     version: PartValues = ()  # of embedlab: that of the scores, and that of stored similarities where it is another
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a line that `str` wrote, or an older embedlab with fewer parts, which are then unknown; others are a MissingError."""
+        """Parse a line that `str` wrote, or an older embedlab with fewer parts, which become unknown; anything else is a MissingError."""
         found: dict[str, PartValues] = {}
         for part in text.split("|"):
             name, colon, values = part.partition(":")
@@ -79,7 +79,7 @@ SIGNATURE_PARTS = tuple(sorted(field.name for field in fields(Signature)))
 
 @dataclass(frozen=True, kw_only=True)
 class PartDifference:
-    """One part in which two signatures are not equal."""
+    """One part that differs between two signatures."""
 
     name: str
     first: PartValues
@@ -88,10 +88,10 @@ class PartDifference:
 
 
 def part_differences(first: Signature, second: Signature) -> list[PartDifference]:
-    """The parts that are not equal, in their order.
+    """Return the parts that are not equal, in order.
 
-    "differs" where they contradict each other, "other version" of the program's version, which is how and not what was measured, "only
-    in one" where one result has more numbers than the other, "unknown" where one of them does not say.
+    "differs" if they contradict each other, "other version" for the program's version, which does not change what was measured, "only
+    in one" if one result has more numbers than the other, "unknown" if one of them lacks the part.
     """
     is_same_scope = (first.data, first.by) == (second.data, second.by)
     found = []
@@ -104,18 +104,18 @@ def part_differences(first: Signature, second: Signature) -> list[PartDifference
 
 
 def merged(signatures: Sequence[Signature]) -> Signature:
-    """The signature of a mean over members: all values of each."""
+    """Return the signature of a mean over members: all values of each."""
     return Signature(**{name: tuple(value for one in signatures for value in vars(one)[name]) for name in SIGNATURE_PARTS})
 
 
 def data_part(state: Mapping[str, Any]) -> str:
-    """A part of the data, by the STATE that is stored of it, as a signature names it: a user's own file without its folder."""
+    """Return the name of a part of the data in a signature, from its stored STATE: a user's own file without its folder."""
     name = PurePath(str(state["name"])).name if state.get("origin") == "file" else str(state["name"])
     return f"{name}/{state.get('split') or NONE}@{_content(state)}"
 
 
 def joined_values(text: str | None) -> PartValues:
-    """The values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of one."""
+    """Return the values of a fact of several encoders ("mean + cls", "float32 and bf16"), or of one."""
     return tuple((text or "").replace(" and ", " + ").split(" + ")) if text else ()
 
 
@@ -134,7 +134,7 @@ def _no_signature(part: str) -> MissingError:
 
 def _encoded(value: str) -> str:
     text = quote(value, safe=_SAFE, errors=_ERRORS)
-    return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value of that name is not the absence of one
+    return f"%{ord(text[0]):02X}{text[1:]}" if value == NONE else text  # a value called "none" differs from an absent one
 
 
 def _agreement(name: str, own: PartValues, other: PartValues) -> DifferenceKind:
@@ -152,6 +152,6 @@ def _agreement(name: str, own: PartValues, other: PartValues) -> DifferenceKind:
 
 
 def _order(value: str) -> tuple[bool, int, str]:
-    """Numbers by size, before text."""
+    """Sort numbers by size, before text."""
     is_number = value.isascii() and value.isdigit()
     return not is_number, int(value) if is_number and len(value) < 20 else 0, value

@@ -1,4 +1,4 @@
-"""What a run is doing, from one cheap read of its folder."""
+"""The status of a run, from one cheap read of its folder."""
 
 import time
 from dataclasses import dataclass, replace
@@ -28,23 +28,23 @@ STEPPED = (events.Step, events.Progress, events.Checkpoint, events.RunInterrupte
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The state of a run and its latest facts; absent where no event has them yet."""
+    """The state of a run and its latest facts, None if not yet reported."""
 
     state: RunState
     step: events.Step | None = None
     dev: events.Dev | None = None
     best_dev: events.Dev | None = None  # among the last few hundred events
     last_s: float | None = None  # time of the last event, seconds since 1970
-    message: str = ""  # why it failed or cannot be read, as a whole or in part
+    message: str = ""  # why it failed or cannot be read, fully or partly
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether `--resume` could continue the run: it has ended, but not by finishing."""
+        """Whether `--resume` could continue the run: it has ended without finishing."""
         return self.state in {"failed", "interrupted", "cancelled", "crashed"}
 
 
 def run_status(run: RunFolder, now: float | None = None) -> Status:
-    """The status of a run; a damaged, deleted or forbidden folder gives the state "unreadable" and the reason."""
+    """Return the status of a run; a damaged, deleted or forbidden folder has the state "unreadable" and the reason."""
     try:
         holder = run.holder()
         if holder is not None and holder.is_starting:
@@ -67,7 +67,7 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
 
 
 def is_trained(run: RunFolder) -> bool:
-    """Whether the newest process that trained the run came to its end, and its model is there; who holds the run does not matter."""
+    """Return whether the newest training process of the run finished and its model exists, whatever process holds the run now."""
     try:
         finished = (isinstance(event, events.Finished) for event in _since_start(_tail(run.events_file)))
         return any(finished) and run.model.is_dir()
@@ -80,7 +80,7 @@ def _reason(recent: list[events.Event]) -> str:
 
 
 def _damage(recent: list[events.Event]) -> str:
-    """What cannot be read of the newest events, among them perhaps the run's end."""
+    """Return a remark on damaged lines among the newest events, which may hide the run's end."""
     damaged = sum(isinstance(event, events.Damaged) for event in recent)
     return f"damaged lines in events.jsonl: {damaged}" if damaged else ""
 
@@ -112,7 +112,7 @@ def _tail(path: Path) -> list[events.Event]:
 
 
 def _since_start(recent: list[events.Event]) -> list[events.Event]:
-    """The events of the newest process alone; what an earlier one said about its end is past."""
+    """Return the events of the newest process; those of earlier ones about their end are outdated."""
     starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
     return recent[starts[-1] :] if starts else recent
 
@@ -123,7 +123,7 @@ def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:
     endings = [_ending(event) for event in recent if type(event) in ENDINGS]
     if "finished" in endings:  # a request to stop in that instant comes too late, and what fails after it is the evaluation
         return "finished"
-    # A run that is cancelled saves its checkpoint and reports "interrupted"; that a user cancelled it is the better answer.
+    # A cancelled run saves its checkpoint and reports "interrupted"; the cancellation is the better answer.
     return "cancelled" if "cancelled" in endings and endings[-1] == "interrupted" else endings[-1] if endings else "crashed"
 
 

@@ -1,4 +1,4 @@
-"""Run folders: every fact of a run is a plain file here, and its state is what those files and its process say."""
+"""Run folders: every fact of a run is a plain file; its state follows from these files and its process."""
 
 import fcntl
 import json
@@ -25,19 +25,19 @@ from embedlab.runs.processes import process_start
 
 _RESTORE = "remove the run, or restore the file"
 
-# A model, and the columns that a model's scores stand beside.
+# A model, and the columns next to a model's scores.
 RESERVED = {"dice", "gold", "gap", "pair", "dataset", "source", "sentence1", "sentence2", "pair_key"}
-GRIDS = "grids"  # what the runs folder holds beside runs: the state of grids
+GRIDS = "grids"  # subfolder of the runs folder for the state of grids
 
 
 @dataclass(frozen=True, kw_only=True)
 class Holder:
-    """The process that has a run in hand."""
+    """The process that holds a run."""
 
     pid: int
     host: str
-    started_s: float | None = field(default=None, compare=False)  # after its machine's start; absent in what an earlier version wrote
-    is_starting: bool = False  # it was started for the run and has not begun it
+    started_s: float | None = field(default=None, compare=False)  # after its machine's start; absent in older files
+    is_starting: bool = False  # started for the run, but has not begun it
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,17 @@ class RunFolder:
 
     @classmethod
     def of(cls, runs: Path, name: str, seed: int) -> "RunFolder":
-        """The folder a run of this name and seed has, whether it exists or not."""
+        """Return the folder of a run with this name and seed, whether it exists or not."""
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise UsageError(f"{name!r} cannot name a run", hint="use letters, digits, '.', '_', '+' and '-', for example snli-ce-2")
         if name in RESERVED:
             raise UsageError(
-                f"{name!r} cannot name a run: it means something else where models are named",
+                f"{name!r} cannot name a run: it means something else as a model name",
                 hint=f"choose another name, for example {name}-2",
             )
-        if name.casefold() == GRIDS:  # one folder where the disk does not tell capitals apart
+        if name.casefold() == GRIDS:  # the same folder on disks that ignore case
             raise UsageError(
-                f"{name!r} cannot name a run: the runs folder keeps the state of grids under this name",
+                f"{name!r} cannot name a run: the runs folder stores the state of grids under this name",
                 hint=f"choose another name, for example {name}-2",
             )
         return cls(runs / name / f"seed-{seed}")
@@ -75,7 +75,7 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """What a user types for this run."""
+        """The name that a user types for this run."""
         return f"{self.name}@{self.seed}"
 
     @property
@@ -95,17 +95,17 @@ class RunFolder:
 
     @property
     def log_file(self) -> Path:
-        """What a detached process printed."""
+        """The output of a detached process."""
         return self.path / "log.txt"
 
     @property
     def pid_file(self) -> Path:
-        """The process that has the run in hand."""
+        """The file that names the process that holds the run."""
         return self.path / "pid"
 
     @property
     def claim_file(self) -> Path:
-        """Locked by a process that was started for the run, until it begins it."""
+        """The file that a starting process locks until it begins the run."""
         return self.path / "starting"
 
     @property
@@ -130,7 +130,7 @@ class RunFolder:
 
     @property
     def training_text_file(self) -> Path:
-        """The sentences and pairs the run learnt from, as numbers."""
+        """The hashed sentences and pairs that the run was trained on."""
         return self.path / "learnt.parquet"
 
     def recipe(self) -> Recipe:
@@ -140,14 +140,14 @@ class RunFolder:
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
                 hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm {self.id}",
             )
-        with suppress(OSError):  # reading it below says why
+        with suppress(OSError):  # reading it below reports the reason
             read_sealed(self.recipe_file, hint=_RESTORE)
         stored = read_resolved_recipe(self.recipe_file)
         encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
         return replace(stored, encoder=encoder)
 
     def environment(self) -> Environment:
-        """What the run ran on and with; a folder of a newer schema is refused."""
+        """The environment of the run; a folder of a newer schema is refused."""
         try:
             content = read_sealed(self.environment_file, hint=_RESTORE)
         except OSError as error:
@@ -155,7 +155,7 @@ class RunFolder:
         return Environment.from_json(content, self.environment_file)
 
     def write_once(self, recipe: Recipe, environment: Environment) -> None:
-        """Write the recipe and the environment; on a folder that has them, check that the recipe is the same."""
+        """Write the recipe and the environment; if they exist, check that the recipe is the same."""
         if self.recipe_file.exists():
             self.refuse_other(recipe)
         else:
@@ -166,7 +166,7 @@ class RunFolder:
             write_atomic(self.environment_file, environment.to_json())
 
     def refuse_other(self, recipe: Recipe) -> None:
-        """Raise when this folder holds a run of another recipe, naming the keys that differ."""
+        """Raise a UsageError if this folder contains a run of another recipe, naming the keys that differ."""
         stored = self.recipe()
         if stored.hash == recipe.hash:
             return
@@ -179,9 +179,9 @@ class RunFolder:
 
     @contextmanager
     def lock(self, *, makes_folder: bool = True) -> Iterator[None]:
-        """Hold the run for this process: nobody else can train into it until the block ends or the process dies.
+        """Lock the run for this process: no other process can train it until the block ends or this process dies.
 
-        Without MAKES_FOLDER a run that is not there (any more) is refused.
+        Without MAKES_FOLDER an absent run is refused.
         """
         with self._locked(self.path / "lock", makes_folder=makes_folder):
             if self._starter() is not None:
@@ -192,9 +192,9 @@ class RunFolder:
 
     @contextmanager
     def claim(self) -> Iterator[int]:
-        """Hold the run for a process that is started in the block and inherits the descriptor: until it begins the run or dies.
+        """Lock the run for a process that is started in the block and inherits the descriptor: until it begins the run or dies.
 
-        So a run is in somebody's hands while its process still loads, and a process that dies before it begins leaves no trace of life.
+        So a run is held while its process still loads, and a process that dies before it begins leaves no lock.
         """
         with self._locked(self.claim_file) as descriptor:
             if self._locker() is not None:
@@ -203,7 +203,7 @@ class RunFolder:
             yield descriptor
 
     def hand_over(self, pid: int) -> None:
-        """Say which process has the run in hand."""
+        """Record the process that holds the run."""
         write_atomic(self.pid_file, json.dumps({"pid": pid, "host": socket.gethostname(), "started_s": process_start(pid)}))
 
     @contextmanager
@@ -216,7 +216,7 @@ class RunFolder:
             except FileNotFoundError:  # the folder was renamed or removed just now
                 raise self._in_other_hands() from None
         with file:
-            for patience_s in (0.02, 0.1, 0.3, 0.0):  # whoever asks for the holder has the lock for an instant
+            for patience_s in (0.02, 0.1, 0.3, 0.0):  # a query for the holder locks the file for an instant
                 try:
                     fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
@@ -230,19 +230,19 @@ class RunFolder:
 
     def _in_other_hands(self) -> EmbedlabError:
         return EmbedlabError(
-            f"run {self.id!r} is in the hands of another process",
-            hint=f"watch it with `embedlab runs show {self.id}`, stop it with `embedlab runs cancel {self.id}`",
+            f"run {self.id!r} is held by another process",
+            hint=f"follow it with `embedlab runs show {self.id}`, stop it with `embedlab runs cancel {self.id}`",
         )
 
     def holder(self) -> Holder | None:
         """The process that holds the run now, or None.
 
-        The lock decides, not the number in the pid file: the system gives a dead process's number to others.
+        The lock decides, not the id in the pid file: the system reuses ids of dead processes.
         """
         return self._starter() or self._locker()  # in this order: a process takes the lock before its claim ends
 
     def _starter(self) -> Holder | None:
-        """The process that was started for the run and has not begun it; None where that is this one or has started this one."""
+        """Return the process that was started for the run and has not begun it; None if that is this process or its child."""
         if not is_locked(self.claim_file):
             return None
         holder = self._stated_holder()
@@ -252,8 +252,8 @@ class RunFolder:
         return self._stated_holder() if is_locked(self.path / "lock") else None
 
     def _stated_holder(self) -> Holder | None:
-        """Who says to hold the run; None where its folder was renamed or removed meanwhile."""
-        for patience_s in (0.01, 0.1, 0.3):  # whoever has just taken the lock has yet to say who it is
+        """Return the holder named in the pid file; None if the folder was renamed or removed meanwhile."""
+        for patience_s in (0.01, 0.1, 0.3):  # a process writes its id just after it has taken the lock
             if self.pid_file.exists():
                 break
             time.sleep(patience_s)
@@ -266,7 +266,7 @@ class RunFolder:
 
 
 def moved_along(model: str, runs: Path) -> str:
-    """The folder MODEL of a run, or the one in RUNS of the same run and seed, if that is where a moved runs folder has it now."""
+    """Return the folder MODEL of a run, or that of the same run and seed in RUNS, if the runs folder was moved."""
     there = Path(model)
     if not (there.is_absolute() and there.name == "model" and re.fullmatch(r"seed-\d+", there.parent.name)):
         return model
@@ -275,7 +275,7 @@ def moved_along(model: str, runs: Path) -> str:
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
-    """The runs in a runs folder by name and seed; what cannot be listed is left to `unreadable_folders`."""
+    """Return the runs in a runs folder by name and seed; `unreadable_folders` reports those that cannot be listed."""
     found = []
     for path in _folders(folder):
         with suppress(OSError):
@@ -284,7 +284,7 @@ def find_runs(folder: Path) -> list[RunFolder]:
 
 
 def unreadable_folders(folder: Path) -> list[tuple[Path, str]]:
-    """The folders in a runs folder that cannot be listed, each with the reason."""
+    """Return the folders in a runs folder that cannot be listed, each with the reason."""
     found = []
     for path in _folders(folder):
         try:
@@ -304,7 +304,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def select_runs(folder: Path, name: str) -> list[RunFolder]:
-    """The runs that NAME ("sbert", "sbert@3") stands for; at least one, or the error that suggests the nearest."""
+    """Return the runs that NAME ("sbert", "sbert@3") selects; at least one, or the error that suggests the nearest."""
     runs = find_runs(folder)
     chosen = [run for run in runs if name in {run.name, run.id}]
     if not chosen:
@@ -321,26 +321,26 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
     if target.exists():
         raise UsageError(f"there is a run named {new!r} already", hint=f"choose another name, or remove it: embedlab runs rm {new}")
     with _all_held(runs):
-        _refuse_held([run for run in select_runs(folder, old) if run not in runs])  # seeds that were begun meanwhile
+        _refuse_held([run for run in select_runs(folder, old) if run not in runs])  # seeds that were started meanwhile
         with disk_errors(target):
             (folder / old).rename(target)
 
 
 def remove_runs(runs: Sequence[RunFolder]) -> None:
-    """Delete run folders with all they hold; a run in the hands of a process is refused."""
+    """Delete run folders with their contents; a held run is refused."""
     with _all_held(runs):
         for run in runs:
             with disk_errors(run.path):
-                with temporary_folder(run.path) as aside:  # at once, lest a process begins the run anew among what is being deleted
+                with temporary_folder(run.path) as aside:  # in one step, so that no process restarts the run during the deletion
                     run.path.replace(aside)
                     shutil.rmtree(aside)
-                with suppress(OSError):  # other seeds are still there
+                with suppress(OSError):  # other seeds still exist
                     run.path.parent.rmdir()
 
 
 @contextmanager
 def _all_held(runs: Sequence[RunFolder]) -> Iterator[None]:
-    """Hold all RUNS, so that no process begins one of them until the block ends."""
+    """Lock all RUNS, so that no process begins one of them until the block ends."""
     _refuse_held(runs)
     with ExitStack() as stack:
         for run in runs:

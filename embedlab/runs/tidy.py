@@ -1,4 +1,4 @@
-"""What a run's folder holds that nothing needs any more: the checkpoints of a finished run, and what killed processes left behind."""
+"""Delete unneeded files of run folders: checkpoints of finished runs, and leftovers of killed processes."""
 
 import re
 import shutil
@@ -10,12 +10,12 @@ from embedlab.core.locks import is_locked
 from embedlab.runs.status import is_trained
 from embedlab.runs.store import RunFolder
 
-# What only the process that holds a run writes. Scores, evaluations and the training text have other writers too.
+# Files that only the process that holds a run writes. Scores, evaluations and the training text have other writers too.
 _OWN = ("model", "checkpoints", "heads.safetensors", "recipe.toml", "environment.json")
 
 
 def prune_run(run: RunFolder) -> int:
-    """Delete from RUN what neither `--resume` nor `export` needs; gives the bytes freed. A run that a process holds is refused."""
+    """Delete files of RUN that neither `--resume` nor `export` needs, and return the freed bytes. A held run is refused."""
     with run.lock():
         freed = sweep(run)
         return freed + (drop_checkpoints(run) if is_trained(run) else 0)
@@ -39,12 +39,12 @@ def prune_removed(runs: Path) -> dict[str, int]:
 
 
 def drop_checkpoints(run: RunFolder) -> int:
-    """Delete a finished run's checkpoints, with the optimizer three times the size of its model; gives the bytes freed."""
+    """Delete a finished run's checkpoints, with the optimizer three times the size of its model, and return the freed bytes."""
     return _remove(run.checkpoints)
 
 
 def sweep(run: RunFolder) -> int:
-    """Delete the temporary files that killed processes left in RUN, which this process must hold; gives the bytes freed."""
+    """Delete the temporary files that killed processes left in RUN, which this process must hold, and return the freed bytes."""
     return sum(_remove(path) for path in list(_leftovers(run)))
 
 
@@ -55,7 +55,7 @@ def _leftovers(run: RunFolder) -> Iterator[Path]:
 
 
 def _remove(path: Path) -> int:
-    """Delete a file or folder as far as that is possible; gives the bytes that are gone."""
+    """Delete a file or folder as far as possible, and return the freed bytes."""
     before = _size(path)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)

@@ -15,7 +15,7 @@ from embedlab.objectives.views import views_of_rows
 def class_contrastive_loss(vectors: Tensor, labels: Tensor, *, temperature: float, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
     """Mean or sum over vectors of the mean over the others of their class of −log softmax over all others (Khosla 2020, eq. 2).
 
-    vectors: (vectors, dim), not normalised; labels: (vectors,). A vector that is alone in its class is no anchor; without
+    vectors: (vectors, dim), not normalised; labels: (vectors,). A vector alone in its class is not an anchor; without
     any anchor the loss is 0, still part of the graph.
     """
     vectors = F.normalize(vectors, dim=-1)

@@ -11,14 +11,14 @@ from embedlab.core.schema import table
 from embedlab.objectives.labelled import describe_labelled, labelled_needs
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "texts of a class are drawn together over several dropout rates, others pushed apart"
+SUMMARY = "texts of a class are pulled together over several dropout rates, others pushed apart"
 
 
 @table
 class Options:
     """What a recipe may say of this objective."""
 
-    # The labels; "tenths": gold scores so rounded; "none": each text is a class of its own, whose members are its views.
+    # The labels; "tenths": gold scores rounded to tenths; "none": each text is its own class, whose members are its views.
     classes: Annotated[tuple[str, ...], Len(2)] | Literal["tenths", "none"] = ("0", "1")
     joint: bool = False  # pairs, encoded together
     dropout: Annotated[tuple[Share, ...], Len(1)] = (0.0, 0.1, 0.2)  # one view for each rate; sedghamiz table 4, CoLA

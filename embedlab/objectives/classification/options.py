@@ -12,7 +12,7 @@ from embedlab.core.schema import table
 from embedlab.objectives.labelled import describe_labelled, labelled_needs
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "a linear layer tells the class or the score of a text, with the encoder or on top of a frozen one"
+SUMMARY = "a linear layer predicts the class or the score of a text, with the encoder or on top of a frozen one"
 
 
 @table
@@ -21,7 +21,7 @@ class Options:
 
     classes: Annotated[tuple[str, ...], Len(2)] | Literal["score"] = ("0", "1")  # the labels; "score": a gold score, by squared error
     joint: bool = False  # pairs, encoded together
-    frozen: bool = False  # only the linear layer learns, on vectors without dropout
+    frozen: bool = False  # only the linear layer is trained, on vectors without dropout
     dropout: tuple[Share, ...] = ()  # one view for each rate, "dropout augmented"; empty: the encoder's own rates once
     head_dropout: Share = 0.1  # before the linear layer; BERT's own
 

@@ -15,10 +15,10 @@ class DefinitionToWord(Objective):
     """Cross-entropy of the defined word over the whole vocabulary.
 
     Formula: −log softmax(head(definition))[word], mean over the batch; head is the complete pre-trained
-    masked-language-model head, transform and decoder. Head and embedding layer stay as they are, to the bit.
+    masked-language-model head, transform and decoder. Head and embedding layer are frozen.
     Columns: definition, word (exactly one known token).
     Source: Tsukagoshi et al. 2021 (DefSent) and tsukagoshi §2.
-    Differs from the paper in: nothing known. Where another signal moved the word vectors before, the decoder is still
+    Differs from the paper in: nothing known. If another objective changed the word vectors before, the decoder is still
     the pre-trained one. `head` "tied" is ours, for encoders that were published without a head.
     """
 
@@ -29,7 +29,7 @@ class DefinitionToWord(Objective):
         self.options = options
 
     def attach(self, encoder: TransformerEncoder) -> None:
-        """Take the encoder's head; one that has none is refused."""
+        """Use the encoder's head; an encoder without one is refused."""
         self.word_head = load_word_head(encoder, self.options.head)
         if self.options.head == "tied":
             self.notes = ("words are predicted by the encoder's own word vectors, not by a pre-trained head",)

@@ -1,1 +1,1 @@
-"""Contrast of labelled pairs: duplicates drawn together, the others pushed apart (chen)."""
+"""Contrast of labelled pairs: duplicates pulled together, the others pushed apart (chen)."""

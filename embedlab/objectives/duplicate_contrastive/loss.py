@@ -23,12 +23,12 @@ def duplicate_loss(first: Tensor, second: Tensor, is_duplicate: Tensor, *, tempe
 
 
 class DuplicateContrastive(Objective):
-    """Duplicates are drawn together among the batch's sentences, pairs that are none are driven apart.
+    """Duplicates are pulled together among the batch's sentences, other pairs are pushed apart.
 
     Formula: l_i = −log( exp(cos(a_i, b_i)/τ) / Σ_j exp(cos(a_i, b_j)/τ) ); mean of l_i over duplicates and −l_i over the others.
     Columns: sentence1, sentence2, is_duplicate; with `others` "leave-out" only duplicates are read.
-    Source: chen, supervised contrastive pre-training and table 4. The projection is thrown away afterwards.
-    Differs from the paper in: nothing known; a sentence that stands twice in a batch is encoded once.
+    Source: chen, supervised contrastive pre-training and table 4. The projection is discarded afterwards.
+    Differs from the paper in: nothing known; a sentence that occurs twice in a batch is encoded once.
     """
 
     def __init__(self, options: Options, dim: int) -> None:

@@ -22,7 +22,7 @@ def in_batch_loss(anchors: Tensor, candidates: Tensor, *, temperature: float) ->
 
 
 def projection(kind: Projection, dim: int) -> nn.Module:
-    """What stands between vectors and loss: nothing, SimCSE's layer with tanh, or chen's two layers."""
+    """Return the layers between vectors and loss: none, SimCSE's layer with tanh, or chen's two layers."""
     match kind:
         case "none":
             return nn.Identity()
@@ -33,14 +33,14 @@ def projection(kind: Projection, dim: int) -> nn.Module:
 
 
 class InBatchContrastive(Objective):
-    """Each anchor is drawn to its positive and pushed from the other positives and all hard negatives of the batch.
+    """Each anchor is pulled to its positive and pushed from the other positives and all hard negatives of the batch.
 
     Formula: −log( exp(cos(a_i, p_i)/τ) / Σ_j [exp(cos(a_i, p_j)/τ) + exp(cos(a_i, n_j)/τ)] ), mean over anchors; with
     `positives` "dropout" there is no n, and p_i is a_i's sentence encoded a second time.
     Columns: sentence; sentence1, sentence2; or anchor, positive, negative.
     Source: Gao et al. 2021 (SimCSE), eq. 1, 4 and 5; the projection "two-layer" is chen's.
-    Differs from the paper in: a sentence that stands in several rows of a batch is encoded once a pass. SimCSE's own
-    supervised models keep the projection when they are evaluated; here it is always thrown away (their table 6: 86.2 either
+    Differs from the paper in: a sentence that occurs in several rows of a batch is encoded once a pass. SimCSE's own
+    supervised models keep the projection when they are evaluated; here it is always discarded (their table 6: 86.2 either
     way on STS-B dev).
     """
 

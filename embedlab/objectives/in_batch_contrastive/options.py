@@ -11,7 +11,7 @@ from embedlab.objectives.needs import Needs
 
 SUMMARY = "each anchor picks its positive among the batch's: two dropout passes, or triplets with hard negatives"
 
-Projection = Literal["none", "one-layer", "two-layer"]  # on top while training, thrown away afterwards
+Projection = Literal["none", "one-layer", "two-layer"]  # on top while training, discarded afterwards
 
 
 @table

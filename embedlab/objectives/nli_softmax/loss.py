@@ -32,7 +32,7 @@ class NliSoftmax(Objective):
         self.head = pair_head(options.head, dim, len(NLI_CLASSES))
 
     def sample(self, columns: Mapping[str, NDArray[np.int64]], rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-        """The pairs to classify: where `augment` asks for it, those of each anchor with its drawn sets."""
+        """Return the pairs to classify: with `augment`, those of each anchor with its drawn sets."""
         augment = self.options.augment
         if augment is None:
             return {}

@@ -38,7 +38,7 @@ def needs(options: Options) -> Needs:
     if options.premises == "together":
         return NEEDS
     if options.augment is not None:
-        raise UsageError('premises = "apart" leaves augment no sets to draw from', hint='leave premises out, or say "together"')
+        raise UsageError('premises = "apart" leaves augment no sets to draw from', hint='remove premises, or set it to "together"')
     return replace(NEEDS, together=None)
 
 

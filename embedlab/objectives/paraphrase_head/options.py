@@ -8,7 +8,7 @@ from embedlab.objectives.heads import HeadDropout, Layers
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "a bilinear form of two transformed vectors tells whether the sentences are paraphrases"
+SUMMARY = "a bilinear form of two transformed vectors predicts whether the sentences are paraphrases"
 
 
 @table

@@ -8,7 +8,7 @@ from embedlab.objectives.heads import HeadDropout, Layers
 from embedlab.objectives.labelled import describe_labelled
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "a head of its own tells the sentiment of a sentence in five classes"
+SUMMARY = "a separate head predicts the sentiment of a sentence in five classes"
 
 SENTIMENT_CLASSES = ("0", "1", "2", "3", "4")  # very negative … very positive
 

@@ -23,7 +23,7 @@ class Options:
     layers: Layers = "two-layer"
     dropout: HeadDropout = 0.3  # chen
     sharing: Sharing = "separate"  # the additional layers that are those of the recipe's paraphrase_head; chen table 3: first-layer
-    highest: Positive = 5.0  # the gold score that stands for cosine 1
+    highest: Positive = 5.0  # the gold score that corresponds to cosine 1
 
 
 def needs(options: Options) -> Needs:

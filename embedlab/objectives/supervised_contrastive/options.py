@@ -12,7 +12,7 @@ from embedlab.objectives.needs import Needs
 from embedlab.objectives.nli import NEEDS, HeadKind
 from embedlab.objectives.rows import index_rows
 
-SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises drawn to what they entail"
+SUMMARY = "softmax over [u; v; |u−v|] joined with supervised contrastive learning: premises pulled to their entailed hypotheses"
 
 
 @table
