@@ -1,4 +1,4 @@
-"""What the command line and the dashboard show when models are compared: scores, intervals, ties and differences, slice by slice.
+"""Compare models: scores, intervals, ties and differences, slice by slice, for the command line and the dashboard.
 
 One procedure gives every interval, p, letter and star: influence values of each score, their covariance between rows that share a
 sentence (`dependence`), the spread over seeds (`uncertainty`), one p for each two models of a slice, and Holm's correction over all
@@ -35,7 +35,7 @@ class SliceScore:
     members: tuple[float, ...]
     low: float  # 95% interval over rows and members
     high: float
-    letters: str  # two models of a slice share a letter exactly if they cannot be told apart
+    letters: str  # two models of a slice share a letter exactly if they do not differ significantly
     uncertainty: Uncertainty = UNKNOWN
 
     @property
@@ -53,7 +53,7 @@ class Difference:
     high: float
     p: float
     p_holm: float  # corrected over each two models of every slice of the comparison
-    test: Test = "dyadic"  # what p is of; nan where the test has no answer
+    test: Test = "dyadic"  # the test of p; p is nan where the test is undefined
     uncertainty: Uncertainty = UNKNOWN
     p_equivalent: float = nan  # of "differs by the margin or more", corrected over the differences shown; nan where no margin is set
 
@@ -81,18 +81,18 @@ class ComparedSlice:
     average_of: tuple[str, ...] = ()  # keys of the averaged slices
     task: str = "sts"
     metric: str = "spearman"
-    sentences: int = 0  # distinct ones; 0 where no items are behind the numbers
-    tests: int = 0  # p-values among its models: what the correction is over
+    sentences: int = 0  # distinct ones; 0 where the items are unknown
+    tests: int = 0  # p-values among its models, which the correction covers
     component: Component | None = None  # of the difference in which it weighs most, or of the only model
 
     @property
     def is_concentrated(self) -> bool:
-        """Whether one group of connected rows decides the interval: what its rows share beyond sentences is not counted."""
+        """Whether one group of connected rows decides the interval: similarities of its rows beyond shared sentences are not counted."""
         return self.component is not None and self.component.share >= LARGE_COMPONENT and 2 < self.component.rows < self.pairs
 
     @property
     def design_effect(self) -> float:
-        """The largest one of the differences shown, of a single model that of its score; nan where nothing is tested."""
+        """The largest design effect of the differences shown, or of a single model's score; nan where nothing is tested."""
         of = [one.uncertainty for one in (self.differences or self.scores).values()]
         found = [one.design_effect for one in of if not isnan(one.rows)]
         return max(found, default=nan)
@@ -109,7 +109,7 @@ class Comparison:
     slices: tuple[ComparedSlice, ...]
     test: PairTest = "dyadic"
     margin: float | None = None  # of the test of equivalence, in units of the scores
-    notes: tuple[str, ...] = ()  # what a reader must know about all of it
+    notes: tuple[str, ...] = ()  # remarks on the whole comparison
 
 
 def compare_models(
@@ -129,7 +129,7 @@ def compare_models(
     them. Pairs that some member did not score are left out, with a note. By Dice, a dataset's fifths are cut within it, or over
     its train, dev and test splits where all three are in the table.
 
-    TEST says where p comes from; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
+    TEST selects the test behind p; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
     test of equivalence.
     """
@@ -169,7 +169,7 @@ def compare_evidence(
 
 
 class _Draft(Weighed):
-    """A weighed slice with the p of each two models; the correction over slices is still to come."""
+    """A weighed slice with the p of each two models, before the correction over slices."""
 
     def __init__(self, one: Evidence, models: Sequence[ModelColumns], test: Test) -> None:
         super().__init__(one, models)
@@ -177,7 +177,7 @@ class _Draft(Weighed):
         self.tests = {pair: self._tested(pair) for pair in self.pairs}
 
     def _tested(self, pair: tuple[str, str]) -> tuple[float, Test]:
-        """The p of "no difference" between two models, and what gave it."""
+        """Return the p of "no difference" between two models, and the test it comes from."""
         own, other = (self.places[name] for name in pair)
         closed = self.evidence.closed_p.get(self.wanted) if self.wanted != "dyadic" else None
         if self.wanted != "dyadic" and len(own) == len(other) == 1 and (closed is not None or self.wanted != "mcnemar"):
@@ -186,7 +186,7 @@ class _Draft(Weighed):
         return self.of_pair[pair].p(self.means[pair[0]] - self.means[pair[1]]), "dyadic"
 
     def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
-        """The slice, given the corrected p of each two models."""
+        """Return the slice, given the corrected p of each two models."""
         one = self.evidence
         letters = self._letters(corrected)
         scores = {name: self._score(name, letter) for name, letter in zip(self.means, letters, strict=True)}
@@ -237,7 +237,7 @@ class _Draft(Weighed):
         )
 
     def _notes(self) -> Iterator[str]:
-        """What limits this slice's intervals."""
+        """Yield the limitations of this slice's intervals."""
         if self.sums is None:
             if self.evidence.rows is not None:
                 yield f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
@@ -250,7 +250,7 @@ class _Draft(Weighed):
 def comparison_notes(
     found: Sequence[ComparedSlice], models: Sequence[ModelColumns], test: Test, margin: float | None = None
 ) -> Iterator[str]:
-    """What a reader must know about intervals, stars and letters of the whole table."""
+    """Yield remarks on intervals, stars and letters of the whole table."""
     tests = sum(one.tests for one in found)
     if not any(one.sentences for one in found):
         return
@@ -273,7 +273,7 @@ def comparison_notes(
 
 
 def _seed_notes(recipes: Sequence[ModelColumns]) -> Iterator[str]:
-    """What few seeds mean for the intervals."""
+    """Yield remarks on the effect of few seeds on the intervals."""
     seeds = {model.name: len(model.members) for model in recipes}
     single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
     if single:
@@ -289,7 +289,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def design_corrected(p: float, design_effect: float) -> float:
-    """The two-sided P of a test that takes rows as independent, its normal deviate divided by the root of the design effect."""
+    """Return the two-sided P of a test for independent rows, its normal deviate divided by the root of the design effect."""
     from scipy.special import ndtr, ndtri
 
     if isnan(p) or isnan(design_effect) or design_effect <= 1:

@@ -8,14 +8,14 @@ from embedlab.choices import Aggregate, Correlation
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Ranks from 1, equal values sharing the average of their ranks."""
+    """Return ranks from 1; equal values share the average of their ranks."""
     _, group, sizes = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     shared: NDArray[np.float64] = np.cumsum(sizes) - (sizes - 1) / 2
     return shared[group]
 
 
 def pearson(first: ArrayLike, second: ArrayLike) -> float:
-    """Linear correlation, −1 to 1; nan for fewer than two values, a constant column, or any nan."""
+    """Return the linear correlation, −1 to 1; nan for fewer than two values, a constant column, or any nan."""
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
@@ -24,7 +24,7 @@ def pearson(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float:
-    """Rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives nan."""
+    """Return the rank correlation with average ranks for ties, −1 to 1; nan where `pearson` gives nan."""
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if np.isnan(a).any() or np.isnan(b).any():
         return float("nan")
@@ -32,7 +32,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Correlation = "spearman") -> float:
-    """Correlation of COLUMN with the gold score over the pairs of one slice.
+    """Return the correlation of COLUMN with the gold score over the pairs of one slice.
 
     nan when a pair has no value in COLUMN, when a correlated group is constant, or when `mean` and `wmean` find no sources.
     """
@@ -44,7 +44,7 @@ def correlate(pairs: pl.DataFrame, column: str, aggregate: Aggregate, method: Co
 
 
 def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str:
-    """Why `correlate` gives nan for these pairs; empty where it gives a number."""
+    """Return why `correlate` gives nan for these pairs; empty if it gives a number."""
     groups = correlated_groups(pairs, aggregate)
     if not groups:
         return "its pairs name no source"
@@ -63,18 +63,18 @@ def why_undefined(pairs: pl.DataFrame, column: str, aggregate: Aggregate) -> str
 
 
 def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:
-    """The rows that are correlated together: all at once, or each source apart; none when a pair has no source."""
+    """Return the rows that are correlated together: all, or each source separately; none if a pair has no source."""
     if aggregate == "all":
         return [np.arange(pairs.height)]
     if pairs["source"].null_count():
         return []
-    # Years share source names (headlines is in four of them), so a source is known by its dataset too.
+    # Years share source names (headlines is in four of them), so a source is identified with its dataset.
     keys = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
     return [np.flatnonzero(keys == key) for key in np.unique(keys)]
 
 
 def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate) -> NDArray[np.float64]:
-    """The weighted mean of VALUES over their first axis, one entry a group: by pairs for `wmean`, otherwise equal; nan without groups."""
+    """Return the weighted mean of VALUES over their first axis, one per group: by pairs for `wmean`, otherwise equal; nan without groups."""
     if not groups:
         return np.full(values.shape[1:], np.nan)
     weights = [len(rows) if aggregate == "wmean" else 1 for rows in groups]

@@ -1,6 +1,6 @@
-"""Rows that share a sentence are not independent: the variance of a sum over rows of which some share sentences.
+"""Variances of sums over rows that are dependent because some share sentences.
 
-Two rows of a dataset that contain the same sentence err alike. The dyadic-robust variance counts their covariance too: with
+Two rows of a dataset that contain the same sentence have correlated errors. The dyadic-robust variance counts their covariance too: with
 v the contributions of the rows to an estimate, T the sums of v over the rows that contain a sentence and U those over the rows of
 the same two sentences, D = ΣT² − ΣU² is the sum of v_p v_q over all p and q that share a sentence (Fafchamps & Gubert 2007;
 Cameron & Miller 2014; Aronow, Samii & Assenova 2015).
@@ -28,14 +28,14 @@ class SharedSentences:
 
     @classmethod
     def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> "SharedSentences":
-        """From any whole numbers that identify sentences, and groups where contributions are centred within several."""
+        """Build from any whole numbers that identify sentences, and groups if contributions are centred within several."""
         _, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
         groups = np.zeros(len(first), np.intp) if group is None else np.unique(group, return_inverse=True)[1]
         return cls(first=numbers[: len(first)], second=numbers[len(first) :], group=groups)
 
     @classmethod
     def none(cls, rows: int) -> "SharedSentences":
-        """Rows that share nothing."""
+        """Build for rows that share no sentence."""
         return cls.of(np.arange(rows), np.arange(rows))
 
     @property
@@ -71,7 +71,7 @@ class SharedSentences:
 
     @cached_property
     def _linked_share(self) -> Floats:
-        """For each group, the share of its ordered pairs of rows that share a sentence; (groups,)."""
+        """The share of each group's ordered pairs of rows that share a sentence; (groups,)."""
         shares = []
         for number in range(int(self.group.max(initial=-1)) + 1):
             rows = np.flatnonzero(self.group == number)
@@ -81,7 +81,7 @@ class SharedSentences:
         return np.array(shares, dtype=np.float64)
 
     def sums(self, contributions: Floats) -> "ContributionSums":
-        """The CONTRIBUTIONS of rows, (estimates, rows), added up over sentences and over equal pairs."""
+        """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal pairs."""
         return ContributionSums(
             shared=self,
             rows=contributions,
@@ -101,7 +101,7 @@ class Variances:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ContributionSums:
-    """Contributions of rows to several estimates with their sums; linear, so that differences and means of estimates need no new sums."""
+    """Contributions of rows to several estimates, with their sums; linear, so that differences and means reuse them."""
 
     shared: SharedSentences
     rows: Floats  # (estimates, rows)
@@ -139,7 +139,7 @@ class ContributionSums:
         return repaired
 
     def largest_component(self) -> tuple[Floats, RowPositions]:
-        """Of each estimate the largest component's share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
+        """Return each estimate's largest component: its share of Σ(component sum)², 0–1, and the number of its rows; (estimates,) twice."""
         numbers = self.shared.components
         sums = np.array([np.bincount(numbers, weights=row) for row in self.rows]).reshape(len(self.rows), -1) ** 2
         total, largest = sums.sum(axis=1), sums.argmax(axis=1)

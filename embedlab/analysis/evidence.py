@@ -1,4 +1,4 @@
-"""What is known of a slice before models are compared: each member's score and how much each row moves it."""
+"""Evidence on a slice before models are compared: each member's score and the contribution of each row to it."""
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,8 +31,8 @@ TextIds = NDArray[np.uint64]
 class SliceRows:
     """The rows behind a slice's scores."""
 
-    contributions: Floats  # (members, rows): what each row adds to the error of each score; nan for a member without a score
-    texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same where it has one
+    contributions: Floats  # (members, rows): contribution of each row to the error of each score; nan for a member without a score
+    texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same for a single one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
 
     @cached_property
@@ -49,7 +49,7 @@ class Evidence:
     title: str
     pairs: int  # or items
     points: Floats  # (members,) the score of each member
-    rows: SliceRows | None = None  # None where a number has no items behind it: it is shown, not tested
+    rows: SliceRows | None = None  # None where a number has no items: it is shown, not tested
     notes: tuple[str, ...] = ()
     average_of: tuple[str, ...] = ()
     task: str = "sts"
@@ -66,7 +66,7 @@ def pair_evidence(
     test: PairTest = "dyadic",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
-    """What the pairs of TABLE say of MODELS, slice by slice, with the usual averages of datasets."""
+    """Return the evidence of the pairs of TABLE on MODELS, slice by slice, with the usual averages of datasets."""
     numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
     parts, evidence = slices(numbered, by), []
     for done, part in enumerate(parts):
@@ -79,7 +79,7 @@ def pair_evidence(
 def item_evidence(
     task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: ClassMetric, texts: TextIds | None = None
 ) -> Evidence:
-    """One dataset of classified items: PREDICTED holds class indices by member number; members without any have no score.
+    """Return the evidence of a dataset of classified items: PREDICTED has class indices by member number; members without any have no score.
 
     texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent.
     """
@@ -103,7 +103,7 @@ def item_evidence(
 def score_evidence(
     task: str, name: str, gold: Floats, predicted: Mapping[int, Floats], members: int, *, texts: TextIds | None = None
 ) -> Evidence:
-    """One dataset whose items have scores: PREDICTED holds them by member number; Spearman's correlation."""
+    """Return the evidence of one dataset with scored items: PREDICTED has them by member number; Spearman's correlation."""
     there = list(predicted)
     points, moved = np.full(members, np.nan), np.full((members, len(gold)), np.nan)
     points[there] = [spearman(gold, scores) for scores in predicted.values()]
@@ -119,7 +119,7 @@ def score_evidence(
 
 
 def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
-    """The plain mean of several slices; sentences that recur in several of them are one."""
+    """Return the plain mean of several slices; a sentence in several of them counts as one."""
     rows = [part.rows for part in parts if part.rows is not None]
     return Evidence(
         key=name,
@@ -134,7 +134,7 @@ def average_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
 
 
 def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
-    """The rows behind a weighted sum of scores, each part with its weight."""
+    """Return the rows behind a weighted sum of scores, each part with its weight."""
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
     return SliceRows(
         contributions=np.concatenate([weight * part.contributions for part, weight in parts], axis=1),
@@ -144,7 +144,7 @@ def joined(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
 
 
 def pair_rows(pairs: pl.DataFrame, columns: Sequence[str], aggregate: Aggregate) -> tuple[Floats, SliceRows | None]:
-    """The aggregated Spearman of each of COLUMNS, (columns,), and the rows behind it; PAIRS have sentence numbers and no nulls."""
+    """Return the aggregated Spearman of each of COLUMNS, (columns,), and the rows behind it; PAIRS have sentence numbers and no nulls."""
     gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
     groups = correlated_groups(pairs, aggregate)
     points = combine(
@@ -165,12 +165,12 @@ _NUMBERS = ("sentence1_number", "sentence2_number")
 
 
 def sentence_numbers(table: pl.DataFrame) -> list[pl.Series]:
-    """Two columns that number the sentences of a pair table, equal text by equal numbers."""
+    """Return two columns that number the sentences of a pair table, equal text by equal numbers."""
     return [table[side].hash().alias(name) for side, name in zip(("sentence1", "sentence2"), _NUMBERS, strict=True)]
 
 
 def member_columns(models: Sequence[ModelColumns]) -> list[str]:
-    """The rows of evidence: each member of MODELS once, in their order."""
+    """Return the rows of evidence: each member of MODELS once, in order."""
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
@@ -199,7 +199,7 @@ def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], ag
 
 
 def _averages(evidence: Sequence[Evidence]) -> Iterator[Evidence]:
-    """The usual averages over datasets, where all of theirs are there."""
+    """Yield the usual averages over datasets, where all of their datasets exist."""
     found = {one.key: one for one in evidence}
     for name, keys in STS_AVERAGES.items():
         if found.keys() >= set(keys):
@@ -213,13 +213,13 @@ def _rows(influence: Floats, texts: TextIds) -> SliceRows:
 
 
 def _own_numbers(dataset: str, count: int) -> TextIds:
-    """Numbers that no other row has, in no other dataset either: for items whose text is unknown."""
+    """Return sentence numbers that are unique over all datasets, for items of unknown text."""
     start = np.uint64(zlib.crc32(dataset.encode())) << np.uint64(32)
     return np.repeat(start + np.arange(count, dtype=np.uint64)[:, None], 2, axis=1)
 
 
 def _placed(p: Floats, there: Sequence[int], members: int) -> Floats:
-    """A table over the members that are THERE as one over all."""
+    """Expand a table over the members that are THERE to one over all."""
     whole = np.full((members, members), np.nan)
     whole[np.ix_(there, there)] = p
     return whole

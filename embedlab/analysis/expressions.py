@@ -5,7 +5,7 @@ dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any 
 word "a phrase" in either sentence, whatever the case
 /regex/         matches either sentence, whatever the case
 -term           does not hold
-and             may stand between terms and changes nothing
+and             may separate terms and changes nothing
 
 A comparison with a score that a pair does not have does not hold; its negation does.
 """
@@ -42,18 +42,18 @@ _TERM = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class _Term:
-    """One term of a filter and where it begins."""
+    """One term of a filter and its position."""
 
     match: re.Match[str]
     line: str
     columns: Collection[str]
 
     def error(self, what: str, *, group: str | int = 0, hint: str = "") -> UsageError:
-        """The error that points at the GROUP of this term."""
+        """Return the error that points at the GROUP of this term."""
         return UsageError(f"filter {self.line!r}, column {self.match.start(group) + 1}: {what}", hint=hint)
 
     def compiled(self) -> pl.Expr:
-        """The rows for which this term holds; never null."""
+        """Return the rows for which this term holds; never null."""
         holds = self._positive().fill_null(value=False)
         return ~holds if self.match["negated"] else holds
 
@@ -78,7 +78,7 @@ class _Term:
         try:
             value = float(number)
         except ValueError:
-            raise self.error(f"{number!r} is no number", group="number", hint=f"write for example {field}{operator}0.7") from None
+            raise self.error(f"{number!r} is not a number", group="number", hint=f"write for example {field}{operator}0.7") from None
         column = pl.col(field)
         return {
             ">": column > value,
@@ -103,7 +103,7 @@ class _Term:
     def _phrase(self, phrase: str) -> pl.Expr:
         if not phrase.isascii():
             return self._regex(pl.escape_regex(phrase))
-        # Four times as fast as a regular expression that ignores case.
+        # Four times as fast as a case-insensitive regular expression.
         return pl.any_horizontal(pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True) for column in TEXT_FIELDS)
 
     def _regex(self, pattern: str) -> pl.Expr:
@@ -122,22 +122,22 @@ class _Term:
 
 
 def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
-    """The rows of a table with COLUMNS that the filter TEXT keeps; an empty text keeps all.
+    """Return the condition of the filter TEXT on a table with COLUMNS; an empty text matches every row.
 
-    What is wrong with TEXT is a UsageError that says at which column of it.
+    An error in TEXT is a UsageError with its column.
     """
     terms = compile_terms(text, columns)
     return pl.all_horizontal(terms) if terms else pl.lit(value=True)
 
 
 def compile_terms(text: str, columns: Collection[str]) -> list[pl.Expr]:
-    """What must hold of a row that the filter TEXT keeps, the numbers first: they are judged in no time."""
+    """Return the conditions of the filter TEXT, the numbers first: they are the cheapest."""
     terms = _without_joining_words([_Term(match=match, line=text, columns=columns) for match in _matches(text)])
     return [term.compiled() for term in sorted(terms, key=lambda term: term.match["operator"] is None)]
 
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether all TERMS hold of each row; a term is asked only of the rows of which those before it hold, unless they are most of all."""
+    """Return which rows fulfil all TERMS; a term is evaluated only on the rows left by those before it, unless these are most of all."""
     found = np.ones(table.height, dtype=bool)
     for term in terms:
         if 2 * np.count_nonzero(found) > len(found):
@@ -149,7 +149,7 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
 
 
 def _without_joining_words(terms: list[_Term]) -> list[_Term]:
-    """TERMS without the bare word "and" between two of them; "or", and an "and" that joins nothing, are refused."""
+    """Return TERMS without the bare word "and" between two of them; "or", and an "and" that joins nothing, are refused."""
     remaining = []
     for at, term in enumerate(terms):
         word = term.match[0]

@@ -1,6 +1,6 @@
-"""How much each row moves a score: influence values, whose mean is zero and whose mean square is n times the score's variance.
+"""Influence of each row on a score: values with mean zero, whose mean square is n times the score's variance.
 
-An influence value says by how much a score changes, to first order, when its row gets a little more weight. Sums of them over
+An influence value is the first-order change of a score when its row gets a little more weight. Sums of them over
 rows give variances in closed form, also where rows depend on each other.
 """
 
@@ -23,7 +23,7 @@ def spearman_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
 
 
 def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
-    """Influence of each pair on Spearman's correlation, ranks being estimated from the same pairs; nan where it is undefined.
+    """Influence of each pair on Spearman's correlation, with ranks estimated from the same pairs; nan where it is undefined.
 
     gold: (pairs,); scores: (models, pairs); returns (models, pairs). With f, g the centred ranks divided by n, σ² their mean squares and
     K_x[w](p) = mean over q of w_q (1[x_q > x_p] + ½·1[x_q = x_p]):
@@ -111,7 +111,7 @@ def metric_influence(gold: Labels, predicted: Labels, metric: ClassMetric) -> Fl
 
 
 def metric_value(gold: Labels, predicted: Labels, metric: ClassMetric) -> float:
-    """The metric itself; Matthews correlation is 0 where a column is constant, F1 where the class is neither there nor predicted."""
+    """Return the metric; Matthews correlation is 0 where a column is constant, F1 where the class is neither present nor predicted."""
     if metric == "accuracy":
         return float((predicted == gold).mean())
     found, real = (predicted == 1).astype(np.float64), (gold == 1).astype(np.float64)

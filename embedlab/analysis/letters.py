@@ -1,4 +1,4 @@
-"""Letters that say which models of a row cannot be told apart: a compact letter display."""
+"""Compact letter display: letters that show which models of a row do not differ."""
 
 from collections.abc import Sequence
 

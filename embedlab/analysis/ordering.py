@@ -1,4 +1,4 @@
-"""How sure an order is: the probability that one score exceeds another, and Kendall's tau of a ranking with its interval."""
+"""The certainty of an order: the probability that one score exceeds another, and Kendall's tau of a ranking with its interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Order:
     difference: float  # of the means over the seeds
     low: float  # 95% interval
     high: float
-    probability: float  # that the first exceeds the second: one minus the one-sided p; nan where nothing is known to vary
+    probability: float  # that the first exceeds the second: one minus the one-sided p; nan without known variance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Estimate:
 
     members: Floats  # (members,) the score of each seed
     rows: SliceRows | None = None  # contributions of each member's rows; None where no items are stored
-    other: float = 0.0  # variance that is not of these rows, as of an accuracy whose items are not stored
+    other: float = 0.0  # variance from other sources, as of an accuracy whose items are not stored
     is_recipe: bool = True  # whether the members are draws of a recipe
     behind: tuple[frozenset[str], ...] = ()  # the runs behind each member; empty where none are named
 
@@ -52,7 +52,7 @@ class Estimate:
 
 
 class Ordering:
-    """Several estimates of the same kind, to be put in order; those over the same rows are compared row by row."""
+    """Several estimates of the same kind, to be ordered; those over the same rows are compared row by row."""
 
     def __init__(self, estimates: Sequence[Estimate]) -> None:
         self._estimates = estimates
@@ -61,7 +61,7 @@ class Ordering:
         self._spreads = [self._spread(place) for place in range(len(estimates))]
 
     def order(self, first: int, second: int) -> Order:
-        """Whether estimate FIRST exceeds estimate SECOND."""
+        """Return whether estimate FIRST exceeds estimate SECOND."""
         difference = self._estimates[first].value - self._estimates[second].value
         uncertainty = self._of_difference(first, second)
         low, high = uncertainty.interval(difference)
@@ -69,7 +69,7 @@ class Ordering:
         return Order(difference=difference, low=low, high=high, probability=1 - uncertainty.tail(difference) if is_known else nan)
 
     def agreement(self, places: Sequence[int], printed: Sequence[float]) -> RankAgreement:
-        """How the order of the estimates at PLACES agrees with that of PRINTED; the interval is over draws of the estimates."""
+        """Return the agreement of the order of estimates at PLACES with that of PRINTED; the interval is over draws of the estimates."""
         values = np.array([self._estimates[place].value for place in places])
         tau = float(kendall(printed, values[:, None])[0])
         covariance, freedom = self._covariance(places)
@@ -134,7 +134,7 @@ class Ordering:
         return one.rows.shared.sums(one.rows.contributions.mean(axis=0, keepdims=True)).variances()
 
     def _covariance(self, places: Sequence[int]) -> tuple[Floats, float]:
-        """Covariances of the estimates over rows and seeds, and degrees of freedom: those of the two that are known least."""
+        """Covariances of the estimates over rows and seeds, and the smaller degrees of freedom of the two."""
         uncertain = [self._of_difference(a, b) for a, b in combinations(places, 2)]
         freedom = min(min(one.rows_freedom, one.seeds_freedom) for one in uncertain)
         seeds = np.diag(

@@ -1,4 +1,4 @@
-"""What a dataset and a number of seeds can detect: the smallest difference found with 80% power, and the seeds a difference needs."""
+"""Power: the smallest difference that a dataset and a number of seeds detect with 80% power, and the seeds a difference needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,32 +12,32 @@ from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
 from embedlab.analysis.weighing import Weighed
 
 POWER = 0.8
-MOST_SEEDS = 1_000  # more are not named: nobody trains them
+MOST_SEEDS = 1_000  # larger numbers are not reported, as impractical
 
 
 @dataclass(frozen=True, kw_only=True)
 class Detectable:
-    """What one slice can tell of two models, in units of the scores."""
+    """The detectable difference of two models on one slice, in units of the scores."""
 
     key: str
     pairs: int
     sentences: int
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
-    smallest: float  # difference that is detected at 5% with 80% power by the seeds at hand; nan where nothing is known
+    smallest: float  # difference that is detected at 5% with 80% power by the present seeds; nan where unknown
     planned: float | None = None  # the same with the planned number of seeds
-    seeds_needed: float | None = None  # for the wanted difference: inf where the pairs alone forbid it, nan where no spread is known
+    seeds_needed: float | None = None  # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
 
     @property
     def effective_pairs(self) -> float:
-        """How many independent pairs would give as narrow an interval."""
+        """The number of independent pairs that would give as narrow an interval."""
         return self.pairs / self.uncertainty.design_effect
 
 
 def detectable(
     table: pl.DataFrame, first: ModelColumns, second: ModelColumns, *, detect: float | None = None, seeds: int | None = None
 ) -> list[Detectable]:
-    """What each dataset of TABLE, and their usual averages, can tell of two models.
+    """Return the detectable differences of two models on each dataset of TABLE, and on their usual averages.
 
     DETECT is a wanted difference in units of the scores, SEEDS a planned number of seeds of each model that is a recipe.
     """
@@ -62,7 +62,7 @@ def detectable(
 
 
 def smallest_difference(uncertainty: Uncertainty) -> float:
-    """The true difference that a two-sided test at 5% finds with the probability POWER.
+    """Return the true difference that a two-sided test at 5% finds with the probability POWER.
 
     Each part of the variance counts with the sum of its two quantiles of Student's t, as a half-width counts it with one.
     """
@@ -75,7 +75,7 @@ def smallest_difference(uncertainty: Uncertainty) -> float:
 
 
 def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], members: int) -> Uncertainty:
-    """The uncertainty with so many seeds of each recipe: both what seeds add and the pairs' noise of single seeds shrink with them."""
+    """Return the uncertainty with MEMBERS seeds per recipe: the seeds' variance and the pairs' noise of single seeds shrink with them."""
     recipes = [spread for spread in spreads if spread.is_recipe]
     known = sum(spread.members - 1 for spread in recipes)
     if known == 0:
@@ -94,7 +94,7 @@ def with_members(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], member
 
 
 def seeds_needed(uncertainty: Uncertainty, spreads: Sequence[SeedSpread], difference: float) -> float:
-    """The fewest seeds of each recipe with which DIFFERENCE is detected; inf where no number does, nan where no spread is known."""
+    """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan if no spread is known."""
     if isnan(uncertainty.rows) or not any(spread.members > 1 for spread in spreads if spread.is_recipe):
         return nan
     low, high = 2, MOST_SEEDS

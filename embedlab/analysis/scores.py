@@ -1,4 +1,4 @@
-"""The pair table that every comparison stands on, and the parquet files that keep each model's scores of pairs."""
+"""The pair table of all comparisons, and the parquet files that store each model's scores of pairs."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ class ModelColumns:
 
 
 def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
-    """One row a pair of all PARTS, which are STS data.
+    """Return one row per pair of all PARTS, which are STS data.
 
     dataset ("sts12"; a split that is not test is named: "sts-benchmark:dev") · source (null: none named) · pair (row in its
     dataset, from 0) · sentence1 · sentence2 · gold · dice (0–1) · pair_key.
@@ -68,26 +68,26 @@ def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def pair_key(first: str, second: str) -> np.uint64:
-    """The number under which the score of an ordered pair of sentences is kept: 8 bytes of BLAKE2."""
+    """Return the number that identifies the stored score of an ordered pair of sentences: 8 bytes of BLAKE2."""
     return np.uint64(_key(first, second))
 
 
 def pair_keys(pairs: pl.DataFrame) -> pl.Series:
-    """The key of each row's sentence1 and sentence2."""
+    """Return the key of each row's sentence1 and sentence2."""
     keys = [_key(*row) for row in pairs.select("sentence1", "sentence2").iter_rows()]
     return pl.Series("pair_key", keys, dtype=pl.UInt64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreFile:
-    """The scores of one member model, and what they were made with."""
+    """The scores of one member model, and the facts of their computation."""
 
     scores: pl.DataFrame  # SCORE_COLUMNS, each key once
     facts: Mapping[str, str]  # fingerprint, model, precision, pooling …
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The score file at PATH; one that is absent, damaged or no score file is a MissingError."""
+        """Read the score file at PATH; an absent or damaged file is a MissingError."""
         try:
             content = read_sealed(path, hint=_REMADE)
             scores = pl.read_parquet(BytesIO(content)).select(pl.col(name).cast(kind) for name, kind in SCORE_COLUMNS.items())
@@ -111,7 +111,7 @@ class ScoreFile:
         write_atomic(path, seal(content.getvalue()))
 
     def merged(self, newer: Self) -> Self:
-        """Both files' rows, NEWER winning where both scored a pair; nothing of this one when another model made it."""
+        """Return the rows of both files, NEWER winning where both scored a pair; rows of another model are dropped."""
         if self.facts.get("fingerprint") != newer.facts.get("fingerprint"):
             return newer
         scores = pl.concat([self.scores, newer.scores]).unique("pair_key", keep="last", maintain_order=True)
@@ -134,8 +134,8 @@ def _unusable(path: Path, error: Exception) -> MissingError:
 
 
 def merge_scores(path: Path, newer: ScoreFile) -> ScoreFile:
-    """Add NEWER to the score file at PATH, which may be absent, and give the result; processes that merge at once wait for each other."""
-    from filelock import FileLock  # who only reads scores need not load it
+    """Add NEWER to the score file at PATH, which may be absent, and return the result; concurrent merges wait for each other."""
+    from filelock import FileLock  # not needed for reading scores
 
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +158,7 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
             raise UsageError(
                 f"a model cannot be called {name!r}: the pair table has that column", hint="rename its run: `embedlab runs rename`"
             )
-        # Models that scored the same pairs keep them in one order: then the places are those of the last one.
+        # Models that scored the same pairs store them in the same order: the positions of the last one are reused.
         if places is None or not np.array_equal(places.scored, scores["pair_key"].to_numpy()):
             places = _Places.of(keys, scores["pair_key"].to_numpy())
         columns.append(places.values(scores["similarity"]).alias(name))
@@ -167,15 +167,15 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Places:
-    """Where the pairs of a table stand among scored ones; of a key that was scored twice, the last."""
+    """Positions of a table's pairs among scored ones; for a key that was scored twice, the last."""
 
     scored: NDArray[np.uint64]  # the keys
-    rows: NDArray[np.intp]  # of each pair of the table; any where it was not scored
+    rows: NDArray[np.intp]  # of each pair of the table; arbitrary where it was not scored
     is_found: NDArray[np.bool_]  # whether it was
 
     @classmethod
     def of(cls, keys: NDArray[np.uint64], scored: NDArray[np.uint64]) -> Self:
-        """The places of pairs with these KEYS."""
+        """Return the positions of pairs with these KEYS."""
         if not len(scored):
             return cls(scored=scored, rows=np.zeros(len(keys), dtype=np.intp), is_found=np.zeros(len(keys), dtype=bool))
         order = np.argsort(scored, kind="stable")
@@ -184,7 +184,7 @@ class _Places:
         return cls(scored=scored, rows=rows, is_found=scored[rows] == keys)
 
     def values(self, similarities: pl.Series) -> pl.Series:
-        """The similarity of each pair of the table; null where it was not scored."""
+        """Return the similarity of each pair of the table; null where it was not scored."""
         values = np.zeros(len(self.rows))
         values[self.is_found] = similarities.to_numpy()[self.rows[self.is_found]]
         found = pl.Series(values)

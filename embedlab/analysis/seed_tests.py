@@ -1,4 +1,4 @@
-"""Tests on a handful of values a side, as seeds give them: in plain floats, as numpy takes longer to import than a table to make."""
+"""Tests on a few values per side, such as seeds; in plain floats, as importing numpy takes longer than making a table."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def welch_p(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """The unbiased one, in floats: that of `statistics` is exact, and half of a large table's time."""
+    """Return the unbiased variance, in floats: that of `statistics` is exact, but takes half of a large table's time."""
     mean = fmean(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -1,4 +1,4 @@
-"""Subsets of pairs that are judged apart: each dataset, each source, each fifth of word overlap."""
+"""Subsets of pairs that are evaluated separately: each dataset, each source, each fifth of word overlap."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ FIFTHS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """A subset of the pair table, with what a reader must know about it."""
+    """A subset of the pair table, with remarks on it."""
 
     key: str  # stable: "sts12", "sts12/MSRpar", "sts-benchmark/fifth-1"
     title: str
@@ -90,7 +90,7 @@ def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
 
 
 def _tie_notes(fifths: Fifths, number: int) -> tuple[str, ...]:
-    """What splits equal pairs between this fifth and the one above it."""
+    """Return a remark if a tie is split between this fifth and the one above it."""
     cut = number - 1
     if cut >= len(fifths.cuts) or not fifths.ties[cut]:
         return ()

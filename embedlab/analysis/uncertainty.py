@@ -21,12 +21,12 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
-    """What an estimate varies by; variances in squared units of the estimate, nan where they are undefined."""
+    """The variances of an estimate, in squared units of the estimate; nan where undefined."""
 
     rows: float  # variance over rows, those that share a sentence counted as dependent
     rows_freedom: float
     independent: float  # the same as if rows were independent
-    seeds: float = 0.0  # what seeds add; 0 where no spread over seeds is known
+    seeds: float = 0.0  # variance over seeds; 0 where no spread is known
     seeds_freedom: float = inf
 
     @property

@@ -35,10 +35,10 @@ class Weighed:
         self.pairs: list[Pair] = list(combinations(self.means, 2))
         self.single: dict[str, Uncertainty] = dict.fromkeys(self.means, UNKNOWN)
         self.of_pair: dict[Pair, Uncertainty] = dict.fromkeys(self.pairs, UNKNOWN)
-        self.spreads: dict[Pair, list[SeedSpread]] = {}  # what the seeds of each two models add
+        self.spreads: dict[Pair, list[SeedSpread]] = {}  # variance from the seeds of each two models
         self.sums: ContributionSums | None = None
         if one.rows is not None and one.rows.contributions.shape[1] >= FEWEST_ROWS:
-            self.sums = one.rows.shared.sums(np.nan_to_num(one.rows.contributions))  # a member without a score moves nothing
+            self.sums = one.rows.shared.sums(np.nan_to_num(one.rows.contributions))  # a member without a score contributes nothing
             self._weigh(self.sums)
 
     def component(self, reference: str) -> Component | None:
@@ -70,7 +70,7 @@ class Weighed:
     def _steadied(self, uncertainty: Uncertainty) -> Uncertainty:
         """Of accuracies, as if one more item were right for each model alone: few discordant items understate the variance.
 
-        After Bonett & Price (2012); with it three items against none are not told apart, and no interval has a width of zero.
+        After Bonett & Price (2012); with it three items against none do not differ significantly, and no interval has a width of zero.
         """
         if self.evidence.metric != "accuracy" or self.evidence.average_of:
             return uncertainty
@@ -78,7 +78,7 @@ class Weighed:
         return replace(uncertainty, rows=uncertainty.rows + more, independent=uncertainty.independent + more)
 
     def _mean_weights(self, name: str) -> Floats:
-        """What each member counts in the mean of a model."""
+        """Return the weight of each member in the mean of a model."""
         weights = np.zeros(len(self.evidence.points))
         np.add.at(weights, self.places[name], 1 / len(self.places[name]))
         return weights
