@@ -74,7 +74,7 @@ def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray
 
 
 def combine(values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate) -> NDArray[np.float64]:
-    """Return the weighted mean of VALUES over their first axis, one per group: by pairs for `wmean`, otherwise equal; nan without groups."""
+    """Return weighted means of VALUES over their first axis, one per group: by pairs for `wmean`, otherwise equal; nan without groups."""
     if not groups:
         return np.full(values.shape[1:], np.nan)
     weights = [len(rows) if aggregate == "wmean" else 1 for rows in groups]

@@ -79,7 +79,7 @@ def pair_evidence(
 def item_evidence(
     task: str, name: str, gold: Labels, predicted: Mapping[int, Labels], members: int, *, metric: ClassMetric, texts: TextIds | None = None
 ) -> Evidence:
-    """Return the evidence of a dataset of classified items: PREDICTED has class indices by member number; members without any have no score.
+    """Return evidence of a dataset of classified items: PREDICTED has class indices by member number; members without any have no score.
 
     texts: (items, 2) numbers of each item's sentences; None where they are unknown and items count as independent.
     """
