@@ -235,7 +235,7 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not seeds and run not in {*_SHORT, *CATALOG} and any((runs_folder / run).glob("seed-*")):
         raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
     if at and wanted not in map(str, seeds):
-        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not finished"
+        has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
     note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*_SHORT, *CATALOG} else None
     return tuple(

@@ -219,7 +219,7 @@ def test_resume_computes_as_the_run_was_begun(finished_run: RunFolder, typed: Se
         (["snli-ce", "--set", "lr"], 2, "--set takes KEY=VALUE"),
         (["snli-ce", "--set", 'data.datasets=["sts12"]'], 2, "needs column 'premise'"),
         (["snli-ce", "--encoder", "nobody"], 2, "no model named 'nobody'"),
-        (["snli-ce", "--encoder", "dice"], 2, "no transformer"),
+        (["snli-ce", "--encoder", "dice"], 2, "not a transformer"),
         (["snli-ce", "--name", "a/b"], 2, "cannot name a run"),
         (["snli-ce", "--data", "nowhere"], 3, "no data folder 'nowhere'"),
         (["snli-ce", "--offline"], 3, "dataset 'snli' (train) is missing"),

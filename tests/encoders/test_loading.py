@@ -23,5 +23,5 @@ def test_a_published_model_offline_is_missing_with_a_hint(cpu: Machine, tmp_path
 
 def test_only_transformers_can_be_trained(cpu: Machine, small_bert: Path, tmp_path: Path) -> None:
     assert load_trainable(resolve(str(small_bert), tmp_path).members[0], cpu).dim == 32
-    with pytest.raises(UsageError, match="no transformer"):
+    with pytest.raises(UsageError, match="not a transformer"):
         load_trainable(resolve("dice", tmp_path).members[0], cpu)

@@ -33,7 +33,7 @@ def test_one_seed_is_named_by_its_value(runs: Path) -> None:
     assert [spec.seed for spec in resolve("ours@10", runs).members] == [10]
     with pytest.raises(UsageError, match="0, 1, 10"):
         resolve("ours@2", runs)
-    with pytest.raises(UsageError, match="no finished run"):
+    with pytest.raises(UsageError, match="not a finished run"):
         resolve("defsent@0", runs)
 
 
@@ -65,7 +65,7 @@ def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
     assert len(trainable("ours", runs)) == 3
     for name, message in (
         ("ours", "'ours' has 3 seeds"),
-        ("average:ours,other", "no transformer that could be trained"),
+        ("average:ours,other", "not a transformer that can be trained"),
         ("org/model?pooling=cls", "the recipe sets the pooling"),
     ):
         with pytest.raises(UsageError, match=message):

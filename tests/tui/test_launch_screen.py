@@ -223,7 +223,7 @@ def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_agai
 
 @pytest.mark.parametrize(
     ("model", "seeds", "said"),
-    [("nonsense", "1", "no model named 'nonsense'"), ("dice", "1", "no transformer"), ("done", "3", "no finished seed 3")],
+    [("nonsense", "1", "no model named 'nonsense'"), ("dice", "1", "not a transformer"), ("done", "3", "no finished seed 3")],
 )
 def test_an_encoder_that_the_run_would_refuse_is_refused_before_it_starts(
     world: Settings, tmp_path: Path, model: str, seeds: str, said: str
