@@ -32,7 +32,6 @@ class Answer:
         rows: list[dict[str, Any]] = self.json["rows"]
         return rows
 
-
     def row(self, **values: Any) -> dict[str, Any]:
         """The only row with these VALUES."""
         (found,) = [row for row in self.rows if all(row[key] == value for key, value in values.items())]

@@ -42,7 +42,9 @@ def test_accuracies_are_tested_item_by_item_and_evaluated_once(
     assert closed["p"] == pytest.approx(mcnemar(*right))
     assert closed["test"] == "mcnemar"
     assert rows["transfer", "mrpc", "f1"]["test"] == "dyadic"
-    assert sorted(first.row(slice="sst2", model=model)["score"] for model in models) == pytest.approx(sorted(100 * each.mean() for each in right))
+    assert sorted(first.row(slice="sst2", model=model)["score"] for model in models) == pytest.approx(
+        sorted(100 * each.mean() for each in right)
+    )
 
     selected: list[Sequence[str]] = []
     evaluate_task = answers.evaluate_task
