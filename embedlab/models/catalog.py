@@ -152,7 +152,7 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     """Return the transformers that training can start from under NAME: one, or one for each finished seed of a run."""
     members = resolve(name, runs_folder).members
     if members[0].kind not in {"run", "folder", "hub"}:
-        raise UsageError(f"encoder {name!r} is no transformer that could be trained", hint="give a folder, a hub id or a run")
+        raise UsageError(f"encoder {name!r} is not a transformer that can be trained", hint="give a folder, a hub id or a run")
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
         raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
     return members

@@ -65,7 +65,7 @@ def test_a_training_starts_from_one_transformer_in_the_revision_that_is_named(
     assert len(trainable("ours", runs)) == 3
     for name, message in (
         ("ours", "'ours' has 3 seeds"),
-        ("average:ours,other", "no transformer that could be trained"),
+        ("average:ours,other", "not a transformer that can be trained"),
         ("org/model?pooling=cls", "the recipe says how it is pooled"),
     ):
         with pytest.raises(UsageError, match=message):
