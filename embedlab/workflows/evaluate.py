@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
@@ -86,57 +85,10 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
                 tables.append(evaluate_on_pairs(options, one, session, is_reported=True)[0])
             elif found := evaluate_on_task(models, one, work, known, session):
                 tables.append(suite_table(one, found))
-=======
-"""Models evaluated on the selected tasks: all sentences are encoded first, each once; one table a task."""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
-from embedlab.core.errors import MissingError
-from embedlab.evaluation.selection import SelectedTask
-from embedlab.models.catalog import Model
-from embedlab.reports.pair_tables import dataset_table
-from embedlab.reports.suite_table import suite_table
-from embedlab.reports.tables import Table
-from embedlab.workflows.scoring import evaluate_members, keep, score
-from embedlab.workflows.session import Session
-from embedlab.workflows.suites import Evaluations, Known, Work, encode_for_all, evaluate_task
-
-
-@dataclass(kw_only=True)
-class _Found:
-    evaluations: dict[SelectedTask, Evaluations] = field(default_factory=dict)
-    tables: list[Table] = field(default_factory=list)
-    is_whole: bool = True
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluated:
-    """What models reached on tasks."""
-
-    evaluations: Mapping[SelectedTask, Evaluations]  # by task, then by model, one a member
-    tables: tuple[Table, ...]
-    is_whole: bool  # whether no data was missing
-
-
-def evaluate_selected(models: Sequence[Model], work: Work, session: Session) -> Evaluated:
-    """Evaluate MODELS on the tasks of WORK; what is missing of several tasks is reported, of a single one it is an error."""
-    known = encode_for_all(models, work, session)
-    found = _Found(is_whole=known.is_whole)
-    for one in work.selected:
-        if one in known.ready.missing:
-            continue
-        try:
-            if one.scores_pairs:
-                _add_pairs(found, models, one, session)
-            else:
-                _add_task(found, models, one, work, known, session)
->>>>>>> e883585 (Train in a workflow: plan, preview, run and log)
         except MissingError as error:
             if work.is_one:
                 raise
             session.report(error)
-<<<<<<< HEAD
             is_whole = False
     if options.submission is not None:
         for path, author in write_submission(options.submission, predicting, session.settings).items():
@@ -177,23 +129,3 @@ def _write_for_mteb(folder: Path, evaluations: Evaluations, session: Session) ->
     for evaluation in evaluations.values():
         written = write_mteb(folder, evaluation)
         session.note(f"{evaluation.model}: {len(written) - 1} results for mteb in {written[0].parent}")
-=======
-            found.is_whole = False
-    return Evaluated(evaluations=found.evaluations, tables=tuple(found.tables), is_whole=found.is_whole)
-
-
-def _add_pairs(found: _Found, models: Sequence[Model], one: SelectedTask, session: Session) -> None:
-    names = [model.name for model in models]
-    scored, _ = score(names, session, datasets=one.names or None, fifths=one.is_whole, is_reported=True)
-    evaluations = evaluate_members(scored)
-    if one.is_whole:
-        keep(scored, evaluations, session)
-    found.evaluations[one] = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
-    found.tables.append(dataset_table(scored, evaluations, ("all", "mean", "wmean"), "spearman"))
-
-
-def _add_task(found: _Found, models: Sequence[Model], one: SelectedTask, work: Work, known: Known, session: Session) -> None:
-    if evaluations := evaluate_task(models, one, work, known, session):
-        found.evaluations[one] = evaluations
-        found.tables.append(suite_table(one, evaluations))
->>>>>>> e883585 (Train in a workflow: plan, preview, run and log)

@@ -7,8 +7,8 @@ import typer
 from embedlab.choices import Tracker
 from embedlab.cli import completion
 from embedlab.cli.options import common, examples
+from embedlab.cli.reporting import end, show_report
 from embedlab.cli.terminal import Terminal
-from embedlab.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from embedlab.workflows.train.plan import TrainOptions
@@ -90,7 +90,5 @@ def _train(options: "TrainOptions", terminal: Terminal, *, is_detached: bool) ->
         if code := run.train_together(plan, terminal.settings):
             raise typer.Exit(code)  # the processes have reported why
     elif (found := run.train(plan, terminal).evaluated) is not None:
-        if found.tables:
-            terminal.show(*found.tables)
-        if not found.is_whole:
-            raise typer.Exit(ExitCode.MISSING)
+        show_report(found, terminal)
+        end(found)

@@ -12,7 +12,8 @@ from embedlab.runs.launch import Detached, run_together, start_run
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
-from embedlab.workflows.evaluate import Evaluated, evaluate_selected
+from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
+from embedlab.workflows.report import Report
 from embedlab.workflows.session import Session
 from embedlab.workflows.train.log import event_reporter, logged
 from embedlab.workflows.train.plan import TrainPlan, train_arguments
@@ -35,7 +36,7 @@ class TrainResult:
 
     recipe: Recipe
     runs: tuple[TrainedRun, ...]
-    evaluated: Evaluated | None  # None in a process that does not lead its team
+    evaluated: Report | None  # None without tasks, and in a process that does not lead its team
 
 
 def check_training(plan: TrainPlan, session: Session) -> None:
@@ -62,16 +63,11 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
 def train(plan: TrainPlan, session: Session) -> TrainResult:
     """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
-    from embedlab.evaluation.selection import SelectedTask
-    from embedlab.workflows.models import resolve_model
-    from embedlab.workflows.suites import Work
-
     options = plan.options
     train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
     evaluated = None
-    if process_rank() == 0:
-        work = Work(selected=[SelectedTask(task=task) for task in plan.recipe.evaluate.tasks])
-        evaluated = evaluate_selected([resolve_model(plan.model, session)], work, session)
+    if process_rank() == 0 and plan.recipe.evaluate.tasks:
+        evaluated = evaluation_report(EvaluateOptions(models=[plan.model], tasks=plan.recipe.evaluate.tasks), session)
     runs = tuple(TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs)
     return TrainResult(recipe=plan.recipe, runs=runs, evaluated=evaluated)
 
