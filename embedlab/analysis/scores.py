@@ -161,7 +161,7 @@ def with_scores(table: pl.DataFrame, members: Mapping[str, pl.DataFrame]) -> pl.
         # Models that scored the same pairs store them in the same order: the positions of the last one are reused.
         if places is None or not np.array_equal(places.scored, scores["pair_key"].to_numpy()):
             places = _Places.of(keys, scores["pair_key"].to_numpy())
-        columns.append(places.values(scores["similarity"]).alias(name))
+        columns.append(places.values(scores["similarity"]).fill_nan(None).alias(name))
     return table.with_columns(columns)
 
 

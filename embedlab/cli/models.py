@@ -6,9 +6,7 @@ import typer
 
 from embedlab.cli import completion
 
-_HELP = (
-    "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, dice, or average:a,b; ?pooling=, ?prompt=, ?dim=, ?role= may follow."
-)
+_HELP = "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, scores:FILE, vectors:FILE, dice, average:a,b; options as ?pooling=mean."
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models)]

@@ -12,7 +12,7 @@ from embedlab.encoders.combination import CombinedEncoder
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
-from embedlab.encoders.prefixed import load_prefixed
+from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_usage, vector_dim
@@ -32,6 +32,8 @@ def load_scorer(
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
     if spec.kind == "dice":
         return DiceScorer()
+    if spec.is_prefixed:
+        return load_prefixed_scorer(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB))
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 

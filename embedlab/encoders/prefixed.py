@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
-from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors, distinct, score_by_vectors
+from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import SentenceEncoder, encoder_kind
 
@@ -66,9 +67,40 @@ class PrefixedEncoder:
         return vectors
 
 
+class PrefixedScorer:
+    """The scores of a kind without vectors."""
+
+    def __init__(self, *, name: str, fingerprint: str, inner: Any) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self.facts = EncoderFacts()
+        self._inner = inner
+
+    def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+        """The similarity of each pair, nan where there is none."""
+        scores = np.asarray(self._inner.score(list(first), list(second)), np.float32)
+        if scores.shape != (len(first),):
+            raise EmbedlabError(f"{self.name!r} gives scores of shape {scores.shape} for {len(first)} pairs", hint="correct its score()")
+        if progress is not None:
+            progress(len(first), len(first))
+        return scores
+
+
+def load_prefixed_scorer(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int) -> PairScorer:
+    """The encoder of SPEC, or what only scores pairs."""
+    kind = encoder_kind(spec.kind)
+    if kind.has_vectors:
+        return load_prefixed(spec, fingerprint, cache, limit_bytes)
+    return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
+
+
 def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int) -> Encoder:
     """The encoder of SPEC; over the cache in the folder CACHE, where there is one and its kind is stored."""
     kind = encoder_kind(spec.kind)
+    if not kind.has_vectors:
+        raise UsageError(
+            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, or use it in compare, pairs and evaluate"
+        )
     encoder = PrefixedEncoder(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return encoder

@@ -1,6 +1,6 @@
 """Pairs scored by models: their similarities, stored and shared, with the marks and notes of the numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
@@ -93,14 +93,28 @@ def score_models(
     table = pair_table(parts)
     places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
     stored = {name: _complete(table, place, settings, progress, note) for name, place in places.items()}
+    scored = with_scores(table, {name: file.scores for name, file in stored.items()})
+    for text in _lacking_scores(scored, [name for name in stored if name in scored.columns]):
+        note(text)
     return ScoredPairs(
-        table=with_scores(table, {name: file.scores for name, file in stored.items()}),
+        table=scored,
         models=tuple(model_columns(model) for model in models),
         places=places,
         facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in stored.items()},
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
     )
+
+
+def _lacking_scores(table: pl.DataFrame, members: Sequence[str]) -> Iterator[str]:
+    """Say of how many pairs of a dataset a member has no score, which only brought scores can lack."""
+    for member in members:
+        if not table[member].null_count():
+            continue
+        counts = table.group_by("dataset", maintain_order=True).agg(pl.len().alias("pairs"), pl.col(member).count().alias("scored"))
+        for dataset, pairs, scored in counts.iter_rows():
+            if scored < pairs:
+                yield f"{member}: scores {scored} of {pairs} pairs of {dataset}, so that it has no number there"
 
 
 def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:

@@ -15,7 +15,7 @@ from embedlab.core.paths import file_hash
 
 
 class SentenceEncoder(Protocol):
-    """What a plug-in gives."""
+    """What a kind opens; one without vectors has `score(first, second)` instead, with nan for pairs that it cannot score."""
 
     def encode(self, sentences: Sequence[str]) -> Any:
         """One vector a sentence, in order: an array of shape (sentences, dim)."""
@@ -33,10 +33,11 @@ def _unknown_length(_: str) -> int | None:
 class EncoderKind:
     """A kind of encoders, each called by the text after the prefix."""
 
-    open: Callable[[str], SentenceEncoder]
+    open: Callable[[str], Any]  # of SentenceEncoder
     locate: Callable[[str], str] = _as_typed  # what is typed → what identifies the encoder; refuses what names none
     dim: Callable[[str], int | None] = _unknown_length  # the length of its vectors, where it is known without loading it
     backend: str = "plugin"  # what computes the vectors
+    has_vectors: bool = True  # otherwise it only scores pairs
     is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
 
 
@@ -84,13 +85,17 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
     """What decides the vectors of an encoder: the code of its plug-in, and the content of the file or folder that it names."""
     if code := plugins.identity("encoders", prefix):
         yield code
-    path = Path(location)
+    path, part = Path(location), ""
+    if not path.is_file() and "#" in location:  # a part of a file
+        path, part = Path(location.rpartition("#")[0]), location.rpartition("#")[2]
     try:
         is_file, is_folder = path.is_file(), path.is_dir() and location != ""
     except (OSError, ValueError):  # text that cannot be a path
         is_file = is_folder = False
     if is_file:
         yield file_hash(path)
+        if part:
+            yield part
     elif is_folder:
         yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
     else:

@@ -1,0 +1,107 @@
+"""Similarities of pairs that another program computed: `scores:FILE` or `scores:FILE#column`, matched by the text of the pairs.
+
+The file is CSV, TSV, JSON lines or parquet with the columns sentence1 and sentence2 and one of numbers for each model.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import nearest_name
+from embedlab.encoders.encoder import EncoderFacts
+from embedlab.models.encoder_kind import EncoderKind, existing_file
+
+SENTENCES = ("sentence1", "sentence2")
+_NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
+_FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
+_READERS: dict[str, Any] = {
+    ".csv": pl.read_csv,
+    ".tsv": partial(pl.read_csv, separator="\t", quote_char=None),
+    ".jsonl": pl.read_ndjson,
+    ".parquet": pl.read_parquet,
+}
+
+
+class FileScores:
+    """The similarities of a file; a pair that it does not hold, in either order, has none."""
+
+    facts = EncoderFacts()
+
+    def __init__(self, values: dict[tuple[str, str], float]) -> None:
+        self._values = values
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
+        """The similarity of each pair, nan where the file has none; (pairs,)."""
+        missing = float("nan")
+        found = (self._values.get((a, b), self._values.get((b, a), missing)) for a, b in zip(first, second, strict=True))
+        return np.fromiter(found, np.float32, len(first))
+
+
+def open_scores(location: str) -> FileScores:
+    """The scores in a file; two rows that score one pair differently, or a value that is not a number, are a MissingError."""
+    path, column = _parts(location)
+    table = _read(path)
+    chosen = _column(path, table, column)
+    numbers = table[chosen].cast(pl.Float64, strict=False)
+    for row, (text, number) in enumerate(zip(table[chosen], numbers, strict=True), start=1):
+        if number is None or not np.isfinite(number):
+            raise MissingError(f"{path}: row {row} of {chosen!r} is {text!r}, not a number", hint="correct or remove the row")
+    values: dict[tuple[str, str], float] = {}
+    for row, (first, second, value) in enumerate(zip(*(table[name] for name in SENTENCES), numbers, strict=True), start=1):
+        if values.setdefault((first, second), value) != value:
+            raise MissingError(f"{path}: row {row} of {chosen!r} scores a pair again with another number", hint="leave each pair in once")
+    return FileScores(values)
+
+
+def _locate(rest: str) -> str:
+    path, column = _parts(rest)
+    file = existing_file(str(path), missing="no score file", hint=_FORMAT)
+    return file if column is None else f"{file}#{column}"
+
+
+def _parts(location: str) -> tuple[Path, str | None]:
+    """The file and the column; a "#" that is part of the file's name stays there."""
+    if Path(location).expanduser().is_file():
+        return Path(location).expanduser(), None
+    file, _, column = location.rpartition("#")
+    return (Path(file).expanduser(), column) if file else (Path(location).expanduser(), None)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        raise MissingError(f"{str(path)!r} is not a score file: {path.suffix or 'no ending'!r}", hint=_FORMAT)
+    try:
+        table: pl.DataFrame = read(path)
+    except (OSError, pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
+    if missing := [name for name in SENTENCES if name not in table.columns]:
+        raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}", hint=_FORMAT)
+    if table.is_empty():
+        raise MissingError(f"{path}: no rows", hint=_FORMAT)
+    return table.with_columns(pl.col(name).cast(pl.String).fill_null("") for name in SENTENCES)
+
+
+def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
+    others = [name for name in table.columns if name not in SENTENCES]
+    if wanted is not None:
+        if wanted in others:
+            return wanted
+        guess = nearest_name(wanted, others)
+        raise UsageError(f"{path}: no column {wanted!r}", hint=f"did you mean {guess!r}?" if guess else f"columns: {', '.join(others)}")
+    numbers = [name for name in others if table[name].dtype.is_numeric()]
+    candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
+    if len(candidates) != 1:
+        what = f"several columns of numbers: {', '.join(candidates)}" if candidates else f"no column of numbers; it has {', '.join(others)}"
+        example = candidates[0] if candidates else "column"
+        raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
+    return candidates[0]
+
+
+ENCODER = EncoderKind(open=open_scores, locate=_locate, backend="file", is_cached=False, has_vectors=False)

@@ -1,0 +1,76 @@
+"""Vectors of sentences that another program computed: `vectors:FILE`, matched by the text of the sentences.
+
+The file is parquet with the columns sentence and vector, or a NAME.npy of shape (sentences, dim) beside a NAME.txt of one sentence a line.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from embedlab.core.errors import MissingError
+from embedlab.encoders.encoder import Vectors
+from embedlab.models.encoder_kind import EncoderKind, existing_file
+
+_FORMAT = "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with NAME.txt beside it"
+
+
+class FileVectors:
+    """The vectors of a file."""
+
+    def __init__(self, path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
+        self._path = path
+        self._rows = {sentence: row for row, sentence in enumerate(sentences)}
+        self._vectors = vectors
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return int(self._vectors.shape[1])
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """The vector of each sentence; one that the file lacks is a MissingError."""
+        if lacking := [sentence for sentence in sentences if sentence not in self._rows]:
+            more = f" and of {len(lacking) - 1} more sentences" if len(lacking) > 1 else ""
+            raise MissingError(f"{self._path} has no vector of {lacking[0]!r}{more}", hint="add them, or choose other data with --task")
+        return self._vectors[[self._rows[sentence] for sentence in sentences]]
+
+
+def open_vectors(location: str) -> FileVectors:
+    """The vectors in a file; rows of different lengths, numbers that are not finite or a missing text file are a MissingError."""
+    path = Path(location)
+    sentences, vectors = _read_npy(path) if path.suffix == ".npy" else _read_parquet(path)
+    if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.shape[1] == 0:
+        raise MissingError(f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}", hint=_FORMAT)
+    if not np.isfinite(vectors).all():
+        raise MissingError(f"{path}: numbers that are not finite", hint="compute these vectors again")
+    return FileVectors(path, sentences, vectors)
+
+
+def _read_npy(path: Path) -> tuple[list[str], Vectors]:
+    text = path.with_suffix(".txt")
+    if not text.is_file():
+        raise MissingError(f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT)
+    try:
+        vectors = np.load(path, allow_pickle=False)
+        return text.read_text("utf-8").split("\n")[: len(vectors)], np.asarray(vectors, np.float32)
+    except (OSError, ValueError) as error:
+        raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
+
+
+def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
+    try:
+        table = pl.read_parquet(path)
+        sentences: Any = table["sentence"].cast(pl.String).to_list()
+        return sentences, np.array(table["vector"].to_list(), np.float32)
+    except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+        raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
+
+
+def _locate(rest: str) -> str:
+    return existing_file(rest, missing="no file of vectors", hint=_FORMAT)
+
+
+ENCODER = EncoderKind(open=open_vectors, locate=_locate, backend="file", is_cached=False)

@@ -1,0 +1,109 @@
+"""Scores and vectors that another program computed, brought as files."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import spearmanr
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_encoder, load_scorer
+from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.fingerprint import spec_fingerprint
+
+PAIRS = pl.DataFrame({"sentence1": ["a man", "a dog", "snow"], "sentence2": ["a woman", "two dogs", "rain"]})
+
+
+def spec_of(name: str) -> ModelSpec:
+    """The one member of a typed name."""
+    return resolve(name, Path("none")).members[0]
+
+
+def written(path: Path, table: pl.DataFrame) -> Path:
+    """TABLE in the format that the ending of PATH names."""
+    writers = {".csv": table.write_csv, ".parquet": table.write_parquet, ".jsonl": table.write_ndjson}
+    table.write_csv(path, separator="\t") if path.suffix == ".tsv" else writers[path.suffix](path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_scores_are_matched_by_text_in_either_order(tmp_path: Path, cpu: Machine, ending: str) -> None:
+    file = written(tmp_path / f"mine.{ending}", PAIRS.with_columns(mine=pl.Series([0.1, 0.9, -2.5]), gold=pl.Series([1.0, 2.0, 3.0])))
+    found = load_scorer(spec_of(f"scores:{file}"), cpu).score(["two dogs", "snow", "snow"], ["a dog", "rain", "sun"])
+    np.testing.assert_allclose(found, [0.9, -2.5, np.nan])
+
+
+def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(tmp_path: Path, cpu: Machine) -> None:
+    file = written(tmp_path / "both.csv", PAIRS.with_columns(a=pl.Series([0.1, 0.2, 0.3]), b=pl.Series([1.0, 2.0, 3.0])))
+    first, second = spec_of(f"scores:{file}#a"), spec_of(f"scores:{file}#b")
+    assert load_scorer(second, cpu).score(["snow"], ["rain"]).tolist() == [3]
+    assert spec_fingerprint(first, precision="float32") != spec_fingerprint(second, precision="float32")
+    before = spec_fingerprint(first, precision="float32")
+    written(file, PAIRS.with_columns(a=pl.Series([0.1, 0.2, 0.4])))
+    assert spec_fingerprint(first, precision="float32") != before
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "words"),
+    [
+        (PAIRS.with_columns(a=pl.lit(1.0), b=pl.lit(2.0)), "", "several columns of numbers: a, b"),
+        (PAIRS, "", "no column of numbers"),
+        (PAIRS.with_columns(mine=pl.lit(1.0)), "#mnie", "no column 'mnie'"),
+        (PAIRS.with_columns(mine=pl.Series(["1", "many", "2"])), "#mine", "row 2 of 'mine' is 'many', not a number"),
+        (pl.concat([PAIRS, PAIRS]).with_columns(mine=pl.Series(range(6))), "", "row 4 of 'mine' scores a pair again"),
+        (PAIRS.drop("sentence2").with_columns(mine=pl.lit(1.0)), "", "no column 'sentence2'"),
+        (PAIRS.clear().with_columns(mine=pl.Series([], dtype=pl.Float64)), "", "no rows"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_in_one_line(
+    tmp_path: Path, cpu: Machine, table: pl.DataFrame, column: str, words: str
+) -> None:
+    file = written(tmp_path / "mine.parquet", table)
+    with pytest.raises(EmbedlabError, match=words):
+        load_scorer(spec_of(f"scores:{file}{column}"), cpu)
+
+
+def test_scores_have_no_vectors(tmp_path: Path, cpu: Machine) -> None:
+    file = written(tmp_path / "mine.csv", PAIRS.with_columns(mine=pl.lit(1.0)))
+    with pytest.raises(UsageError, match="has no vectors: it only scores pairs"):
+        load_encoder(spec_of(f"scores:{file}"), cpu)
+
+
+def test_a_comparison_of_brought_scores_gives_scipys_number(tmp_path: Path) -> None:
+    import embedlab
+
+    place = {"sample": True, "cache": tmp_path / "cache", "runs": tmp_path / "runs"}
+    pairs = embedlab.pairs("dice", datasets=["sts-benchmark"], **place)
+    mine = pairs.select("sentence1", "sentence2", mine=pl.col("gold").sqrt() + 2 * pl.col("dice"))
+    file = written(tmp_path / "mine.parquet", mine)
+    found = embedlab.compare([f"scores:{file}", "dice"], tasks=["sts-benchmark"], **place).frame
+    value = found.filter(pl.col("model") == f"scores:{file}")["score"][0]
+    assert value == pytest.approx(100 * spearmanr(pairs["gold"], mine["mine"].cast(pl.Float32)).statistic, abs=1e-6)
+    part = written(tmp_path / "part.parquet", mine.head(100))
+    partial = embedlab.evaluate([f"scores:{part}"], tasks=["sts-benchmark"], **place)
+    assert any("scores 100 of 600 pairs of sts-benchmark" in note for note in partial.notes)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npy"])
+def test_vectors_are_matched_by_sentence(tmp_path: Path, cpu: Machine, ending: str) -> None:
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    if ending == "npy":
+        np.save(tmp_path / "mine.npy", vectors)
+        (tmp_path / "mine.txt").write_text("a\nb\nc d\n")
+    else:
+        pl.DataFrame({"sentence": ["a", "b", "c d"], "vector": vectors.tolist()}).write_parquet(tmp_path / "mine.parquet")
+    encoder = load_encoder(spec_of(f"vectors:{tmp_path / 'mine'}.{ending}"), cpu)
+    assert encoder.encode(["c d", "a", "c d"]).tolist() == [[4, 5], [0, 1], [4, 5]]
+    with pytest.raises(MissingError, match="has no vector of 'e' and of 1 more sentences"):
+        encoder.encode(["e", "a", "f"])
+
+
+def test_an_array_without_its_text_and_one_of_another_length_are_refused(tmp_path: Path, cpu: Machine) -> None:
+    np.save(tmp_path / "mine.npy", np.zeros((3, 2), np.float32))
+    with pytest.raises(MissingError, match=r"no file '.*mine\.txt'"):
+        load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
+    (tmp_path / "mine.txt").write_text("a\nb")
+    with pytest.raises(MissingError, match=r"2 sentences, but an array of shape \(3, 2\)"):
+        load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
