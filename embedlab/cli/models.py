@@ -6,7 +6,10 @@ import typer
 
 from embedlab.cli import completion
 
-_HELP = "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, scores:FILE, vectors:FILE, dice, average:a,b; options as ?pooling=mean."
+_HELP = (
+    "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, scores:FILE, vectors:FILE, dice, or average:a,b; "
+    "options follow it: ?pooling=mean."
+)
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help=_HELP, autocompletion=completion.models)]
