@@ -3,7 +3,8 @@
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from embedlab.core.errors import UsageError
@@ -13,6 +14,23 @@ from embedlab.core.schema import CORRECT, TomlTable, parse_value
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
+
+
+def overrides_of(values: Mapping[str, object]) -> tuple[str, ...]:
+    """Return Python VALUES by key as `--set` takes them; a value that TOML cannot write is a UsageError."""
+    return tuple(f"{key}={_toml_text(key, value)}" for key, value in values.items())
+
+
+def _toml_text(key: str, value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(str(name))} = {_toml_text(key, item)}" for name, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml_text(key, item) for item in value) + "]"
+    if isinstance(value, str | PurePath):
+        return json.dumps(str(value), ensure_ascii=False)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+    raise UsageError(f"{key!r} is {quote(value)}: not a value that a recipe can hold", hint="give text, a number or a list")
 
 
 def set_values(values: TomlTable, overrides: Sequence[str]) -> None:

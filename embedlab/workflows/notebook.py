@@ -1,15 +1,16 @@
 """The functions of `import embedlab`: each takes what its command takes, and gives a frozen result instead of printing it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.overrides import overrides_of
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
@@ -19,8 +20,11 @@ from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.pairs import PairsOptions, pairs_report
 from embedlab.workflows.report import Report
 from embedlab.workflows.session import successive
+from embedlab.workflows.train.plan import TrainOptions
+from embedlab.workflows.train.report import Trained, training_report
 
 Similarities = NDArray[np.float32]
+AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +172,35 @@ def pairs(
     return _reported(lambda session: pairs_report(options, session), progress, settings)
 
 
-def _reported(work: Callable[[NotebookSession], Report], progress: bool, settings: dict[str, Any]) -> Report:
+def train(
+    recipe: str,
+    *,
+    set: Mapping[str, object] | None = None,
+    seeds: Sequence[int] = (),
+    name: str | None = None,
+    encoder: str | None = None,
+    max_steps: int | None = None,
+    resume: bool = False,
+    progress: bool = False,
+    **settings: Any,
+) -> Trained:
+    """Train RECIPE in this process with other values SET, one run for each of SEEDS, and evaluate the models on the recipe's tasks.
+
+    A run that is finished is not trained again. RESUME continues unfinished runs from their checkpoints.
+    """
+    options = TrainOptions(
+        recipe=recipe,
+        overrides=overrides_of(set or {}),
+        seeds=tuple(seeds),
+        name=name,
+        encoder=encoder,
+        max_steps=max_steps,
+        resume=resume,
+    )
+    return _reported(lambda session: training_report(options, session), progress, settings)
+
+
+def _reported(work: Callable[[NotebookSession], AnyReport], progress: bool, settings: dict[str, Any]) -> AnyReport:
     """The report of a workflow with what was said on the way; an error carries that too, for its traceback."""
     session = _session(progress, settings)
     try:

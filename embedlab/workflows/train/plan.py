@@ -109,6 +109,10 @@ def selected_recipe(options: TrainOptions, settings: Settings) -> tuple[Recipe, 
     """Return the recipe with all its values, and where the encoder is that replaces its own."""
     if options.seed is not None and options.seeds:
         raise UsageError("--seed and --seeds exclude each other", hint="--seeds 3 trains with the seeds 1, 2 and 3")
+    if wrong := next((seed for seed in options.planned_seeds if not 0 <= seed < 2**63), None):
+        raise UsageError(f"seed {wrong} is not a number from 0 to 2^63 - 1", hint="for example seeds 1, 2 and 3")
+    if twice := [seed for seed in options.seeds if options.seeds.count(seed) > 1]:
+        raise UsageError(f"seed {twice[0]} is given twice", hint="give each seed once")
     is_set = any(one.startswith("encoder.model=") for one in options.overrides)
     start = None if is_set and options.encoder is None else starting_encoder(options.encoder, settings)
     recipe = load_recipe(options.recipe, options.all_overrides, encoder=start)

@@ -1,0 +1,40 @@
+"""A training from its options to the scores of its runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from embedlab.reports.trained_frame import trained_frame
+from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.store import RunFolder
+from embedlab.workflows.report import Report
+from embedlab.workflows.session import Session
+from embedlab.workflows.train.plan import TrainOptions, plan_training
+from embedlab.workflows.train.run import TrainedRun, check_training, train
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trained(Report):
+    """The scores of trained runs, and the tables of the recipe's tasks."""
+
+    runs: tuple[TrainedRun, ...]
+
+
+def training_report(options: TrainOptions, session: Session) -> Trained:
+    """Train what OPTIONS select in this process; the frame has one row a run and score."""
+    plan = plan_training(options, session.settings)
+    check_training(plan, session)
+    result = train(plan, session)
+    selected, found = result.recipe.evaluate, result.evaluated
+    evaluations = {one.run.id: _stored(one.run, selected.tasks) for one in result.runs}
+    return Trained(
+        frame=trained_frame([(one.run, one.status) for one in result.runs], selected, evaluations),
+        tables=found.tables if found is not None else (),
+        notes=found.notes if found is not None else (),
+        is_whole=found is None or found.is_whole,
+        runs=result.runs,
+    )
+
+
+def _stored(run: RunFolder, tasks: Sequence[str]) -> list[Evaluation]:
+    """What the evaluation of the run's model stored of each task; a task that was missing has none."""
+    return [Evaluation.load(path) for task in tasks if (path := run.evaluations / f"{task}.json").is_file()]
