@@ -27,7 +27,7 @@ BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 FEW_BATCHES = 4  # batches per thread below which threads do not pay: they would often wait for each other's last batch
 
 LAYERS = "sentence_layers."  # before the names of weights after pooling
-MANY_SENTENCES = 1_024  # encoded at once take so much longer than laying weights out that these are not kept after them
+MANY_SENTENCES = 1_024  # with so many at once, packing weights again costs little, so packed weights are freed afterwards
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 

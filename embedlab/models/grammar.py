@@ -100,7 +100,7 @@ def _opens_list(part: str) -> bool:
 def _parse_single(text: str) -> Single:
     name, options = _split_options(text)
     if not name:
-        raise UsageError(f"{text!r} is no model name", hint="give a run, a folder, a hub id or a published model such as sbert")
+        raise UsageError(f"{text!r} is not a model name", hint="give a run, a folder, a hub id or a published model such as sbert")
     return Single(name=name, options=_read_options(text, options), text=text)
 
 
