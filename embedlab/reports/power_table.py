@@ -1,0 +1,58 @@
+"""The table of the differences between two models that can be detected."""
+
+from collections.abc import Sequence
+from math import isinf
+
+from embedlab.analysis.power import Detectable
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.reports.notes import data_notes, usage_notes, with_marks
+from embedlab.reports.tables import Column, Table, TableCell, Value
+
+
+def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: float | None, seeds: int | None) -> Table:
+    """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
+    first, second = (model.name for model in scored.models)
+    own = [len(model.members) for model in scored.models if model.is_recipe]
+    columns = [
+        Column(key="dataset", title="dataset"),
+        Column(key="pairs", title="pairs"),
+        Column(key="sentences", title="sentences"),
+        Column(key="effective_pairs", title="effective pairs", align="right"),
+        Column(key="design_effect", title="design effect", digits=2),
+        Column(key="difference", title="difference", digits=2),
+        Column(key="smallest", title="detectable", digits=2),
+        *([Column(key="planned", title=f"with {seeds} seeds", digits=2)] if seeds is not None else []),
+        *([Column(key="seeds_needed", title=f"seeds for {detect:g}", align="right")] if detect is not None else []),
+    ]
+    notes = [
+        f"difference: {second} minus {first}, Spearman x 100; detectable: 5% two-sided, 80% power, one test",
+        "seeds: " + (", ".join(map(str, own)) + " behind these numbers" if own else "neither model is a recipe: pairs alone vary"),
+    ]
+    if detect is not None and not any(count > 1 for count in own):
+        notes.append("no model has two seeds: how many a difference needs is unknown")
+    return Table(
+        title=with_marks(f"Detectable differences between {second} and {first}", scored.marks),
+        columns=columns,
+        rows=[_row(one) for one in found],
+        notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes],
+    )
+
+
+def _row(one: Detectable) -> dict[str, Value | TableCell]:
+    return {
+        "dataset": one.key,
+        "pairs": one.pairs,
+        "sentences": one.sentences,
+        "effective_pairs": TableCell(value=one.effective_pairs, text=f"{one.effective_pairs:.0f}" if one.effective_pairs > 0 else "–"),
+        "design_effect": one.uncertainty.design_effect,
+        "difference": 100 * one.difference,
+        "smallest": 100 * one.smallest,
+        "planned": 100 * one.planned if one.planned is not None else None,
+        "seeds_needed": _seeds_cell(one.seeds_needed),
+    }
+
+
+def _seeds_cell(needed: float | None) -> TableCell | None:
+    if needed is None or needed != needed:
+        return None
+    return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:.0f}")

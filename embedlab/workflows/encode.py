@@ -1,0 +1,107 @@
+"""A file of sentences becomes a file of vectors, chunk by chunk, so that a kill costs one chunk."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from embedlab.core.errors import Interrupted, MissingError, UsageError
+from embedlab.core.paths import file_hash
+from embedlab.data.sentence_file import sentences
+from embedlab.encoders import partial_vectors
+from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.partial_vectors import PartialVectors
+from embedlab.reports.notes import facts_of
+from embedlab.workflows.models import one_member, resolve_model
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions:
+    """What is encoded, by which model, and where to."""
+
+    model: str
+    file: Path
+    out: Path
+    column: str | None = None  # of a .tsv, .csv or .jsonl file; None: sentence
+    is_replaced: bool = False  # a file that is there
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodedFile:
+    """The vectors in a file, and how the model was used."""
+
+    rows: int
+    dim: int
+    facts: Mapping[str, str]
+
+
+def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
+    """Write one vector for each sentence, in order; the same call continues after the last chunk that was saved."""
+    _check_out(options.out, is_replaced=options.is_replaced)
+    count = _count(options.file, options.column)
+    spec = one_member(resolve_model(options.model, session))
+
+    from embedlab.encoders.device import machine
+    from embedlab.encoders.loading import load_encoder
+
+    encoder = load_encoder(spec, machine(session.settings), offline=session.settings.offline)
+    job = partial_vectors.Job(
+        fingerprint=encoder.fingerprint,
+        input_sha256=file_hash(options.file),
+        column=options.column,
+        sentences=count,
+        chunk=partial_vectors.CHUNK,
+    )
+    with PartialVectors.held(options.out, job, is_replaced=options.is_replaced) as partial:
+        _encode_all(partial, encoder, options.file, session)
+        truncated = partial.assemble(options.out, encoder.dim)
+    for text in encoder.facts.notes:
+        session.note(text)
+    if truncated:
+        session.note(f"{truncated} sentences were cut at {encoder.facts.max_tokens} tokens")
+    return EncodedFile(rows=count, dim=encoder.dim, facts=facts_of(encoder.facts))
+
+
+def _count(file: Path, column: str | None) -> int:
+    """The number of sentences in a file, which must be readable twice."""
+    if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
+        raise UsageError(f"{str(file)!r} can be read only once, and is read again", hint="write its lines to a file, and give that")
+    count = sum(1 for _ in sentences(file, column))
+    if not count:
+        raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
+    return count
+
+
+def _check_out(out: Path, *, is_replaced: bool) -> None:
+    """Refuse what cannot be written, or was made before and would be lost, before the model is loaded."""
+    if out.suffix not in {".npy", ".parquet"}:
+        raise UsageError(f"--out is {str(out)!r}: neither .npy nor .parquet", hint=f"for example -o {out.stem}.npy")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out is {str(out)!r}, but there is no folder {str(out.parent)!r}", hint=f"mkdir -p {out.parent}")
+    partial_vectors.refuse_existing(out, is_replaced=is_replaced)
+
+
+def _encode_all(partial: PartialVectors, encoder: Encoder, file: Path, session: Session) -> None:
+    """Encode the chunks of FILE that PARTIAL lacks."""
+    for note in partial.notes:
+        session.note(note)
+    job, done = partial.job, 0
+    with session.progress(f"encoding {file.name}") as tick:
+        try:
+            for chunk in _chunks(sentences(file, job.column), job.chunk):
+                if not partial.holds(done, chunk):
+                    before = encoder.facts.truncated
+                    vectors = encoder.encode(chunk)
+                    partial.write(done, chunk, vectors, encoder.facts.truncated - before)
+                done += len(chunk)
+                tick(done, job.sentences)
+        except KeyboardInterrupt:
+            raise Interrupted("stopped; the chunks so far are saved", hint="the same command goes on from there") from None
+    if done != job.sentences:
+        raise MissingError(f"{str(file)!r} was changed while it was read", hint="type the command again")
+
+
+def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(islice(stream, size)):
+        yield chunk

@@ -1,0 +1,64 @@
+"""Two files of results verified against each other: whether they are of the same thing, and how far their scores are apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from embedlab.core.errors import UsageError
+from embedlab.evaluation.verification import ResultPair
+from embedlab.models.grammar import title_of
+from embedlab.reports.tables import Table
+from embedlab.reports.verification_table import joined_or_none, verification_table
+from embedlab.runs.results import StoredResult, read_results
+from embedlab.workflows.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """One table for each two results, and whether all are of the same thing and agree."""
+
+    tables: tuple[Table, ...]
+    is_same: bool
+
+
+def verify_files(first: Path, second: Path, session: Session) -> Verification:
+    """Compare the results of one model and task in both files; what is only in one is noted."""
+    mine, theirs = read_results(first), read_results(second)
+    sides = [
+        ResultPair(first=own, second=other, files=(first, second), settings=session.settings)
+        for own, other in _matched(mine, theirs, first, second)
+    ]
+    found = [verification_table(one) for one in sides]
+    _note_others(first, mine, [one.first for one in sides], session)
+    _note_others(second, theirs, [one.second for one in sides], session)
+    return Verification(tables=tuple(table for table, _ in found), is_same=all(is_same for _, is_same in found))
+
+
+def _matched(
+    mine: Sequence[StoredResult], theirs: Sequence[StoredResult], first: Path, second: Path
+) -> list[tuple[StoredResult, StoredResult]]:
+    """The results to compare: the only ones, or those of one model on the same task in both files."""
+    if len(mine) == len(theirs) == 1:
+        return [(mine[0], theirs[0])]
+    found = [(own, other) for own in mine for other in theirs if _is_counterpart(own, other)]
+    if not found:
+        own, other = (", ".join(dict.fromkeys(map(_name, results))) for results in (mine, theirs))
+        raise UsageError(
+            f"no model and task is in both files: {str(first)!r} has {own}, {str(second)!r} has {other}",
+            hint="give files with one result each, or of the same models and tasks",
+        )
+    return found
+
+
+def _is_counterpart(one: StoredResult, other: StoredResult) -> bool:
+    return one.model == other.model and bool({*one.signature.task} & {*other.signature.task})
+
+
+def _name(result: StoredResult) -> str:
+    return f"{title_of(result.model)} on {joined_or_none(result.signature.task)}"
+
+
+def _note_others(path: Path, results: Sequence[StoredResult], matched: Sequence[StoredResult], session: Session) -> None:
+    """Say which results of a file have no counterpart."""
+    if others := [_name(one) for one in results if all(one is not own for own in matched)]:
+        session.note(f"not compared, only in {path}: {'; '.join(others)}")
