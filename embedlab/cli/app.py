@@ -90,7 +90,7 @@ def _version(is_requested: bool) -> None:
 def _program(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
 ) -> None:
-    """Only `--version` stands before a command."""
+    """Take `--version`, the only option before a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -140,7 +140,7 @@ def _stop_signals() -> Iterator[None]:
     """Make SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        raise Interrupted(f"stopped by {signal.Signals(number).name}", hint="what was saved before is kept")
+        raise Interrupted(f"stopped by {signal.Signals(number).name}", hint="what was saved before stays")
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -30,14 +30,14 @@ def _option(*names: str, text: str, metavar: str | None = None) -> Any:
 GROUPS: dict[Group, dict[str, Any]] = {
     "data": {
         "data": Annotated[Path | None, _option("--data", text="Folder of corpora in their own layouts.", metavar="DIR")],
-        "sample": Annotated[bool | None, _option("--sample", text="Use the small generated corpus; its runs are kept apart.")],
+        "sample": Annotated[bool | None, _option("--sample", text="Use the small generated corpus; its runs have a folder of their own.")],
         "offline": Annotated[bool | None, _option("--offline", text="Never touch the network.")],
         "allow_partial": Annotated[bool | None, _option("--allow-partial", text="Take incomplete data; numbers are then marked partial.")],
     },
     "runs": {"runs": Annotated[Path | None, _option("--runs", text="Folder of runs (./runs).", metavar="DIR")]},
     "machine": {
         "device": Annotated[Device | None, _option("--device", text="Where to compute.")],
-        "precision": Annotated[Precision | None, _option("--precision", text="Number format; evaluation takes float32 unless told.")],
+        "precision": Annotated[Precision | None, _option("--precision", text="Floating-point type; evaluation takes float32 by default.")],
         "threads": Annotated[int | None, _option("--threads", text="Processor threads.", metavar="N")],
     },
     "output": {

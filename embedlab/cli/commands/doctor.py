@@ -2,114 +2,41 @@
 
 import locale
 import os
-import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
-from embedlab.core.errors import EmbedlabError, ExitCode
-from embedlab.core.settings import Settings
-from embedlab.core.version import __version__
+from embedlab.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from embedlab.workflows.doctor import Finding
 
 EXAMPLES = examples("embedlab doctor --data DIR", "embedlab doctor --format json")
-
-PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "accelerate", "sentence-transformers", "numpy", "polars")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One fact, and what is wrong with it where something is."""
-
-    check: str
-    found: str
-    problem: str = ""
 
 
 @common("data", "runs", "machine", "output")
 def doctor(*, terminal: Terminal) -> None:
-    """Show versions, devices, folders and the terminal; ends with 3 when something that was asked for is unusable."""
+    """Show versions, devices, folders and the terminal; ends with 3 when something that was selected is unusable."""
     from embedlab.reports.tables import Column, Table
+    from embedlab.workflows.doctor import examine
 
-    settings = terminal.settings
-    findings = [*_versions(), *_devices(settings), *_folders(settings), *_plugins(), *_terminal(), *_hub(settings)]
-    columns = (Column(key="check", title="check"), Column(key="found", title="found"), Column(key="problem", title="problem"))
+    findings = [*examine(terminal.settings), *_terminal()]
+    columns = tuple(Column(key=key, title=key) for key in ("check", "found", "problem"))
     terminal.show(Table(title="embedlab doctor", columns=columns, rows=[vars(finding) for finding in findings]))
     if any(finding.problem for finding in findings):
         raise typer.Exit(ExitCode.MISSING)
 
 
-def _versions() -> Iterator[Finding]:
-    from importlib.metadata import PackageNotFoundError, version
+def _terminal() -> "Iterator[Finding]":
+    from embedlab.workflows.doctor import Finding
 
-    yield Finding(check="embedlab", found=__version__)
-    yield Finding(check="python", found=f"{platform.python_version()} on {platform.platform()}")
-    for name in PACKAGES:
-        try:
-            yield Finding(check=name, found=version(name))
-        except PackageNotFoundError:
-            yield Finding(check=name, found="not installed")
-
-
-def _devices(settings: Settings) -> Iterator[Finding]:
-    import torch
-
-    from embedlab.encoders.device import describe_engine, has_bf16_units, machine
-
-    processors = [torch.device("cpu")]
-    processors += [torch.device("cuda", number) for number in range(torch.cuda.device_count())]
-    processors += [torch.device("mps")] if torch.backends.mps.is_available() else []
-    for device in processors:
-        name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
-        yield Finding(check=str(device), found=f"{name}, {'with' if has_bf16_units(device) else 'without'} bf16 matrix units")
-    yield Finding(check="cpu engine", found=describe_engine(settings))
-    try:
-        chosen = machine(settings, training=True)
-        yield Finding(check="training on", found=f"{chosen.device} in {chosen.precision}, {chosen.threads} threads of {os.cpu_count()}")
-    except EmbedlabError as error:
-        yield Finding(check="training on", found=settings.device, problem=error.message)
-
-
-def _folders(settings: Settings) -> Iterator[Finding]:
-    if settings.data is None:
-        yield Finding(check="data folder", found="none: --data DIR or EMBEDLAB_DATA")
-    else:
-        yield Finding(check="data folder", found=str(settings.data), problem="" if settings.data.is_dir() else "no such folder")
-    for check, folder in (("runs folder", settings.runs_folder), ("cache folder", settings.cache)):
-        existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-        free_gib = shutil.disk_usage(existing).free / 2**30
-        yield Finding(check=check, found=f"{folder}, {free_gib:.1f} GiB free", problem=_why_not_writable(existing))
-
-
-def _why_not_writable(path: Path) -> str:
-    if not path.is_dir():
-        return f"{str(path)!r} is no folder"
-    return "" if os.access(path, os.W_OK | os.X_OK) else f"cannot write in {str(path)!r}"
-
-
-def _plugins() -> Iterator[Finding]:
-    from embedlab.workflows.plugins import plugin_states
-
-    for one in plugin_states():
-        found = f"{one.kind} {one.name} of {one.origin}".strip() if one.name else one.origin
-        yield Finding(check="plug-in", found=found, problem="" if one.is_usable else one.state)
-
-
-def _terminal() -> Iterator[Finding]:
     size = shutil.get_terminal_size()
     kind = "a terminal" if sys.stdout.isatty() else "not a terminal"
     colour = "off (NO_COLOR)" if os.environ.get("NO_COLOR") else os.environ.get("COLORTERM", "as TERM says")
     yield Finding(check="terminal", found=f"{kind}, {size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}, colour {colour}")
     yield Finding(check="encoding", found=f"{sys.stdout.encoding}, locale {locale.getlocale()[0]}")
-
-
-def _hub(settings: Settings) -> Iterator[Finding]:
-    from huggingface_hub import constants
-
-    is_offline = settings.offline or constants.HF_HUB_OFFLINE
-    yield Finding(check="hub", found=f"{'offline' if is_offline else 'online'}, cache {constants.HF_HUB_CACHE}")

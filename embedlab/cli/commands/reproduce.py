@@ -10,7 +10,7 @@ import typer
 from embedlab.cli import completion
 from embedlab.cli.grid_options import DryRun, show_cells
 from embedlab.cli.options import common, examples
-from embedlab.cli.page_facts import HtmlFile, check_page
+from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 
@@ -84,8 +84,9 @@ def _reproduce(chosen: "Sequence[PaperTable]", options: "ReproductionOptions", h
     shown = iter(found)
     terminal.show(*(part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)])))
     if html is not None:
-        from embedlab.cli.reproduce_page import write_reproduction
+        from embedlab.reports.reproduction_page import write_reproduction_page
 
-        write_reproduction(html, found, terminal)
+        write_reproduction_page(html, found, page_facts)
+        terminal.note(f"the page is {html}")
     if any(one.has_failed for one in found):
         raise typer.Exit(ExitCode.FAILED)

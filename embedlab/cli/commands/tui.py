@@ -65,8 +65,8 @@ def _serve(host: str, port: int, terminal: Terminal) -> None:
                 f"serving on {host!r}: whoever has the address below can start and delete runs and write files as you, from any machine "
                 "that reaches this one; nothing is encrypted, so that the network between can read it too"
             )
-        # With --quiet too: without the token in it nobody gets in.
-        terminal.error(f"the dashboard is at {server.address} (Ctrl-C ends it); its token lets in whoever has it")
+        # With --quiet too: its token is the only way in.
+        terminal.error(f"the dashboard is at {server.address} (Ctrl-C ends it); whoever has its token gets in")
         server.serve_on(listening)
 
 

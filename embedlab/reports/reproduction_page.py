@@ -1,24 +1,24 @@
 """The page of `embedlab reproduce --html`: each table next to the published values, with what deviates above it and plots below."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embedlab.cli.page_facts import page_facts
-from embedlab.cli.terminal import Terminal
+from embedlab.data.dataset import DatasetState
 from embedlab.papers.order import ComparedNumber
 from embedlab.reports.comparison_page import ComparedPairs, comparison_section
 from embedlab.reports.html import Section, write_page
 from embedlab.reports.plots import Dots, Plot, Scatter, ScatterPoints, Series
 from embedlab.reports.reproduction import Reproduction
 
+Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page states about itself, by the data that was read
 
-def write_reproduction(path: Path, found: Sequence[Reproduction], terminal: Terminal) -> None:
+
+def write_reproduction_page(path: Path, found: Sequence[Reproduction], facts: Facts) -> None:
     """Write the page of all reproduced tables to PATH."""
     states = [state for one in found if one.scored is not None for state in one.scored.states]
     sections = [section for one in found for section in _sections(one)]
-    write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=page_facts(states))
-    terminal.note(f"the page is {path}")
+    write_page(path, f"{found[0].table.paper}, reproduced", sections, facts=facts(states))
 
 
 def _sections(one: Reproduction) -> Iterator[Section]:
@@ -33,7 +33,7 @@ def _sections(one: Reproduction) -> Iterator[Section]:
 
 
 def _plots(one: Reproduction) -> Iterator[Plot]:
-    """Every number against print, and the rows along the columns that put them in order."""
+    """Every number against the published one, and the rows along the columns that put them in order."""
     both = [number for number in one.numbers.values() if number.printed is not None and number.mean is not None]
     if both:
         points = ScatterPoints(name=one.table.name, x=[number.printed or 0.0 for number in both], y=[number.mean or 0.0 for number in both])
