@@ -8,7 +8,6 @@ Files that the user's own settings name may run. A file that a folder's settings
 `embedlab plugins trust FILE` has stored its SHA-256: whoever made the folder must not choose what runs here.
 """
 
-import ast
 import hashlib
 import json
 import shlex
@@ -19,12 +18,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.paths import state_folder, user_config_file, write_atomic
 from embedlab.core.settings import named_plugins
+
+if TYPE_CHECKING:
+    import ast
 
 DECLARATION = "PLUGINS"
 Declared = Mapping[str, Mapping[str, str]]
@@ -146,6 +148,8 @@ def _trusted() -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _declared(content: bytes, path: Path) -> Declared:
+    import ast  # only where there is a file
+
     try:
         tree = ast.parse(content, str(path))
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -170,7 +174,9 @@ def _declared(content: bytes, path: Path) -> Declared:
     return dict(values)
 
 
-def _assigns(node: ast.Assign | ast.AnnAssign) -> bool:
+def _assigns(node: "ast.Assign | ast.AnnAssign") -> bool:
+    import ast
+
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return any(isinstance(target, ast.Name) and target.id == DECLARATION for target in targets)
 
