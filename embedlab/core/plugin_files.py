@@ -2,7 +2,7 @@
 
 A file declares what it adds in one literal at its top level, which is read without running the file:
 
-    PLUGINS = {"poolings": {"last": "pool_last"}}    # kind → name → attribute of the file
+    PLUGINS = {"poolings": {"ends": "pool_ends"}}    # kind → name → attribute of the file
 
 Files that the user's own settings name may run. A file that a folder's settings or EMBEDLAB_PLUGINS name may run after
 `embedlab plugins trust FILE` has stored its SHA-256: whoever made the folder must not choose what runs here.

@@ -15,7 +15,7 @@ from embedlab.encoders.layers import Dense, LayerNorm, Normalise
 from embedlab.encoders.pooling import pooling_method
 from embedlab.models.folder import STATEMENT, TRANSFORMER, Usage, hidden_size
 from embedlab.models.folder_files import SWITCHES
-from embedlab.models.modules import pooling_parts
+from embedlab.models.modules import OWN_POOLING, pooling_parts
 
 # The names of versions 2 to 5, which version 6 understands too.
 MODULE = "sentence_transformers.models"
@@ -41,7 +41,7 @@ def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usa
         _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
     after, modes = names.index("Pooling"), [method.exported_as for method in methods if method.exported_as is not None]
     if len(modes) < len(methods):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
-        modules[after]["type"] = f"embedlab.poolings.{usage.pooling}"
+        modules[after]["type"] = f"{OWN_POOLING}{usage.pooling}"
     _write_json(folder / paths[after] / "config.json", _pooling(usage, modes))
     for path, layer in zip(paths[after + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)

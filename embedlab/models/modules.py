@@ -35,6 +35,7 @@ POOLING_NAMES: Mapping[str, str] = {
     "weightedmean": "weighted-mean",
     "lasttoken": "last",
 }
+OWN_POOLING = "embedlab.poolings."  # before the name of one that sentence-transformers does not have, in the place of its type
 BETWEEN = "+"  # poolings whose vectors are concatenated
 _LAYERS: Mapping[str, LayerKind] = {"Dense": "dense", "LayerNorm": "layer-norm", "Normalize": "normalise"}
 _IDENTITIES = {"Dropout"}  # do nothing outside training
@@ -71,12 +72,17 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     if listed is None:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)
-    steps = [(module.type.rsplit(".", 1)[-1], folder / module.path) for module in listed]
+    steps = [(_step(module.type), folder / module.path) for module in listed]
     if steps and steps[0][0] in {"Router", "Asym"}:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
         raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
     return _modules(folder, steps)
+
+
+def _step(kind: str) -> str:
+    """The name of a module by its type; of a pooling that only embedlab has, the whole type."""
+    return kind if kind.startswith(OWN_POOLING) else kind.rsplit(".", 1)[-1]
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
@@ -118,9 +124,10 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     for name, path in steps[1:]:
         if name in _LAYERS and _reads_vectors(name, path):
             layers.append(Layer(kind=_LAYERS[name], folder=path))
-        elif name == "Pooling" and pooling is None and not is_static and not layers:
+        elif (name == "Pooling" or name.startswith(OWN_POOLING)) and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
-            pooling, includes_prompt = _pooling(path / "config.json", file), file.include_prompt
+            own = name.removeprefix(OWN_POOLING) if name != "Pooling" else None
+            pooling, includes_prompt = own or _pooling(path / "config.json", file), file.include_prompt
         elif name == "WordWeights" and pooling is None and not is_static:
             weights = path
         elif name not in _IDENTITIES:

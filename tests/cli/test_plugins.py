@@ -58,14 +58,14 @@ def test_the_page_works_as_it_is_written(embedlab: Embedlab, tmp_path: Path) -> 
     assert " weather " in answers["embedlab data ls --sample"][0].out
     assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0].out
     environment = json.loads((tmp_path / "runs-sample" / "mine" / "seed-1" / "environment.json").read_text())
-    assert {"objectives:margin", "poolings:last"} <= environment["packages"].keys()
-    assert json.loads((tmp_path / "runs-sample/mine/seed-1/model/embedlab.json").read_text())["pooling"] == "last"
+    assert {"objectives:margin", "poolings:ends"} <= environment["packages"].keys()
+    assert json.loads((tmp_path / "runs-sample/mine/seed-1/model/embedlab.json").read_text())["pooling"] == "ends"
 
     # Of the run that they trained everything is shown when the plug-ins are gone.
     (tmp_path / "embedlab.toml").unlink()
     shown = embedlab("runs", "show", "mine", "--sample", "--json")
     assert shown.code == 0
-    assert embedlab("evaluate", "mine", "--sample", "--task", "sts12").err.count("pooling 'last' is not known") == 1
+    assert embedlab("evaluate", "mine", "--sample", "--task", "sts12").err.count("no pooling named 'ends'") == 1
 
 
 def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
     assert "KeyError: 'wind'" in embedlab("doctor").out
 
 
-@pytest.mark.parametrize("module", ["margin.py", "last.py"])
+@pytest.mark.parametrize("module", ["margin.py", "ends.py"])
 def test_a_recipe_names_no_code(module: str, embedlab: Embedlab, project: Path) -> None:
     (project / "embedlab.toml").write_text("", encoding="utf-8")
 

@@ -49,7 +49,7 @@ def write(folder: Path) -> Write:
 def test_a_file_of_the_users_own_settings_runs(write: Write) -> None:
     write(POOLING, own=True)
 
-    assert plugins.names("poolings") == ["cls", "max", "mean", "mean-without-cls", "twice"]
+    assert plugins.names("poolings") == [*plugins.shipped_names("poolings"), "twice"]
     assert plugins.get("poolings", "twice").load()(_Tokens(), None) == 6
 
 
