@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from time import sleep
 from typing import Any, ClassVar
@@ -22,11 +21,12 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.commands import COMMANDS, bindings
-from embedlab.tui.evaluations import Evaluations
 from embedlab.tui.pairs.data import PairData, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
-from embedlab.tui.pairs.scorer import PairScorer
-from embedlab.tui.state import Memory, State
+from embedlab.tui.pairs.scorer import ScorerProcess
+from embedlab.tui.scoring_processes import ScoringProcesses
+from embedlab.tui.screens import SCREENS, style_sheets
+from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
 from embedlab.tui.widgets.plain import Plain
 
@@ -36,18 +36,12 @@ AT_ONCE = 100_000  # pairs; of more, the sentences are shown before the scores a
 WRITE_AFTER_S = 0.3
 
 
-def _screen(name: str) -> Screen[Any]:
-    """The screen of a mode, loaded when it is first shown: the first paint does not wait for the other three."""
-    screen: Screen[Any] = getattr(import_module(f"embedlab.tui.{name}.screen"), f"{name.capitalize()}Screen")()
-    return screen
-
-
 class Dashboard(App[None]):
-    """The four screens over one runs folder and one data folder."""
+    """All screens over one runs folder and one data folder."""
 
-    CSS_PATH = "dashboard.tcss"
+    CSS_PATH = style_sheets(Path(__file__).with_name("dashboard.tcss"))
     TITLE = "embedlab"
-    MODES: ClassVar[Any] = {name: partial(_screen, name) for name in ("pairs", "compare", "runs", "launch")}
+    MODES: ClassVar[Any] = {name: found.open for name, found in SCREENS.items()}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (180, "-wide")]  # noqa: RUF012 - the base class has it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (36, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
@@ -61,13 +55,13 @@ class Dashboard(App[None]):
         self.stored: tuple[StoredModel, ...] = ()
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
         self.activity: Signal[str] = Signal(self, "activity")
-        self.evaluations = Evaluations(settings)
-        self.pair_scorer = PairScorer(settings)
+        self.scoring = ScoringProcesses(settings)
+        self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
         self._plain = Plain()
 
     def on_mount(self) -> None:
-        """Take the remembered look and place; read the data beside the first paint."""
+        """Restore the remembered theme and screen; read the data while the first paint is under way."""
         theme = self.settings.theme or self.memory.state.theme
         if theme is not None and theme in self.available_themes:
             self.theme = theme
@@ -83,12 +77,12 @@ class Dashboard(App[None]):
         return [*super().get_line_filters(), self._plain]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """What the palette offers: Textual's own, and everything this screen's keys do."""
+        """The commands of the palette: Textual's own, and every key of this screen."""
         yield from super().get_system_commands(screen)
-        place = getattr(screen, "PLACE", None)  # a dialog has none
-        if place is not None:
-            # What is everywhere is done by the app, or says that it is the screen's.
-            for target, commands in ((screen, COMMANDS[place]), (self, COMMANDS["everywhere"])):
+        scope = getattr(screen, "SCOPE", None)  # a dialog has none
+        if scope is not None:
+            # The app runs the actions of "everywhere"; those of a screen name it.
+            for target, commands in ((screen, COMMANDS[scope]), (self, COMMANDS["everywhere"])):
                 for command in commands:
                     if command.label not in {"Quit", "Theme"}:  # Textual has these
                         yield SystemCommand(command.label, command.tooltip, partial(target.run_action, command.action))
@@ -98,8 +92,8 @@ class Dashboard(App[None]):
         self.switch_mode(mode)
         self.remember(replace(self.memory.state, mode=mode))
 
-    def remember(self, state: State) -> None:
-        """Keep STATE for the next start; it is written a moment later, outside the event loop."""
+    def remember(self, state: DashboardState) -> None:
+        """Remember STATE for the next start; a thread writes it a moment later."""
         if state != self.memory.state:
             self.memory.state = state
             self._write_state()
@@ -108,7 +102,7 @@ class Dashboard(App[None]):
     def _write_state(self) -> None:
         worker = get_current_worker()
         sleep(WRITE_AFTER_S)
-        if worker.is_cancelled:  # something newer is to be written
+        if worker.is_cancelled:  # a newer state will be written
             return
         try:
             self.memory.write()
@@ -116,8 +110,8 @@ class Dashboard(App[None]):
             self.call_from_thread(self.report_once, [error])
 
     async def on_unmount(self) -> None:
-        """Nothing of the last moment is lost; the helper goes, detached processes stay."""
-        await self.pair_scorer.close()
+        """Write the last state and end the scorer; detached processes continue."""
+        await self.scorer_process.close()
         with suppress(EmbedlabError):
             self.memory.write()
 
@@ -127,7 +121,7 @@ class Dashboard(App[None]):
         self.notify(text, severity=severity, markup=False, timeout=8)
 
     def report_once(self, errors: Sequence[EmbedlabError]) -> None:
-        """Show each of ERRORS unless it was shown before."""
+        """Show each of ERRORS that was not shown before."""
         for error in errors:
             if error.message not in self._reported:
                 self._reported.add(error.message)
@@ -137,7 +131,7 @@ class Dashboard(App[None]):
 
     @work(thread=True, exclusive=True, group="data", exit_on_error=False)
     def load(self) -> None:
-        """Read pairs and scores from disk, outside the event loop; `data_ready` tells when they are there."""
+        """Read pairs and scores from disk, outside the event loop; `data_ready` is published with them."""
         worker = get_current_worker()
         try:
             stored, troubles = stored_models(self.settings)
@@ -154,7 +148,7 @@ class Dashboard(App[None]):
                 store(data, path, self.settings)
 
     def _data(self, stored: Sequence[StoredModel]) -> tuple[PairData, Path | None]:
-        """The pairs with the scores of the chosen models, and where they are to be kept if they are not."""
+        """The pairs with the scores of the chosen models, and the file to store them in unless they are stored already."""
         wanted = self.memory.state.pairs.models
         chosen = None if wanted is None else [model for name in wanted if (model := self._find(name, stored)) is not None]
         path = cache_file(self.settings, chosen) if chosen and self.pair_file is None else None
@@ -171,7 +165,7 @@ class Dashboard(App[None]):
         return data, None if data.troubles else path
 
     def _find(self, name: str, stored: Sequence[StoredModel]) -> StoredModel | None:
-        """A model of last time, if its scores are still there."""
+        """A model of the last session, if its scores still exist."""
         known = next((model for model in stored if model.name == name), None)
         with suppress(EmbedlabError, OSError):
             return known or find_model(name, self.settings)
@@ -184,7 +178,7 @@ class Dashboard(App[None]):
         self.report_once(troubles)
 
     async def look_for_models(self) -> None:
-        """Learn which models have scores by now: runs finish while the dashboard is open."""
+        """Update the list of models with scores: runs finish while the dashboard is open."""
         stored, troubles = await to_thread(stored_models, self.settings)
         self.stored = tuple(stored)
         self.report_once(troubles)
@@ -196,7 +190,7 @@ class Dashboard(App[None]):
         self.load()
 
     def rename_model(self, old: str, new: str) -> None:
-        """Go on showing a run that has another name now."""
+        """Continue to show a run that was renamed."""
         state = self.memory.state
         models = tuple(new if name == old else name for name in state.pairs.models) if state.pairs.models is not None else None
         reference = new if state.compare.reference == old else state.compare.reference
@@ -206,25 +200,25 @@ class Dashboard(App[None]):
     # models that are scored on demand
 
     def score_model(self, name: str) -> None:
-        """Score the pairs at hand with a model in a detached process."""
+        """Score the available pairs with a model in a detached process."""
         try:
-            self.evaluations.start(name, self._tasks())
+            self.scoring.start(name, self._tasks())
         except EmbedlabError as error:
             self.report(error)
         else:
-            self.notify(f"scoring {name} in a process of its own", markup=False)
+            self.notify(f"scoring {name} in a separate process", markup=False)
             self.poll_evaluations()
 
     def _tasks(self) -> list[str]:
-        """What a model is scored on: the user's own file, or the datasets that are at hand, and not their other splits."""
+        """The tasks that a model is scored on: the user's own file, or the available datasets without their other splits."""
         if self.pair_file is not None:
             return [str(self.pair_file.absolute())]
         return [name for name in (self.data.datasets if self.data is not None else ()) if ":" not in name] or ["sts"]
 
     def poll_evaluations(self) -> None:
-        """Show how far the scoring processes are; take in the models of those that ended."""
-        ended = self.evaluations.poll()
-        self.activity.publish(self.evaluations.progress)
+        """Show the progress of the scoring processes; add the models of those that ended."""
+        ended = self.scoring.poll()
+        self.activity.publish(self.scoring.progress)
         for name, error in ended:
             if error is not None:
                 self.report(error)

@@ -1,4 +1,4 @@
-"""What all four screens share: the bar of modes, the line of work in progress, the footer, help, zoom and the way back."""
+"""The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
-from embedlab.tui.commands import Place
+from embedlab.tui.command import KeyScope
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 
 
 class DashboardScreen(Screen[None]):
-    """One of the four screens; `compose_body` is what differs."""
+    """A screen of the dashboard; subclasses define `compose_body`."""
 
-    PLACE: ClassVar[Place] = "everywhere"
-    AUTO_FOCUS = ""  # a screen with an empty table would give the keyboard to a line of text, which swallows the keys
+    SCOPE: ClassVar[KeyScope] = "everywhere"
+    AUTO_FOCUS = ""  # a screen with an empty table would focus a text input, which swallows the keys
 
     @property
     def dashboard(self) -> "Dashboard":
-        """The app, by its own type."""
+        """The app with its own type."""
         return cast("Dashboard", self.app)
 
     def compose(self) -> ComposeResult:
-        yield ModeBar(self.PLACE)
+        yield ModeBar(self.SCOPE)
         yield from self.compose_body()
         yield ActivityLine()
         yield KeyLine()
 
     def compose_body(self) -> ComposeResult:
-        """The widgets between the bar of modes and the footer."""
+        """The widgets between the mode bar and the footer."""
         yield from ()
 
     def on_mount(self) -> None:
-        """Take what is loaded already, and what will be."""
+        """Subscribe to the data; show it if it is loaded already."""
         self.dashboard.data_ready.subscribe(self, self.show_data)
         self.dashboard.activity.subscribe(self, self.query_one(ActivityLine).update)
         if self.dashboard.data is not None:
             self.show_data(self.dashboard.data)
 
     def show_data(self, data: "PairData") -> None:
-        """Pairs or models are new."""
+        """Show new pairs or models."""
 
     def settle_focus(self, table: Widget) -> None:
-        """Take the keyboard from what was hidden; give it to the TABLE once that is shown and nothing else has it."""
+        """Remove the focus from a hidden widget; focus TABLE if it is shown and nothing else has the focus."""
         if self.focused is not None and not _is_shown(self.focused):
             self.set_focus(None)
         if self.focused is None and _is_shown(table):
@@ -58,21 +58,21 @@ class DashboardScreen(Screen[None]):
         """Show the keys of this screen."""
         from embedlab.tui.help_screen import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.PLACE))
+        self.app.push_screen(HelpScreen(self.SCOPE))
 
     def action_reload(self) -> None:
         """Read everything from disk again."""
         self.dashboard.load()
 
     def action_zoom(self) -> None:
-        """Give the focused pane the whole screen, or give it back."""
+        """Maximise the focused pane, or restore it."""
         if self.maximized is not None:
             self.minimize()
         elif self.focused is not None:
             self.maximize(self.focused)
 
     def action_back(self) -> None:
-        """One step back."""
+        """Go one step back."""
         if self.maximized is not None:
             self.minimize()
 

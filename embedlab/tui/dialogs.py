@@ -1,4 +1,4 @@
-"""The small questions of the dashboard: yes or no, a line of text, a choice of several; each gives its answer or None."""
+"""Dialogs for a confirmation, a line of text and a choice of several; each returns its value, or None when closed."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -15,7 +15,7 @@ from embedlab.core.errors import EmbedlabError
 
 
 class Confirm(ModalScreen[bool]):
-    """A question before something is lost."""
+    """Confirm before something is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("y", "answer(True)", "Yes"), ("n,escape,q", "answer(False)", "No")]
 
@@ -29,12 +29,12 @@ class Confirm(ModalScreen[bool]):
             yield Static("y  yes      n  no", classes="dialog-hint")
 
     def action_answer(self, answer: bool) -> None:
-        """Close with the answer."""
+        """Close and return the answer."""
         self.dismiss(answer)
 
 
-class AskText(ModalScreen[str | None]):
-    """One line of text; CHECK refuses what cannot be used and says why."""
+class TextDialog(ModalScreen[str | None]):
+    """Enter one line of text; CHECK raises an error for text that cannot be used."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Close")]
 
@@ -59,11 +59,11 @@ class AskText(ModalScreen[str | None]):
             yield Static(f"{self._hint}  enter  take   esc  close".strip(), classes="dialog-hint", markup=False)
 
     def on_input_changed(self) -> None:
-        """What was wrong is being corrected."""
+        """Clear the error: the text is being corrected."""
         self.query_one(".dialog-error", Static).update("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text if it can be used."""
+        """Close and return the text if it can be used."""
         event.stop()
         text = event.value.strip()
         if not text:
@@ -73,19 +73,19 @@ class AskText(ModalScreen[str | None]):
                 self._check(text)
         except EmbedlabError as error:
             self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
-        except OSError as error:  # what was typed names a file that cannot even be looked for
-            self.query_one(".dialog-error", Static).update(f"this cannot be looked for: {error.strerror}")
+        except OSError as error:  # no file can have this name
+            self.query_one(".dialog-error", Static).update(f"this path cannot be used: {error.strerror}")
         else:
             self.dismiss(text)
 
 
 class Choose(ModalScreen[list[str] | None]):
-    """Any number of several things."""
+    """Choose any number of several options."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q", "dismiss(None)", "Close"), ("enter", "take", "Take")]
 
     def __init__(self, question: str, options: Sequence[tuple[str, str, bool]]) -> None:
-        """OPTIONS: what is shown, what it stands for, whether it is chosen already."""
+        """OPTIONS: the label, the value, and whether it is chosen already."""
         super().__init__()
         self._question, self._options = question, options
 
@@ -96,12 +96,12 @@ class Choose(ModalScreen[list[str] | None]):
             yield Static("space  choose   enter  take   esc  close", classes="dialog-hint")
 
     def action_take(self) -> None:
-        """Close with what is chosen."""
+        """Close and return the chosen values."""
         self.dismiss(list(self.query_one(ChoiceList).selected))
 
 
 class ChoiceList(SelectionList[str]):
-    """A selection list in which enter takes the choice, as it does in every dialog here; space chooses."""
+    """A selection list in which enter accepts the choice, as in every dialog, and space chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("enter", "screen.take", "Take"),

@@ -1,6 +1,5 @@
-"""The help of a screen, made from the table of its keys."""
+"""The help of a screen: its introduction and the table of its keys."""
 
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,46 +9,47 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from embedlab.tui.commands import COMMANDS, Command, Place
+from embedlab.tui.command import Command, KeyScope
+from embedlab.tui.commands import COMMANDS
+from embedlab.tui.screens import SCREENS
 
-_FOLDER = Path(__file__).parent
 _TITLES = {"everywhere": "Everywhere", "table": "In a table"}
 
 
 class HelpScreen(ModalScreen[None]):
-    """What a screen is for, and its keys."""
+    """The purpose of a screen and its keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, screen: str) -> None:
         super().__init__()
-        self._place: Place = place
+        self._screen = screen
 
     def compose(self) -> ComposeResult:
-        places: tuple[Place, ...] = (self._place, "everywhere") if self._place == "launch" else (self._place, "table", "everywhere")
+        found = SCREENS[self._screen]
         with VerticalScroll(classes="dialog"):
-            yield Static(_introduction(self._place), markup=False)
-            for place in places:
-                yield Static(help_section(place, self._place))
+            yield Static(_introduction(found.help), markup=False)
+            for scope in (self._screen, *(("table",) if found.entry.has_table else ()), "everywhere"):
+                yield Static(help_section(scope, self._screen))
 
     def on_mount(self) -> None:
-        """The arrow keys scroll at once."""
+        """Let the arrow keys scroll at once."""
         self.query_one(VerticalScroll).focus()
 
 
-def help_section(place: Place, screen: Place) -> Content:
-    """The keys of a place and what they do, two columns; a key that SCREEN has for something else is left out."""
-    taken = {key for command in COMMANDS[screen] for key in _keys(command)} if place == "table" else set()
-    rows = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[place]]
+def help_section(scope: KeyScope, screen: str) -> Content:
+    """The keys of a scope and their effects in two columns, without the keys that SCREEN uses for something else."""
+    taken = {key for command in COMMANDS[screen] for key in _keys(command)} if scope == "table" else set()
+    rows = [("  ".join(key for key in _keys(command) if key not in taken), command.tooltip) for command in COMMANDS[scope]]
     width = max(len(keys) for keys, _ in rows)
-    lines = [Content.styled(_TITLES.get(place, "On this screen"), "bold $text-primary")]
+    lines = [Content.styled(_TITLES.get(scope, "On this screen"), "bold $text-primary")]
     lines += [Content.assemble((f"{keys:<{width}}", "$text-accent"), f"   {tooltip}") for keys, tooltip in rows]
     return Content("\n").join(lines)
 
 
-def _introduction(place: Place) -> str:
-    """The words of a screen's help file, each paragraph on one line: the widget wraps it."""
-    paragraphs = (_FOLDER / place / "help.md").read_text(encoding="utf-8").strip().split("\n\n")
+def _introduction(text: str) -> str:
+    """The TEXT of a help file with each paragraph on one line: the widget wraps it."""
+    paragraphs = text.strip().split("\n\n")
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
 
 

@@ -1,4 +1,4 @@
-"""A model's name in a few cells: a path gives way to its last part, and what is cut is cut in the middle."""
+"""A model's name in a few cells: a path is reduced to its last part, and a long name is cut in the middle."""
 
 import re
 
@@ -7,7 +7,7 @@ _ENDING = re.compile(r"\.(?:txt|vec|bin|gz|npy)\b")
 
 
 def short_name(name: str, width: int) -> str:
-    """NAME in at most WIDTH cells; models that differ in their endings, as in pooling, still look different."""
+    """NAME in at most WIDTH cells; names that differ only at their ends, as in the pooling, remain different."""
     short = _ENDING.sub("", _FOLDERS.sub("", name.rstrip("/")))
     if len(short) > width:
         short = short.removeprefix("word-vectors:")

@@ -1,4 +1,4 @@
-"""The dashboard in a browser: textual-serve, driven only by who holds the address that was printed."""
+"""The dashboard in a browser through textual-serve, for holders of the printed address only."""
 
 import ipaddress
 import logging
@@ -21,11 +21,11 @@ FONT_SIZE, LARGEST_FONT = 16, 96
 
 
 class DashboardServer(Server):
-    """A process of COMMAND for each browser that brings the TOKEN of this server.
+    """Starts a process of COMMAND for each browser that sends the token of this server.
 
-    Whoever drives the dashboard can start and delete runs and write files. Any user of this machine can connect to a local port, and
-    a browser lets any web page open a websocket to it: so the page and the websocket each need the token, and the websocket
-    the page's own origin.
+    A user of the dashboard can start and delete runs and write files. Any user of this machine can connect to a local port, and
+    a browser lets any web page open a websocket to it. So the page and the websocket each require the token, and the websocket
+    also requires the origin of the page.
     """
 
     def __init__(self, command: str, *, host: str, port: int) -> None:
@@ -35,16 +35,16 @@ class DashboardServer(Server):
 
     @property
     def address(self) -> str:
-        """What to open in a browser; it holds the token."""
+        """The address to open in a browser; it contains the token."""
         name = socket.gethostname() if self.host in EVERYWHERE else self.host
         return f"http://{_authority(name, self.port)}/?token={self._token}"
 
     def initialize_logging(self) -> None:
-        """Warnings to stderr, and no line for every request."""
+        """Log warnings to stderr, and no requests."""
         logging.basicConfig(level="WARNING")
 
     def listen(self) -> socket.socket:
-        """The socket to serve on; where another program has it, an error before anything is printed."""
+        """Open the socket to serve on; a port in use is an error before anything is printed."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             return socket.create_server((self.host, self.port), family=family)
@@ -61,15 +61,15 @@ class DashboardServer(Server):
 
     async def _make_app(self) -> web.Application:
         app: web.Application = await super()._make_app()
-        app.router.add_get("/ws/{token}", self.handle_websocket)  # its script adds a query of its own to the address
+        app.router.add_get("/ws/{token}", self.handle_websocket)  # the script of the page adds a query to the address
         app.on_response_prepare.append(self._protect)
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print nothing: the command has said where it is, and stdout is for answers."""
+        """Print nothing: the command has printed the address, and stdout is for results."""
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """The page, for whoever brings the token."""
+        """Serve the page to a request with the token."""
         self._check_token(request.query.get("token", ""))
         self._check_host(request)
         size = request.query.get("fontsize", "")
@@ -81,25 +81,25 @@ class DashboardServer(Server):
         return web.Response(text=text, content_type="text/html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """A dashboard, for the page that this server served and nothing else."""
+        """Connect the page that this server served, and no other, to a dashboard."""
         self._check_token(request.match_info.get("token", ""))
         self._check_host(request)
         if (origin := request.headers.get("Origin", "")) != f"http://{request.host}":
-            raise web.HTTPForbidden(text=f"this page may not drive the dashboard: {origin or 'it names no origin'}")
-        answer: web.WebSocketResponse = await super().handle_websocket(request)
-        return answer
+            raise web.HTTPForbidden(text=f"this page may not use the dashboard: {origin or 'it names no origin'}")
+        response: web.WebSocketResponse = await super().handle_websocket(request)
+        return response
 
     def _check_token(self, token: str) -> None:
         if not secrets.compare_digest(token.encode(errors="replace"), self._token.encode()):
-            raise web.HTTPForbidden(text="open the address that `embedlab tui --serve` printed: it holds a token that was left out here")
+            raise web.HTTPForbidden(text="open the address that `embedlab tui --serve` printed: it contains a token that is missing here")
 
     def _check_host(self, request: web.Request) -> None:
-        """Refuse a name from elsewhere that was made to point to this machine; on a network its names are not known."""
+        """Refuse a foreign name that resolves to this machine; the names of a server on a network are not known."""
         if is_local(self.host) and request.host not in {part for name in (*LOOPBACK, self.host) for part in _hosts(name, self.port)}:
             raise web.HTTPForbidden(text=f"this server is not {request.host!r}")
 
     async def _protect(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Let a page load from this server alone, be framed by none, and pass its address on to none."""
+        """Allow the page to load only from this server, in no frame, without a referrer."""
         sources = "script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:"
         connections = f"connect-src 'self' ws://{request.host}"
         rest = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -108,7 +108,7 @@ class DashboardServer(Server):
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine reaches what is served on HOST."""
+    """Whether only this machine can connect to HOST."""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host in LOOPBACK
@@ -119,11 +119,11 @@ def _authority(host: str, port: int) -> str:
 
 
 def _hosts(name: str, port: int) -> tuple[str, ...]:
-    """How a browser names this server; it leaves out port 80."""
+    """The names that a browser uses for this server; it omits port 80."""
     whole = _authority(name, port)
     return (whole, whole.removesuffix(":80")) if port == 80 else (whole,)
 
 
 def _reason(error: OSError) -> str:
-    """What the system says, without what Python adds; a name that nobody knows has no number of the system's."""
+    """The message of the system without the additions of Python; the error of an unknown host has no system number."""
     return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else str(error.strerror or error).partition(" (while")[0]

@@ -1,4 +1,4 @@
-"""What the dashboard remembers from one start to the next: one JSON file, never trusted."""
+"""The state that the dashboard restores at its next start: one JSON file, checked on reading."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ SCHEMA = 1
 
 @table
 class PairsState:
-    """How the Pairs screen was left."""
+    """The last state of the Pairs screen."""
 
     filter: str = ""
     dataset: str | None = None  # absent = all
@@ -29,7 +29,7 @@ class PairsState:
 
 @table
 class CompareState:
-    """How the Compare screen was left."""
+    """The last state of the Compare screen."""
 
     by: By = "dataset"
     aggregate: Aggregate = "all"
@@ -37,8 +37,8 @@ class CompareState:
 
 
 @table
-class State:
-    """Everything that is remembered."""
+class DashboardState:
+    """Everything that the dashboard restores."""
 
     schema: int = SCHEMA
     theme: str | None = None
@@ -49,39 +49,39 @@ class State:
 
 @dataclass
 class Memory:
-    """The state in force and the file it is kept in."""
+    """The present state and its file."""
 
     path: Path
-    state: State
-    trouble: EmbedlabError | None = None  # why the file could not be read; the defaults are in force then
-    _written: State | None = None
+    state: DashboardState
+    trouble: EmbedlabError | None = None  # why the file could not be read; the state is the default one then
+    _written: DashboardState | None = None
 
     @classmethod
     def load(cls, *, sample: bool = False) -> Self:
-        """The state of the last start; the sample world has its own."""
+        """Load the state of the last session; the sample world has its own."""
         path = state_folder() / ("dashboard-sample.json" if sample else "dashboard.json")
         try:
             state = _read(path)
             return cls(path=path, state=state, _written=state)
         except FileNotFoundError:
-            return cls(path=path, state=State())
+            return cls(path=path, state=DashboardState())
         except (OSError, ValueError, RecursionError, EmbedlabError) as error:
             trouble = MissingError(
-                f"the dashboard's state {str(path)!r} is unusable", hint="it starts from the defaults and is written anew"
+                f"the dashboard's state {str(path)!r} is unusable", hint="the dashboard starts from the defaults and replaces the file"
             )
             trouble.__cause__ = error
-            return cls(path=path, state=State(), trouble=trouble)
+            return cls(path=path, state=DashboardState(), trouble=trouble)
 
     def write(self) -> None:
-        """Put the state on disk if it is new; a disk that cannot be written is an EmbedlabError."""
+        """Write the state if it changed; a disk that cannot be written is an EmbedlabError."""
         if self.state is not self._written:
             state = self.state
             write_atomic(self.path, sealed_json(asdict(state), indent=1))
             self._written = state
 
 
-def _read(path: Path) -> State:
+def _read(path: Path) -> DashboardState:
     values: Mapping[str, Any] = read_sealed_json(path, hint="")
     if not isinstance(values, dict) or values.get("schema") != SCHEMA:
         raise ValueError("another schema")
-    return build(State, values, where=str(path))
+    return build(DashboardState, values, where=str(path))

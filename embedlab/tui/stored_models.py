@@ -1,4 +1,4 @@
-"""The models whose scores of pairs are on disk: finished runs, and others in the cache folder."""
+"""The models with pair scores on disk: finished runs, and other models in the cache folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder, find_runs
 
-_LOOKED_AT = 40  # a first start need not read the scores of every cell of every grid
+_LOOKED_AT = 40  # models; the first start does not read the scores of every cell of every grid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +20,9 @@ class StoredModel:
     """A model and the score file of each of its members."""
 
     name: str
-    files: Mapping[str, Path] = field(hash=False)  # member column → file; none where the pair table holds the scores itself
+    files: Mapping[str, Path] = field(hash=False)  # member column → file; empty where the pair table itself holds the scores
     seeds: tuple[int, ...] = ()
-    is_text_unknown: bool = False  # embedlab did not train it, and it states no training text
+    is_text_unknown: bool = False  # embedlab did not train it, and its training text is not stated
 
     def read(self) -> dict[str, pl.DataFrame]:
         """The scores of each member; an unusable file is a MissingError that names it."""
@@ -33,7 +33,7 @@ WORD_OVERLAP = StoredModel(name="dice", files={})  # a column of every pair tabl
 
 
 def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabError]]:
-    """Every model with scores, runs first and plain word overlap last, and what is wrong with those that cannot be used."""
+    """Every model with scores, runs first and plain word overlap last, and the errors of those that cannot be used."""
     runs, troubles = _scored_runs(settings.runs_folder)
     models = [
         StoredModel(name=name, files={run.id: run.scores_file for run in seeds}, seeds=tuple(run.seed for run in seeds))
@@ -46,7 +46,7 @@ def stored_models(settings: Settings) -> tuple[list[StoredModel], list[EmbedlabE
 
 
 def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
-    """The runs with scores; one that may not be looked into is a trouble and does not hide the others."""
+    """The runs with scores, and the errors of unreadable runs."""
     found: list[RunFolder] = []
     troubles: list[EmbedlabError] = []
     try:
@@ -62,7 +62,7 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
 
 
 def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:
-    """At most LIMIT of MODELS, those first that have scored most of the pairs, otherwise in their order."""
+    """At most LIMIT of MODELS: those with scores for most of the pairs first, ties in their order."""
     candidates = [model for model in models if model.files][:_LOOKED_AT]
     if len(candidates) <= limit:
         return list(candidates)
@@ -70,7 +70,7 @@ def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: in
 
 
 def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
-    """The share of the pairs that every member has scored; none where a file is unusable."""
+    """The share of the pairs with a score of every member; 0 where a file is unusable."""
     try:
         scored = [frame["pair_key"] for frame in model.read().values()]
     except EmbedlabError:
@@ -79,7 +79,7 @@ def _coverage(model: StoredModel, pair_keys: pl.Series) -> float:
 
 
 def find_model(name: str, settings: Settings) -> StoredModel | None:
-    """The model that NAME, typed by the user, stands for, if all its members have scores; a wrong name is a UsageError."""
+    """The model with the typed NAME if all its members have scores; an unknown name is a UsageError."""
     from embedlab.encoders.stored_scores import ScorePlace
     from embedlab.models.catalog import resolve
 
@@ -94,12 +94,12 @@ def find_model(name: str, settings: Settings) -> StoredModel | None:
 def _is_text_unknown(path: Path) -> bool:
     try:
         return ScoreFile.read(path).facts.get("training_text") == "unknown"
-    except MissingError:  # told where the scores are read
+    except MissingError:  # reported when the scores are read
         return False
 
 
 def _cached(folder: Path) -> tuple[list[StoredModel], list[EmbedlabError]]:
-    """The score files of a cache folder by the name of their model; of two with one name the newer counts."""
+    """The score files of a cache folder as models; the newer of two files with one name counts."""
     found: dict[str, StoredModel] = {}
     troubles: list[EmbedlabError] = []
     try:

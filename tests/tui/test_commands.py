@@ -46,7 +46,7 @@ async def test_every_command_of_the_palette_does_something(opened: Open) -> None
             offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
             await offered[mode.capitalize()]()
             await until(pilot, lambda mode=mode: app.current_mode == mode)  # type: ignore[misc]
-            await until(pilot, lambda: getattr(app.screen, "answer", app) is not None)  # Compare does not compute on when the app closes
+            await until(pilot, lambda: getattr(app.screen, "result", app) is not None)  # Compare does not compute on when the app closes
         offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
         await offered["Filter"]()
         assert app.screen.focused is app.screen.query_one("#filter")

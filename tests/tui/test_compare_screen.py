@@ -12,7 +12,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.model import slice_order
 from embedlab.tui.compare.screen import CompareScreen
-from embedlab.tui.dialogs import AskText
+from embedlab.tui.dialogs import TextDialog
 from embedlab.tui.pairs.data import load_pairs
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
@@ -26,7 +26,7 @@ async def when_tested(pilot: Pilot[None]) -> CompareScreen:
     screen = await on_top(pilot, CompareScreen)
     await until(
         pilot,
-        lambda: screen.answer is not None and screen.answer.comparison.by == screen.question.by,
+        lambda: screen.result is not None and screen.result.comparison.by == screen.requested.by,
         patience_s=60,
     )
     await pilot.pause()
@@ -39,7 +39,7 @@ async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened
         screen = await when_tested(pilot)
         data = screen.data
         expected = compare_models(data.table, data.models)
-        assert screen.answer.comparison == expected
+        assert screen.result.comparison == expected
         first = expected.slices[0]
         text = screen.query_one(FrameTable).render_line(1).text
         assert f"{100 * first.scores['near'].value:.1f} [{100 * first.scores['near'].low:.1f}" in text
@@ -52,17 +52,17 @@ async def test_cut_aggregation_and_reference_are_keys_and_are_remembered(opened:
         await pilot.press("2")
         screen = await when_tested(pilot)
         await pilot.press("v")
-        await until(pilot, lambda: screen.answer.comparison.aggregate == "mean")
+        await until(pilot, lambda: screen.result.comparison.aggregate == "mean")
         await pilot.press("l", "l", "l", "p")
-        await until(pilot, lambda: screen.answer.comparison.reference == "near")
+        await until(pilot, lambda: screen.result.comparison.reference == "near")
         await pilot.press("b", "b")
-        await until(pilot, lambda: screen.answer.comparison.by == "dice")
+        await until(pilot, lambda: screen.result.comparison.by == "dice")
         assert "fifth" in screen.query_one(FrameTable).render_line(1).text
         await pilot.press("v")
         await noticed(pilot, "Dice fifths are not aggregated")
     async with opened() as pilot:
         screen = await when_tested(pilot)
-        assert (screen.answer.comparison.by, screen.answer.comparison.reference) == ("dice", "near")
+        assert (screen.result.comparison.by, screen.result.comparison.reference) == ("dice", "near")
 
 
 async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open) -> None:
@@ -70,12 +70,12 @@ async def test_enter_opens_exactly_the_pairs_behind_the_cell(opened: Open) -> No
         await pilot.press("2")
         screen = await when_tested(pilot)
         await pilot.press("b", "b")
-        await until(pilot, lambda: screen.answer.comparison.by == "dice")
+        await until(pilot, lambda: screen.result.comparison.by == "dice")
         await pilot.press("j", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PairsScreen))
         await pilot.pause()
         table = pilot.app.screen.query_one(FrameTable)
-        expected = screen.answer.rows[screen.answer.comparison.slices[1].key]
+        expected = screen.result.rows[screen.result.comparison.slices[1].key]
         assert sorted(table.rows.tolist()) == sorted(expected.tolist())
         assert table.sorted_by == "gap"
         await pilot.press("escape")
@@ -103,7 +103,7 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: O
         assert "far →" in str(screen.query_one("#scatter", Static).content)
         await pilot.press("d")
         assert screen.query_one(DisagreementList).display
-        worst = screen.data.table[screen.answer.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
+        worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
 
 
@@ -114,12 +114,12 @@ async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_pat
         for ending in ("csv", "json", "md"):
             path = tmp_path / f"out.{ending}"
             await pilot.press("e")
-            await on_top(pilot, AskText)
+            await on_top(pilot, TextDialog)
             pilot.app.screen.query_one(Input).value = str(path)
             await pilot.press("enter")
             await until(pilot, path.exists)
             await on_top(pilot, CompareScreen)
-        value = screen.answer.comparison.slices[0].scores["far"].value
+        value = screen.result.comparison.slices[0].scores["far"].value
         assert pl.read_csv(tmp_path / "out.csv")["spearman"][0] == value
         assert json.loads((tmp_path / "out.json").read_text())[0]["marks"] == "sample"
 
@@ -152,10 +152,10 @@ async def test_plain_word_overlap_is_a_model_to_compare_with(opened: Open) -> No
         await pilot.press("2")
         await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near", "dice"])
         screen = await when_tested(pilot)
-        await until(pilot, lambda: screen.answer.comparison.models == ("near", "dice"))
+        await until(pilot, lambda: screen.result.comparison.models == ("near", "dice"))
         pairs = screen.data.table.filter(pl.col("dataset") == "sts12")
         expected = spearman(pairs["dice"].to_numpy(), pairs["gold"].to_numpy())
-        assert screen.answer.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
+        assert screen.result.comparison.slices[0].scores["dice"].value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("is_descending", "expected"), [(True, [2, 0, 1]), (False, [0, 2, 1])])
@@ -177,6 +177,6 @@ async def test_a_model_that_scored_none_of_the_pairs_leaves_the_others_to_be_com
         write_scores(pilot.app.data.table, own_world.runs_folder / "far" / "seed-1" / "scores.parquet", noise=0.1)
         await pilot.press("r")
         await when_tested(pilot)
-        assert screen.answer.comparison.models == ("far",)
-        assert screen.answer.comparison.slices[0].pairs == 9
+        assert screen.result.comparison.models == ("far",)
+        assert screen.result.comparison.slices[0].pairs == 9
         assert "not scored by near, published" in str(screen.query_one("#compare-status", Static).content)

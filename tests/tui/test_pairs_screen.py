@@ -7,7 +7,7 @@ from textual.widgets import Input, Static
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.dialogs import TextDialog, Choose, Confirm
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.pairs.typed_pair import TypedPairScreen
@@ -171,7 +171,7 @@ async def test_the_view_is_written_as_each_format(opened: Open, tmp_path: Path) 
         for ending in ("csv", "parquet", "md", "svg"):
             path = tmp_path / f"view.{ending}"
             await pilot.press("e")
-            await on_top(pilot, AskText)
+            await on_top(pilot, TextDialog)
             pilot.app.screen.query_one(Input).value = str(path)
             await pilot.press("enter")
             await until(pilot, path.exists)
@@ -187,7 +187,7 @@ async def test_an_export_is_refused_in_words_and_asks_before_it_replaces(opened:
     path.write_text("mine")
     async with opened() as pilot:
         await pilot.press("e")
-        dialog = await on_top(pilot, AskText)
+        dialog = await on_top(pilot, TextDialog)
         dialog.query_one(Input).value = "view.xls"
         await pilot.press("enter")
         await until(pilot, lambda: "no known format" in str(dialog.query_one(".dialog-error", Static).content))
@@ -363,7 +363,7 @@ async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(o
     async with opened() as pilot:
         for key, name in (("e", "~nobody-at-all/pairs.csv"), ("e", "a" * 300 + ".csv"), ("e", "/tmp"), ("a", "a" * 300)):
             await pilot.press(key)
-            dialog = await on_top(pilot, AskText)
+            dialog = await on_top(pilot, TextDialog)
             dialog.query_one(Input).value = name
             await pilot.press("enter")
             await pilot.pause()

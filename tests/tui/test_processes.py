@@ -19,7 +19,7 @@ async def test_a_typed_pair_is_scored_by_each_model_or_says_why_not(opened: Open
         dice, near = str(scores.content).splitlines()
         assert "0.667" in dice
         assert "the run 'near' has no finished seed" in near  # it has scores, but no model
-        process = pilot.app.pair_scorer._process
+        process = pilot.app.scorer_process._process
     assert process.returncode is not None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from embedlab.runs.events import EventLog, Started, Step
 from embedlab.tui.runs.curves import Curve
-from embedlab.tui.widgets.curve_plot import Line, draw
+from embedlab.tui.widgets.curve_plot import Line, draw_curves
 
 
 def step(number: int, stage: int, loss: float) -> Step:
@@ -45,5 +45,5 @@ def test_another_run_of_the_same_name_has_a_curve_of_its_own(tmp_path: Path) -> 
 def test_the_axis_of_a_plot_is_straight_whatever_its_numbers() -> None:
     for low in (-0.09481, -1.23456e-5, -123456.0, 1.0):
         line = Line(title="a", x=np.array([1.0, 9.0]), y=np.array([low, 79.0]))
-        drawn = str(draw("dev score", [line], 60, 12)).splitlines()
+        drawn = str(draw_curves("dev score", [line], 60, 12)).splitlines()
         assert len({text.index("│") for text in drawn if "│" in text}) == 1

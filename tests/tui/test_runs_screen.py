@@ -14,7 +14,7 @@ from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
-from embedlab.tui.dialogs import AskText, Confirm
+from embedlab.tui.dialogs import TextDialog, Confirm
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
@@ -205,7 +205,7 @@ async def test_a_model_goes_on_being_shown_after_its_run_was_renamed(opened: Ope
         await until(pilot, lambda: [model.name for model in app.data.models] == ["far", "dice"])  # type: ignore[union-attr]
         await shown(pilot)
         await pilot.press("m")
-        (await on_top(pilot, AskText)).query_one(Input).value = "further"
+        (await on_top(pilot, TextDialog)).query_one(Input).value = "further"
         await pilot.press("enter")
         await until(pilot, lambda: [model.name for model in app.data.models] == ["further", "dice"])  # type: ignore[union-attr]
 
@@ -214,7 +214,7 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("m")
-        (await on_top(pilot, AskText)).query_one(Input).value = "renamed"
+        (await on_top(pilot, TextDialog)).query_one(Input).value = "renamed"
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.board.by_id())
         await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))

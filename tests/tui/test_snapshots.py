@@ -84,7 +84,7 @@ async def test_compare(opened: Open, size: tuple[int, int], tmp_path: Path) -> N
     async with opened(size=size) as pilot:
         await pilot.press("2")
         screen = await on_top(pilot, CompareScreen)
-        await until(pilot, lambda: screen.answer is not None, patience_s=60)
+        await until(pilot, lambda: screen.result is not None, patience_s=60)
         await compare_picture(pilot, f"compare-{size[0]}x{size[1]}", tmp_path)
 
 

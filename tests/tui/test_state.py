@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.paths import state_folder
-from embedlab.tui.state import Memory, State
+from embedlab.tui.state import Memory, DashboardState
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,6 @@ def test_a_state_of_any_shape_gives_way_to_the_defaults(content: bytes, tmp_path
     state_folder().mkdir(parents=True)
     (state_folder() / "dashboard.json").write_bytes(content)
     memory = Memory.load()
-    assert memory.state == State()
+    assert memory.state == DashboardState()
     assert memory.trouble is not None
     assert "unusable" in memory.trouble.message

@@ -12,7 +12,7 @@ from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.view import Rows
+from embedlab.tui.pairs.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
@@ -20,8 +20,8 @@ NARROWEST_TITLE, WIDEST_TITLE = 18, 44
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """What is compared; equal questions about the same data have one answer."""
+class ComparisonRequest:
+    """The options of a comparison; equal requests on the same data have equal results."""
 
     by: By
     aggregate: Aggregate
@@ -29,35 +29,35 @@ class Question:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SlicedComparison:
     """A comparison and the rows of the pair table behind each of its slices."""
 
     comparison: Comparison
-    rows: Mapping[str, Rows]
+    rows: Mapping[str, RowNumbers]
 
 
 def compared_models(data: PairData) -> list[ModelColumns]:
-    """The models of DATA with scores: one that has scored none of its pairs would leave no pair to compare the others on."""
+    """The models of DATA with scores: a model without any would leave no pairs to compare the others on."""
     return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
-def answer(data: PairData, question: Question, *, progress: Callable[[int, int], None] | None = None) -> Answer:
+def compare_slices(data: PairData, request: ComparisonRequest, *, progress: Callable[[int, int], None] | None = None) -> SlicedComparison:
     """Compare the models of DATA that have scores."""
     models = compared_models(data)
     members = [member for model in models for member in model.members]
-    # Datasets that no shown model has scored, as STS-B's training pairs often are, would be rows of dots.
+    # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
-    reference = question.reference if question.reference in {model.name for model in models} else None
-    comparison = compare_models(table, models, by=question.by, aggregate=question.aggregate, reference=reference, progress=progress)
-    rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, question.by)}
+    reference = request.reference if request.reference in {model.name for model in models} else None
+    comparison = compare_models(table, models, by=request.by, aggregate=request.aggregate, reference=reference, progress=progress)
+    rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, request.by)}
     for one in comparison.slices:
         if one.average_of:
             rows[one.key] = np.concatenate([rows[key] for key in one.average_of])
-    return Answer(comparison=comparison, rows=rows)
+    return SlicedComparison(comparison=comparison, rows=rows)
 
 
 def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame:
-    """One row a slice: key, title, pairs, and of each model "text:MODEL" (what is read) and "value:MODEL" (what is sorted)."""
+    """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by)."""
     columns: dict[str, list[object]] = {
         "key": [one.key for one in comparison.slices],
         "title": [one.title for one in comparison.slices],
@@ -69,8 +69,8 @@ def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame
     return pl.DataFrame(columns, strict=False)
 
 
-def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> Rows:
-    """The rows of that frame sorted by a column of the table: a model's by its numbers, those without one last."""
+def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> RowNumbers:
+    """The rows of a slice frame sorted by a column; a model's column sorts by its numbers, rows without one last."""
     key = by.replace("text:", "value:", 1) if by is not None else None
     if key not in frame.columns:
         return np.arange(frame.height)
@@ -79,7 +79,7 @@ def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> 
 
 
 def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
-    """How that frame is shown; the reference model's title is set in brackets."""
+    """The columns of a slice frame; the reference model's title is in brackets."""
     width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
     widest = max((len(one.title) for one in comparison.slices), default=0)
     return [
@@ -112,16 +112,16 @@ def verdict(one: ComparedSlice, name: str) -> str:
     return "▲" if difference.delta > 0 else "▼"
 
 
-def disagreements(data: PairData, names: Sequence[str], rows: Rows, limit: int) -> Sequence[Mapping[str, object]]:
-    """The pairs of ROWS on which the ranks by the models NAMES lie furthest apart; of a single model, its largest rank errors."""
+def disagreements(data: PairData, names: Sequence[str], rows: RowNumbers, limit: int) -> Sequence[Mapping[str, object]]:
+    """The pairs of ROWS with the largest rank gap between the models NAMES; for a single model, its largest rank errors."""
     size = pl.col("gap") if len(names) > 1 else pl.col(f"error({names[0]})").abs()
     pairs = data.table[rows].drop_nulls(["gap"] if len(names) > 1 else [f"error({names[0]})"])
     return pairs.sort(size, descending=True, maintain_order=True).head(limit).with_columns(size.alias("size")).to_dicts()
 
 
-def to_table(answer: Answer, data: PairData) -> Sequence[Mapping[str, object]]:
-    """Every number of the comparison, one row a slice and model, at full precision."""
-    comparison = answer.comparison
+def comparison_rows(result: SlicedComparison, data: PairData) -> Sequence[Mapping[str, object]]:
+    """Every number of the comparison at full precision, one row per slice and model."""
+    comparison = result.comparison
     return [
         {
             "slice": one.key,

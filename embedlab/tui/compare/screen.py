@@ -1,9 +1,9 @@
-"""The Compare screen: datasets, sources or Dice fifths against models, with intervals, tie groups and the pairs behind them."""
+"""The Compare screen: models on datasets, sources or Dice fifths, with intervals, tie groups and the pairs of each slice."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -19,60 +19,61 @@ from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.tui.base_screen import DashboardScreen
-from embedlab.tui.commands import Place, bindings
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
-    Answer,
-    Question,
-    answer,
+    ComparisonRequest,
+    SlicedComparison,
+    compare_slices,
     compared_models,
+    comparison_rows,
     disagreements,
     slice_columns,
     slice_frame,
     slice_order,
-    to_table,
 )
-from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
-from embedlab.tui.pairs.view import Rows, ShownSlice
-from embedlab.tui.widgets.density import DensityPlot, Points
+from embedlab.tui.pairs.view import RowNumbers, ShownSlice
+from embedlab.tui.widgets.density import DensityPlot, DensityPoints
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.slice_detail import SliceDetail
 
-CUTS: tuple[By, ...] = ("dataset", "source", "dice")
+CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
-AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
 DISAGREEMENTS = 20
 
 Panel = Literal["plot", "models", "pairs"]
-PANELS: tuple[Panel, ...] = ("plot", "models", "pairs")
+PANELS: tuple[Panel, ...] = get_args(Panel)
 
 
-class _Stale(Exception):  # noqa: N818 - not an error: something newer was asked
-    """The comparison that runs is no longer wanted."""
+class _Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
+    """The running comparison is no longer needed."""
 
 
 class SliceTable(FrameTable, inherit_bindings=False):
-    """The table of slices; there is nothing to mark."""
+    """The table of slices, without marks."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
 
 
 class CompareScreen(DashboardScreen):
-    """Models beside each other."""
+    """Compare models slice by slice."""
 
-    PLACE: ClassVar[Place] = "compare"
+    SCOPE: ClassVar[KeyScope] = "compare"
     BINDINGS: ClassVar[list[BindingType]] = bindings("compare")
 
     def __init__(self) -> None:
         super().__init__()
         self.data: PairData | None = None
-        self.answer: Answer | None = None
-        self._answers: dict[Question, Answer] = {}
+        self.result: SlicedComparison | None = None
+        self._results: dict[ComparisonRequest, SlicedComparison] = {}
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel: Panel = "plot"
 
@@ -94,14 +95,14 @@ class CompareScreen(DashboardScreen):
     # the comparison
 
     @property
-    def question(self) -> Question:
-        """What is asked now."""
+    def requested(self) -> ComparisonRequest:
+        """The request of the present settings."""
         state = self.dashboard.memory.state.compare
-        return Question(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=state.reference)
+        return ComparisonRequest(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=state.reference)
 
     def show_data(self, data: PairData) -> None:
-        """Compare anew."""
-        self.data, self.answer, self._answers = data, None, {}
+        """Compare the models of new data."""
+        self.data, self.result, self._results = data, None, {}
         empty = self.query_one("#no-models", Static)
         is_scored = bool(compared_models(data))
         empty.display = not is_scored
@@ -115,15 +116,15 @@ class CompareScreen(DashboardScreen):
             empty.update(f"{what}\n\npress c to choose among the scored ones,\nor go to Pairs (1) and press a to score one")
 
     def _request(self) -> None:
-        known = self._answers.get(self.question)
+        known = self._results.get(self.requested)
         if known is not None:
             self._show(known)
         elif self.data is not None and not self.query_one("#no-models").display:
-            self._compute(self.data, self.question)
+            self._compute(self.data, self.requested)
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
-    def _compute(self, data: PairData, question: Question) -> None:
-        """Scores, intervals and ties; numpy gives the event loop its turns."""
+    def _compute(self, data: PairData, request: ComparisonRequest) -> None:
+        """Compute scores, intervals and ties in a thread; numpy releases the interpreter for the event loop."""
         worker = get_current_worker()
 
         def progress(done: int, total: int) -> None:
@@ -132,23 +133,23 @@ class CompareScreen(DashboardScreen):
             self.app.call_from_thread(self._show_progress, done, total)
 
         try:
-            found = answer(data, question, progress=progress)
+            found = compare_slices(data, request, progress=progress)
         except _Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.report, error)
             return
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, data, question, found)
+            self.app.call_from_thread(self._take, data, request, found)
 
-    def _take(self, data: PairData, question: Question, found: Answer) -> None:
+    def _take(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
         if data is self.data:
-            self._answers[question] = found
-            if question == self.question:
+            self._results[request] = found
+            if request == self.requested:
                 self._show(found)
 
-    def _show(self, found: Answer) -> None:
-        self.answer = found
+    def _show(self, found: SlicedComparison) -> None:
+        self.result = found
         comparison = found.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
@@ -164,22 +165,22 @@ class CompareScreen(DashboardScreen):
         return self.size.width >= 40 + models * (INTERVAL_WIDTH + 1) or models * BARE_WIDTH > self.size.width
 
     def on_resize(self) -> None:
-        """Intervals are shown where there is room."""
-        if self.answer is not None:
-            self._show(self.answer)
+        """Show intervals where there is room."""
+        if self.result is not None:
+            self._show(self.result)
 
     def _show_progress(self, done: int, total: int) -> None:
         self.query_one("#compare-status", Static).update(f"comparing {done} of {total}")
 
     def _show_status(self) -> None:
-        question, found = self.question, self.answer
+        request, found = self.requested, self.result
         if found is None:
             return
         reference = found.comparison.reference
         marks = self.data.marks if self.data else []
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
-        parts = [CUT_TITLES[question.by], AGGREGATE_TITLES[question.aggregate], f"reference {reference}", *marks]
+        parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], f"reference {reference}", *marks]
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 
     # the slice under the cursor
@@ -187,54 +188,54 @@ class CompareScreen(DashboardScreen):
     @property
     def _slice(self) -> ComparedSlice | None:
         row = self.query_one(FrameTable).current_row
-        if self.answer is None or row is None or row >= len(self.answer.comparison.slices):
+        if self.result is None or row is None or row >= len(self.result.comparison.slices):
             return None
-        return self.answer.comparison.slices[row]
+        return self.result.comparison.slices[row]
 
     @property
     def _model(self) -> str | None:
         """The model under the cursor, or the first that is not the reference."""
         column = self.query_one(FrameTable).current_column
-        if self.answer is None:
+        if self.result is None:
             return None
-        comparison = self.answer.comparison
+        comparison = self.result.comparison
         if column is not None and column.key.startswith("text:"):
             return column.key.removeprefix("text:")
         return next((name for name in comparison.models if name != comparison.reference), comparison.reference)
 
     def on_frame_table_row_reached(self) -> None:
-        """Tell all about the slice."""
+        """Show the details of the slice."""
         self._show_slice()
 
     def on_frame_table_column_reached(self) -> None:
-        """The plot follows the model under the cursor."""
+        """Plot the model under the cursor."""
         self._show_plot()
 
     def _show_slice(self) -> None:
         one, data = self._slice, self.data
-        if self.answer is None or data is None:
+        if self.result is None or data is None:
             return
-        self.query_one(SliceDetail).show(one, self.answer.comparison.reference)
-        names = self.answer.comparison.models
+        self.query_one(SliceDetail).show(one, self.result.comparison.reference)
+        names = self.result.comparison.models
         found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)
         self._show_plot()
 
-    def _rows(self, one: ComparedSlice) -> Rows:
-        rows: Rows = self.answer.rows[one.key] if self.answer is not None else np.zeros(0, dtype=np.intp)
+    def _rows(self, one: ComparedSlice) -> RowNumbers:
+        rows: RowNumbers = self.result.rows[one.key] if self.result is not None else np.zeros(0, dtype=np.intp)
         return rows
 
     def _show_plot(self) -> None:
         one, model, data = self._slice, self._model, self.data
         plot = self.query_one(DensityPlot)
-        if one is None or model is None or data is None or self.answer is None:
+        if one is None or model is None or data is None or self.result is None:
             plot.show(None)
             return
-        reference = self.answer.comparison.reference
+        reference = self.result.comparison.reference
         across = "gold" if self._panel != "models" or model == reference else reference
         pairs = data.table[self._rows(one)]
         x, y = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in (across, model))
-        plot.show(Points(x=x, y=y, x_title=across, y_title=f"{model} on {one.title}"))
+        plot.show(DensityPoints(x=x, y=y, x_title=across, y_title=f"{model} on {one.title}"))
 
     def _show_panel(self) -> None:
         for panel in PANELS:
@@ -243,7 +244,7 @@ class CompareScreen(DashboardScreen):
     # keys
 
     def on_frame_table_row_opened(self) -> None:
-        """Show the pairs behind the cell."""
+        """Show the pairs of the slice."""
         from embedlab.tui.pairs.screen import PairsScreen
 
         one = self._slice
@@ -256,8 +257,8 @@ class CompareScreen(DashboardScreen):
             screen.call_after_refresh(screen.show_slice, ShownSlice(title=one.title, rows=rows))
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
-        """Best first, then worst first, then the order of the datasets again."""
-        if self.answer is None:
+        """Sort best first, then worst first, then in the order of the datasets."""
+        if self.result is None:
             return
         old = self._order
         if event.key is None:
@@ -266,22 +267,22 @@ class CompareScreen(DashboardScreen):
             self._order = (event.key, event.key != "title")
         else:
             self._order = (event.key, False) if old == (event.key, True) and event.key != "title" else None
-        self._show(self.answer)
+        self._show(self.result)
 
     def action_cut(self) -> None:
-        """Datasets, sources, Dice fifths."""
-        question = self.question
-        self._remember(by=CUTS[(CUTS.index(question.by) + 1) % len(CUTS)])
+        """Cut by datasets, then sources, then Dice fifths."""
+        request = self.requested
+        self._remember(by=CUTS[(CUTS.index(request.by) + 1) % len(CUTS)])
 
     def action_aggregate(self) -> None:
-        """The next way to aggregate over sources."""
-        question = self.question
-        if question.by == "dice":
+        """Aggregate over sources in the next way."""
+        request = self.requested
+        if request.by == "dice":
             self.dashboard.report(
                 UsageError("Dice fifths are not aggregated over sources", hint="press b for datasets"), severity="warning"
             )
             return
-        self._remember(aggregate=AGGREGATES[(AGGREGATES.index(question.aggregate) + 1) % len(AGGREGATES)])
+        self._remember(aggregate=AGGREGATES[(AGGREGATES.index(request.aggregate) + 1) % len(AGGREGATES)])
 
     def action_pin(self) -> None:
         """Make the model under the cursor the reference."""
@@ -294,7 +295,7 @@ class CompareScreen(DashboardScreen):
         self._request()
 
     def action_plot(self) -> None:
-        """Gold against model, reference against model, the largest disagreements."""
+        """Plot gold against model, then reference against model, then list the largest disagreements."""
         self._panel = PANELS[(PANELS.index(self._panel) + 1) % len(PANELS)]
         self._show_panel()
         self.call_after_refresh(self._show_plot)
@@ -312,16 +313,16 @@ class CompareScreen(DashboardScreen):
     @work
     async def action_export(self) -> None:
         """Write every number of the comparison."""
-        if self.answer is None or self.data is None:
+        if self.result is None or self.data is None:
             return
-        rows = to_table(self.answer, self.data)
+        rows = comparison_rows(self.result, self.data)
         text = await self.app.push_screen_wait(
-            AskText("Write the comparison to which file?", value="comparison.csv", hint=".csv .json .md", check=_path)
+            TextDialog("File for the comparison", value="comparison.csv", hint=".csv .json .md", check=_path)
         )
         if text is None:
             return
         path = _path(text)
-        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} is there already. Replace it?")):
+        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} exists. Replace it?")):
             return
         frame = pl.DataFrame(rows)
         try:

@@ -20,7 +20,8 @@ from embedlab.core.paths import state_folder
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
 from embedlab.tui.base_screen import DashboardScreen
-from embedlab.tui.commands import Place, bindings
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, started_grids
@@ -40,7 +41,7 @@ class _Loaded:
 class LaunchScreen(DashboardScreen):
     """Starts processes; none of them belongs to the dashboard."""
 
-    PLACE: ClassVar[Place] = "launch"
+    SCOPE: ClassVar[KeyScope] = "launch"
     BINDINGS: ClassVar[list[BindingType]] = bindings("launch")
 
     def __init__(self) -> None:

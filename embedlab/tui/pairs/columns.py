@@ -1,25 +1,25 @@
-"""How the columns of the pair table are shown."""
+"""The columns of the pair table."""
 
 from collections.abc import Collection, Sequence
 
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
-LOUD = 30.0  # points of rank; a gap or an error from there on is set apart
+LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
 
-OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # what the column chooser can hide
+OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # columns that the column chooser can hide
 
 
 def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[FrameColumn]:
-    """Sentences first, so that a narrow terminal shows them; then the numbers, then where the pair comes from."""
+    """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair."""
     columns = [
         FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
         FrameColumn(key="sentence2", title="sentence 2", width=18, grows=True),
         FrameColumn(key="gold", title="gold", width=5, digits=2),
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]
-    for name in (name for name in models if name != "dice"):  # stands there already
+    for name in (name for name in models if name != "dice"):  # has its column already
         title = short_name(name, _WIDEST)
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:

@@ -1,4 +1,4 @@
-"""The pairs the dashboard shows: every STS dataset at hand, or the user's own file; with the scores of models."""
+"""The pairs of the dashboard: every available STS dataset, or the user's own file, with the scores of models."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 
 @dataclass(frozen=True, kw_only=True)
 class PairData:
-    """A pair table, the models whose scores stand in it, and what a reader must know about it.
+    """A pair table, the models whose scores it holds, and notes about both.
 
     table: PAIR_COLUMNS, then each member's scores, each model's mean, "error(MODEL)" and gap.
     """
@@ -33,23 +33,23 @@ class PairData:
     table: pl.DataFrame
     gold_ranges: Mapping[str, tuple[float, float]]  # dataset → its scale
     models: tuple[ModelColumns, ...] = ()
-    notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, what is not at hand
+    notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, datasets that are missing
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
 
     @property
     def marks(self) -> list[str]:
-        """The notes that belong beside every number: of the pairs, and of what the models were trained on."""
+        """The notes that every view of the numbers must show: about the pairs, and about the training text of the models."""
         return [note for note in self.notes if note in {"sample", "partial"} or note.startswith(UNKNOWN_TEXT)]
 
     @property
     def datasets(self) -> list[str]:
-        """Names in the table's order."""
+        """The names in the order of the table."""
         return list(self.gold_ranges)
 
 
 def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
-    """The pairs without any model; datasets that are not at hand are named in the notes. Nothing is fetched from a network."""
+    """The pairs without any model; the notes name the datasets that are missing. Reads no network."""
     if pair_file is not None:
         part = Source().open(str(pair_file) if "/" in str(pair_file) else f"./{pair_file}")
         return _from_parts([replace(part, state=replace(part.state, name=pair_file.name, split="test"))])
@@ -57,18 +57,18 @@ def load_pairs(settings: Settings, pair_file: Path | None = None) -> PairData:
 
 
 def no_pairs(error: EmbedlabError) -> PairData:
-    """What is shown where pairs cannot be read because of ERROR."""
+    """An empty table whose notes hold the ERROR that prevented reading the pairs."""
     return with_models(_from_parts([], [f"{error.message}\n{error.hint}".strip()]), [])
 
 
 def unscored(data: PairData) -> list[EmbedlabError]:
-    """Tells of models that have scored none of the pairs, as those of a user's own file at first."""
+    """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]
     return [MissingError(f"not scored yet by {', '.join(absent)}", hint="press a on Pairs and name the model")] if absent else []
 
 
 def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
-    """DATA with a column for each of MODELS; a score file that cannot be read is left out and told as a trouble."""
+    """DATA with a column for each of MODELS; a score file that cannot be read is skipped, and its error is among the troubles."""
     bare = data.table.select(PAIR_COLUMNS)
     found: list[ModelColumns] = []
     troubles: list[EmbedlabError] = []
@@ -78,7 +78,7 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
             found.append(ModelColumns(name=model.name, members=(model.name,)))
             continue
         if model.name in PAIR_COLUMNS or model.name in {"gap", "row"}:
-            troubles.append(MissingError(f"a model cannot be named {model.name!r} here", hint="embedlab runs rename OLD NEW"))
+            troubles.append(MissingError(f"the pair table cannot show a model named {model.name!r}", hint="embedlab runs rename OLD NEW"))
             continue
         try:
             members |= (scores := model.read())
@@ -111,7 +111,7 @@ def _from_settings(settings: Settings) -> PairData:
 
 
 def splits_shown() -> Iterator[tuple[Dataset, str]]:
-    """The test split of every shipped STS dataset that has one, and all of STS Benchmark: its Dice fifths are cut over the whole."""
+    """The test split of every shipped STS dataset that has one, and all splits of STS Benchmark: its Dice fifths need all of them."""
     for name in shipped_names("datasets"):
         chosen = dataset(name)
         for split in chosen.splits if chosen.kind == "sts" else ():
@@ -134,7 +134,7 @@ _EMPTY = {"sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64, "s
 
 
 def _gold_ranges(table: pl.DataFrame, published: Collection[str]) -> dict[str, tuple[float, float]]:
-    """The scale of each dataset: that of the PUBLISHED ones, for a user's own file what it holds."""
+    """The gold scale of each dataset: the official one where it is PUBLISHED, the range of its values for a user's own file."""
     spans = table.group_by("dataset", maintain_order=True).agg(low=pl.col("gold").min(), high=pl.col("gold").max())
     ranges = {}
     for name, low, high in spans.iter_rows():

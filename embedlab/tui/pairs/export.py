@@ -1,4 +1,4 @@
-"""The pair view as a file or as text to paste."""
+"""Export the pair view to a file or to the clipboard."""
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -12,39 +12,39 @@ from embedlab.core.printable import without_formula
 
 
 def write_view(view: pl.DataFrame, path: Path) -> None:
-    """Write VIEW in the format that PATH's ending names."""
+    """Write VIEW in the format of PATH's suffix."""
     write_atomic(path, _FORMATS[path.suffix.lower()](view), hint="choose another folder")
 
 
 def check_path(text: str) -> Path:
-    """Where the view shall be written: as one of the formats, or as a picture of the screen."""
+    """The path of an export: one of the formats, or a picture of the screen."""
     return path_to_write(text, {*_FORMATS, ".svg"}, hint="end it in .csv, .tsv, .parquet, .md or .svg (a picture of the screen)")
 
 
 def path_to_write(text: str, endings: Collection[str], *, hint: str) -> Path:
-    """The path that was typed, if it ends in one of ENDINGS and its folder is there; HINT names the endings."""
+    """The typed path, if it ends in one of ENDINGS and its folder exists; HINT names the endings."""
     try:
         path = Path(text).expanduser()
         if path.suffix.lower() not in endings:
-            raise UsageError(f"{text!r} ends in no known format", hint=hint)
+            raise UsageError(f"{text!r} has no known format", hint=hint)
         if not path.parent.is_dir():
-            raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that is there")
+            raise UsageError(f"no folder {str(path.parent)!r}", hint="choose a folder that exists")
         if path.is_dir():
             raise UsageError(f"{text!r} is a folder", hint="choose the name of a file")
-    except (OSError, RuntimeError) as error:  # too long, forbidden, or the home of nobody
+    except (OSError, RuntimeError) as error:  # too long, forbidden, or the home of an unknown user
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"cannot write to {text!r}: {reason}", hint="choose another file") from error
     return path
 
 
 def to_tsv(view: pl.DataFrame) -> str:
-    """Tab-separated text with a header; a tab or line end inside a sentence becomes a blank."""
+    """Tab-separated text with a header; tabs and line ends inside a sentence become blanks."""
     flat = view.with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]+", " "))
     return flat.write_csv(separator="\t", quote_style="never")
 
 
 def to_csv(view: pl.DataFrame) -> str:
-    """CSV with a header; text that a spreadsheet would take for a formula begins with an apostrophe, as in `--format csv`."""
+    """CSV with a header; text that a spreadsheet would run as a formula gets an apostrophe, as in `--format csv`."""
     texts = [name for name, kind in view.schema.items() if kind == pl.String]
     is_formula = [pl.col(name).str.contains(r"^[=+\-@\t\r]").any() for name in texts]
     found = [name for name, is_one in zip(texts, view.select(is_formula).row(0) if texts else (), strict=False) if is_one]

@@ -1,4 +1,4 @@
-"""The process that scores typed pairs: started with the first question, kept with its models loaded, ended with the dashboard."""
+"""The process that scores typed pairs: it starts with the first request, keeps its models loaded and ends with the dashboard."""
 
 import asyncio
 import json
@@ -13,8 +13,8 @@ from embedlab.core.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What one model says about the question of this number."""
+class TypedScore:
+    """The result of one model for the request with this number."""
 
     number: int
     model: str
@@ -23,8 +23,8 @@ class Answer:
     hint: str = ""
 
 
-class PairScorer:
-    """Asks the process and hands on its answers."""
+class ScorerProcess:
+    """Sends typed pairs to the process and receives their scores."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -32,22 +32,22 @@ class PairScorer:
         self._number = 0
 
     async def request(self, first: str, second: str, models: Sequence[str]) -> int:
-        """Send a question and give its number; an older question may then stay without an answer."""
+        """Send a request and return its number; the process may skip older requests."""
         process = await self._running()
         self._number += 1
-        question = {"number": self._number, "first": first, "second": second, "models": list(models)}
+        request = {"number": self._number, "first": first, "second": second, "models": list(models)}
         assert process.stdin is not None
-        process.stdin.write(json.dumps(question).encode() + b"\n")
+        process.stdin.write(json.dumps(request).encode() + b"\n")
         with suppress(ConnectionError):
             await process.stdin.drain()
         return self._number
 
-    async def answers(self) -> AsyncIterator[Answer]:
-        """Every answer as it comes; a process that ends unasked is an EmbedlabError."""
+    async def scores(self) -> AsyncIterator[TypedScore]:
+        """Every score as it arrives; an unexpected end of the process is an EmbedlabError."""
         process = await self._running()
         assert process.stdout is not None
         while line := await process.stdout.readline():
-            yield Answer(**json.loads(line))
+            yield TypedScore(**json.loads(line))
         raise EmbedlabError("the process that scores typed pairs ended", hint=f"its log: {state_folder() / 'typed-pairs.log'}")
 
     async def _running(self) -> asyncio.subprocess.Process:
@@ -70,7 +70,7 @@ class PairScorer:
         return self._process
 
     async def close(self) -> None:
-        """End the process and wait until it is gone."""
+        """Terminate the process and wait for its end."""
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.terminate()

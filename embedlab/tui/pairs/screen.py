@@ -1,4 +1,4 @@
-"""The Pairs screen: filter bar, table, and everything about the pair under the cursor."""
+"""The Pairs screen: filter bar, table and details of the pair under the cursor."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,8 +18,9 @@ from textual.widgets import Static
 from embedlab.analysis.expressions import compile_terms
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
-from embedlab.tui.commands import Place, bindings
-from embedlab.tui.dialogs import AskText, Choose, Confirm
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
+from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
@@ -29,15 +30,15 @@ from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
 from embedlab.tui.widgets.text import QuickText
 
-COPIED_ROWS = 10_000  # a terminal's clipboard takes no more in good time
+COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal
 MARK_LIMIT = 2_000
-REST_S = 0.1  # of the cursor, before the pair under it is told: longer than the time between two repeats of a key
+REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
 class PairsScreen(DashboardScreen):
-    """Browse pairs, filter and sort them, mark, copy and export."""
+    """Browse, filter, sort, mark, copy and export pairs."""
 
-    PLACE: ClassVar[Place] = "pairs"
+    SCOPE: ClassVar[KeyScope] = "pairs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("pairs")
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class PairsScreen(DashboardScreen):
     # data and view
 
     def show_data(self, data: PairData) -> None:
-        """Show new pairs or models in the view as it was left."""
+        """Show new pairs or models with the present filter, order and marks."""
         state = self.dashboard.memory.state.pairs
         old = self.view
         dataset = old.dataset if old else state.dataset
@@ -75,7 +76,7 @@ class PairsScreen(DashboardScreen):
             within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
         )
         if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
-            self.view.marks = old.marks  # by row: a pair that stands in the table twice has one key
+            self.view.marks = old.marks  # by row: two equal pairs have one key
         else:
             self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
@@ -86,7 +87,7 @@ class PairsScreen(DashboardScreen):
         self._refine(bar.value, keeps_row=old is not None)
 
     def show_slice(self, shown: ShownSlice) -> None:
-        """Show the pairs behind a cell of the comparison, where models disagree most first."""
+        """Show the pairs of a slice, sorted by the gap between models."""
         if self.view is None:
             return
         self.view.within, self.view.dataset, self.view.only_marked = shown, None, False
@@ -104,7 +105,7 @@ class PairsScreen(DashboardScreen):
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
             why = "\n".join(data.notes[:3])
-            empty.update(f"no pairs at hand\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
+            empty.update(f"no pairs available\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
 
     def _refine(self, query: str, *, keeps_row: bool = False) -> None:
         if self.view is None:
@@ -114,7 +115,7 @@ class PairsScreen(DashboardScreen):
             self.view.refine(compile_terms(query, self.view.data.table.columns))
         except EmbedlabError as error:
             bar.add_class("-wrong")
-            if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was right for the pairs before
+            if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
                 self._show_view(keeps_row=keeps_row)
             self.query_one("#pair-count", QuickText).change(error.message.removeprefix(f"filter {query!r}, ").splitlines()[0])
             return
@@ -154,7 +155,7 @@ class PairsScreen(DashboardScreen):
 
     def _remember(self) -> None:
         view, state = self.view, self.dashboard.memory.state
-        if view is None or view.data.table.is_empty() or self.dashboard.pair_file is not None:  # nor is it the view that was left
+        if view is None or view.data.table.is_empty() or self.dashboard.pair_file is not None:  # not the view to restore
             return
         pairs = replace(
             state.pairs,
@@ -166,18 +167,18 @@ class PairsScreen(DashboardScreen):
         )
         self.dashboard.remember(replace(state, pairs=pairs))
 
-    # what the widgets tell
+    # messages of the widgets
 
     def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
-        """Filter with each key."""
+        """Filter after each key."""
         self._refine(event.query)
 
     def on_filter_bar_left(self) -> None:
-        """From the filter to the table."""
+        """Go from the filter to the table."""
         self.set_focus(self.query_one(FrameTable))
 
     def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
-        """Tell all about the pair under the cursor, once the cursor rests: it changes the layout, which is dear while a key is held."""
+        """Show the details once the cursor rests: they change the layout, which is too expensive while a key is held."""
         if self._resting is not None:
             self._resting.stop()
         self._resting = self.set_timer(REST_S, partial(self._show_pair, event.row))
@@ -193,11 +194,11 @@ class PairsScreen(DashboardScreen):
         return ShownPair(row=facts, models=[model.name for model in data.models], gold_range=data.gold_ranges[facts["dataset"]])
 
     def on_frame_table_row_opened(self) -> None:
-        """Give the detail the keyboard, so that a long pair can be read."""
+        """Focus the details, so that a long pair can be scrolled."""
         self.query_one(PairDetail).focus()
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
-        """Sort by a column; numbers start with the largest, the same column again turns round, then the table's own order."""
+        """Sort by a column, numbers largest first; the same column again reverses the order."""
         view = self.view
         if view is None:
             return
@@ -210,7 +211,7 @@ class PairsScreen(DashboardScreen):
         self._show_view()
 
     def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
-        """Mark a pair or take its mark away."""
+        """Mark a pair or remove its mark."""
         if self.view is not None:
             self.view.toggle_mark(event.row)
             self._marks_changed()
@@ -229,11 +230,11 @@ class PairsScreen(DashboardScreen):
     # keys
 
     def action_filter(self) -> None:
-        """To the filter bar, at once: what is typed next must not be taken for keys of the table."""
+        """Focus the filter bar at once: the next keys must not act on the table."""
         self.set_focus(self.query_one(FilterBar))
 
     def action_back(self) -> None:
-        """From detail or filter to the table, then the filter away, then the marked alone no longer."""
+        """Clear the filter or go to the table; from there show all pairs again."""
         bar, table = self.query_one(FilterBar), self.query_one(FrameTable)
         if self.maximized is not None:
             self.minimize()
@@ -248,7 +249,7 @@ class PairsScreen(DashboardScreen):
             self._show_view(keeps_row=True)
 
     def action_dataset(self, by: int) -> None:
-        """Go through the datasets; before the first and after the last stand all of them."""
+        """Go to the next dataset; all datasets together come before the first and after the last."""
         if self.view is None:
             return
         choices: Sequence[str | None] = [None, *self.view.data.datasets]
@@ -257,13 +258,13 @@ class PairsScreen(DashboardScreen):
         self._show_view()
 
     def action_only_marked(self) -> None:
-        """Show the marked pairs alone, or all again."""
+        """Show only the marked pairs, or all again."""
         if self.view is not None and (self.view.marks or self.view.only_marked):
             self.view.only_marked = not self.view.only_marked
             self._show_view(keeps_row=True)
 
     def action_next_mark(self, by: int) -> None:
-        """To the marked pair after or before the cursor."""
+        """Go to the next or previous marked pair."""
         table = self.query_one(FrameTable)
         places = [place for place, row in enumerate(table.rows.tolist()) if row in table.marks]
         later = [place for place in places if (place - table.cursor_row) * by > 0]
@@ -271,7 +272,7 @@ class PairsScreen(DashboardScreen):
             table.cursor_row = later[0] if by > 0 else later[-1]
 
     def action_clear_marks(self) -> None:
-        """Take all marks away."""
+        """Remove all marks."""
         if self.view is not None:
             self.view.marks = frozenset()
             self.view.only_marked = False
@@ -291,7 +292,7 @@ class PairsScreen(DashboardScreen):
         hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)
         self.dashboard.remember(replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden)))
         models = [value.removeprefix("model:") for value in chosen if value.startswith("model:")]
-        # Those already shown keep their places.
+        # Models that are shown already keep their order.
         ordered = [name for name in shown if name in models] + [name for name in models if name not in shown]
         if ordered != shown:
             self.dashboard.choose_models(ordered)
@@ -303,8 +304,8 @@ class PairsScreen(DashboardScreen):
         from embedlab.models.catalog import model_names, resolve
 
         runs = self.dashboard.settings.runs_folder
-        dialog = AskText(
-            "Score the STS pairs with which model?",
+        dialog = TextDialog(
+            "Model to score the pairs with",
             hint="a run, folder, hub id, catalog name or average:a,b.",
             suggestions=model_names(runs),
             check=lambda name: resolve(name, runs),
@@ -313,7 +314,7 @@ class PairsScreen(DashboardScreen):
             self.dashboard.score_model(name)
 
     def action_score_pair(self) -> None:
-        """Type two sentences and see every model's score."""
+        """Open the dialog for two typed sentences."""
         from embedlab.tui.pairs.typed_pair import TypedPairScreen
 
         row = self.query_one(FrameTable).current_row
@@ -325,7 +326,7 @@ class PairsScreen(DashboardScreen):
     # copies
 
     def _shown_frame(self, limit: int | None = None) -> pl.DataFrame:
-        """The view as a frame of its own: its columns, its rows, in its order."""
+        """The view as a frame with its columns, rows and order."""
         table = self.query_one(FrameTable)
         frame = table.frame.select(column.key for column in table.columns)
         return frame[table.rows[:limit]]
@@ -341,22 +342,22 @@ class PairsScreen(DashboardScreen):
         self.notify("copied the pair")
 
     def action_copy_view(self) -> None:
-        """Copy the table as it stands."""
+        """Copy the table as shown."""
         rows = len(self.query_one(FrameTable).rows)
         self.app.copy_to_clipboard(to_tsv(self._shown_frame(COPIED_ROWS)))
-        rest = f"; the other {rows - COPIED_ROWS:,} only fit in a file: press e" if rows > COPIED_ROWS else ""
+        rest = f"; press e to write all {rows:,} to a file" if rows > COPIED_ROWS else ""
         self.notify(f"copied {min(rows, COPIED_ROWS):,} pairs{rest}")
 
     @work
     async def action_export(self) -> None:
-        """Write the view to a file whose ending names the format."""
+        """Write the view to a file; its suffix names the format."""
         text = await self.app.push_screen_wait(
-            AskText("Write the view to which file?", value="pairs.csv", hint=".csv .tsv .parquet .md .svg", check=check_path)
+            TextDialog("File for the view", value="pairs.csv", hint=".csv .tsv .parquet .md .svg", check=check_path)
         )
         if text is None:
             return
         path = check_path(text)
-        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} is there already. Replace it?")):
+        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} exists. Replace it?")):
             return
         if path.suffix.lower() == ".svg":
             self._write_picture(path)

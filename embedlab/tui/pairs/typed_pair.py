@@ -1,4 +1,4 @@
-"""Two sentences that the user types, scored by the chosen models while they are typed."""
+"""Score two typed sentences with the chosen models while the user types."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -16,7 +16,7 @@ from embedlab.analysis.overlap import dice
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
 from embedlab.tui.model_titles import short_name
-from embedlab.tui.pairs.scorer import Answer, PairScorer
+from embedlab.tui.pairs.scorer import ScorerProcess, TypedScore
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.pair_detail import highlighted
 from embedlab.tui.widgets.plain import plain
@@ -24,11 +24,11 @@ from embedlab.tui.widgets.plain import plain
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
 
-SCORE_AFTER_S = 0.35  # of quiet
+SCORE_AFTER_S = 0.35  # without a key
 
 
 class TypedPairScreen(ModalScreen[None]):
-    """Word overlap at once, each model's cosine as soon as its process answers."""
+    """Show the word overlap at once, and each model's cosine as soon as the scorer returns it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Close")]
 
@@ -36,7 +36,7 @@ class TypedPairScreen(ModalScreen[None]):
         super().__init__()
         self._models = list(models)
         self._sentences = sentences
-        self._answers: dict[str, Answer] = {}
+        self._scores: dict[str, TypedScore] = {}
         self._number = 0
         self._timer: Timer | None = None
 
@@ -50,12 +50,12 @@ class TypedPairScreen(ModalScreen[None]):
             yield Static("tab  other sentence   esc  close", classes="dialog-hint")
 
     def on_mount(self) -> None:
-        """Listen to the process for as long as the screen is open."""
+        """Receive scores while the screen is open."""
         self._listen()
         self._changed()
 
     def on_input_changed(self) -> None:
-        """Overlap at once; the models once the typing rests."""
+        """Update the overlap at once, the scores after a pause in typing."""
         self._changed()
 
     def _changed(self) -> None:
@@ -63,14 +63,14 @@ class TypedPairScreen(ModalScreen[None]):
         shared = distinct_words(first) & distinct_words(second)
         lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):.3f}", "$text-muted")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
-        self._answers = {}
+        self._scores = {}
         self._show_scores()
         if self._timer is not None:
             self._timer.stop()
         if first.strip() and second.strip() and self._models:
             self._timer = self.set_timer(SCORE_AFTER_S, self._request)
 
-    @work(exclusive=True, group="ask")
+    @work(exclusive=True, group="request")
     async def _request(self) -> None:
         first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
         try:
@@ -83,9 +83,9 @@ class TypedPairScreen(ModalScreen[None]):
         if not self._models:
             return
         try:
-            async for answer in self._scorer.answers():
-                if answer.number == self._number:
-                    self._answers[answer.model] = answer
+            async for score in self._scorer.scores():
+                if score.number == self._number:
+                    self._scores[score.model] = score
                     self._show_scores()
         except EmbedlabError as error:
             self._dashboard.report(error)
@@ -95,19 +95,19 @@ class TypedPairScreen(ModalScreen[None]):
         return cast("Dashboard", self.app)
 
     @property
-    def _scorer(self) -> PairScorer:
-        return self._dashboard.pair_scorer
+    def _scorer(self) -> ScorerProcess:
+        return self._dashboard.scorer_process
 
     def _show_scores(self) -> None:
         lines = [self._line(name) for name in self._models] or [Content.styled("no model is chosen: close and press c", "$text-muted")]
         self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
 
     def _line(self, name: str) -> Content:
-        label, answer = f"{short_name(plain(name), 14):<14} ", self._answers.get(name)
-        if answer is None:
+        label, score = f"{short_name(plain(name), 14):<14} ", self._scores.get(name)
+        if score is None:
             return Content.assemble(label, ("…", "$text-muted"))
-        if answer.similarity is None:
-            return Content.assemble(label, (f"{answer.error}  {answer.hint}", "$text-error"))
+        if score.similarity is None:
+            return Content.assemble(label, (f"{score.error}  {score.hint}", "$text-error"))
         return Content.assemble(
-            label, f"{answer.similarity:6.3f} ", (bar(answer.similarity, min(0.0, answer.similarity), 1.0, 40), "$text-primary")
+            label, f"{score.similarity:6.3f} ", (bar(score.similarity, min(0.0, score.similarity), 1.0, 40), "$text-primary")
         )

@@ -1,4 +1,4 @@
-"""Which pairs are shown and in which order: row numbers of the pair table, found fast enough for every key."""
+"""The selection and order of the shown pairs: row numbers of the pair table, computed fast enough for every key."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,36 +10,36 @@ from numpy.typing import NDArray
 from embedlab.analysis.expressions import rows_that_hold
 from embedlab.tui.pairs.data import PairData
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownSlice:
-    """Some pairs under a title."""
+    """Pairs with a title."""
 
     title: str
-    rows: Rows
+    rows: RowNumbers
 
 
 @dataclass
 class PairView:
-    """A selection of the pairs of DATA; a change of selection never sorts again, a change of order never filters again."""
+    """A sorted selection of the pairs of DATA; a new selection does not sort again, a new order does not filter again."""
 
     data: PairData
     dataset: str | None = None  # absent = all
     sort: str | None = None  # absent = the table's own order
     is_descending: bool = False
     only_marked: bool = False
-    within: "ShownSlice | None" = None  # the pairs behind a cell of the comparison
+    within: "ShownSlice | None" = None  # the pairs of a slice of the comparison
     marks: frozenset[int] = frozenset()  # rows
     _matching: NDArray[np.bool_] | None = None  # by the filter
-    _orders: dict[tuple[str, bool], Rows] = field(default_factory=dict)
+    _orders: dict[tuple[str, bool], RowNumbers] = field(default_factory=dict)
 
     def refine(self, terms: Sequence[pl.Expr]) -> None:
-        """Keep the pairs of which all TERMS of a filter hold."""
+        """Select the pairs for which all TERMS of a filter hold."""
         self._matching = rows_that_hold(terms, self.data.table) if terms else None
 
-    def rows(self) -> Rows:
+    def rows(self) -> RowNumbers:
         """The row numbers of the view."""
         chosen = self._chosen()
         order = self._order()
@@ -54,12 +54,12 @@ class PairView:
         return [keys[row] for row in sorted(self.marks)]
 
     def mark_keys(self, keys: Iterable[int]) -> None:
-        """Mark the rows of these pair keys."""
+        """Mark the rows with these pair keys."""
         wanted = pl.Series(list(keys), dtype=pl.UInt64)
         self.marks = frozenset(self.data.table.select(pl.arg_where(pl.col("pair_key").is_in(wanted.implode()))).to_series().to_list())
 
     def toggle_mark(self, row: int) -> None:
-        """Mark a row, or take its mark away."""
+        """Mark a row, or remove its mark."""
         self.marks = self.marks ^ {row}
 
     def _chosen(self) -> NDArray[np.bool_] | None:
@@ -74,12 +74,12 @@ class PairView:
             parts.append(self._only(np.array(sorted(self.marks), dtype=np.intp)))
         return np.logical_and.reduce(parts) if parts else None
 
-    def _only(self, rows: Rows) -> NDArray[np.bool_]:
+    def _only(self, rows: RowNumbers) -> NDArray[np.bool_]:
         chosen = np.zeros(self.data.table.height, dtype=bool)
         chosen[rows] = True
         return chosen
 
-    def _order(self) -> Rows:
+    def _order(self) -> RowNumbers:
         if self.sort is None or self.sort not in self.data.table.columns:
             rows = np.arange(self.data.table.height)
             return rows[::-1] if self.is_descending else rows

@@ -1,4 +1,4 @@
-"""The state of every run, read again and again at the price of what changed."""
+"""The state of every run; each update reads only the runs that changed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ _SCHEMA = {"run": pl.String} | {
 
 @dataclass(frozen=True, kw_only=True)
 class BoardRun:
-    """One run and what it is doing."""
+    """One run and its status."""
 
     run: RunFolder
     status: Status
@@ -66,7 +66,7 @@ class Board:
 
     @property
     def troubles(self) -> list[EmbedlabError]:
-        """What could not be read, to be told once."""
+        """The errors of reading, to be reported once."""
         errors = [self.trouble] if self.trouble is not None else []
         hint = "check its files and permissions"
         errors += [MissingError(f"cannot read the folder {str(path)!r}: {reason}", hint=hint) for path, reason in self.unreadable]
@@ -74,17 +74,17 @@ class Board:
         return [*errors, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
 
     def by_id(self) -> Mapping[str, BoardRun]:
-        """The runs by what a user types for them."""
+        """The runs by the id that a user types."""
         return {found.run.id: found for found in self.runs}
 
     def frame(self) -> pl.DataFrame:
-        """One row a run, as COLUMNS show it."""
+        """One row per run, for `columns`."""
         rows = [_row(found, self.time_s) for found in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
     def columns(self) -> list[FrameColumn]:
-        """How the frame is shown; the names of a grid's cells are long, and differ in their middle. Notes take room where there are any."""
+        """The columns of the frame. Names of a grid's cells are long and differ in the middle; notes take room only where a run has one."""
         longest = max((len(found.run.id) for found in self.runs), default=0)
         has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
@@ -92,7 +92,7 @@ class Board:
 
 
 class RunFollower:
-    """Reads the runs folder; what has ended and did not change is not read again."""
+    """Reads the runs folder; finished runs that did not change are not read again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -100,7 +100,7 @@ class RunFollower:
         self._objectives: dict[Path, tuple[object, str]] = {}
 
     def look(self) -> Board:
-        """All runs now; never an exception, whatever the folder holds."""
+        """All runs now; never raises, whatever the folder holds."""
         now = time()
         try:
             runs = tuple(self._read(run, now) for run in find_runs(self._folder))
@@ -129,14 +129,14 @@ class RunFollower:
             try:
                 stages = read_toml(run.recipe_file)["stage"]
                 known = stamp, " → ".join(stage["objective"]["name"] for stage in stages)
-            except (EmbedlabError, ValueError, KeyError, TypeError):  # it may be there later
+            except (EmbedlabError, ValueError, KeyError, TypeError):  # the file may be incomplete
                 return ""
             self._objectives[run.path] = known
         return known[1]
 
 
 def _stamp(run: RunFolder) -> object:
-    """Changes when the run does: every start rewrites the pid file, every event lengthens its file."""
+    """A value that changes with the run: every start rewrites the pid file, every event makes its file longer."""
     return tuple(_stamp_of(path) for path in (run.events_file, run.pid_file, run.log_file, run.recipe_file))
 
 
@@ -171,7 +171,7 @@ def _progress(step: int, steps: int) -> str:
 
 
 def states(board: Board) -> str:
-    """How many runs are in which state, for the line above the table."""
+    """The number of runs in each state, for the line above the table."""
     counts: dict[str, int] = {}
     for found in board.runs:
         counts[found.status.state] = counts.get(found.status.state, 0) + 1

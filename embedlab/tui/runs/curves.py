@@ -1,4 +1,4 @@
-"""Loss and dev score of runs over their steps, followed from where the last look ended."""
+"""Loss and dev score of runs over their steps; each update reads only new events."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from embedlab.runs.store import RunFolder
 
 _LOG_BYTES = 65_536
 _LOG_LINES = 400
-_HEAD_BYTES = 128  # the beginning of a run's events holds its process and the time: no two runs share it
+_HEAD_BYTES = 128  # the first events of a run hold its process and start time: they identify it
 
 
 @dataclass
 class Curve:
-    """What a run told so far."""
+    """The events of a run so far."""
 
     steps: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
@@ -22,14 +22,14 @@ class Curve:
     dev_scores: list[float] = field(default_factory=list)
     offset: int = 0
     _head: bytes = b""
-    _count: int = 1  # losses behind the last point
+    _count: int = 1  # losses averaged in the last point
 
     def read_on(self, path: Path) -> None:
-        """Take in the events since the last time; a file that is gone or forbidden leaves the curve as it is."""
+        """Read the events since the last call; a missing or unreadable file leaves the curve unchanged."""
         try:
             with path.open("rb") as file:
                 head = file.read(_HEAD_BYTES)
-            if not head.startswith(self._head):  # another run has taken the name
+            if not head.startswith(self._head):  # a different run has the name now
                 self.__init__()  # type: ignore[misc]
             self._head = head
             found, self.offset = events_after(path, self.offset)
@@ -48,7 +48,7 @@ class Curve:
                     pass
 
     def _add(self, step: int, loss: float) -> None:
-        """One point a step: stages that take it together tell a loss each, of which the mean is drawn."""
+        """Add one point per step: stages that share a step report a loss each, and the point is their mean."""
         if self.steps and self.steps[-1] == step:
             self._count += 1
             self.losses[-1] += (loss - self.losses[-1]) / self._count
@@ -58,7 +58,7 @@ class Curve:
             self.losses.append(loss)
 
     def _forget_after(self, step: int) -> None:
-        """A resumed run goes over the steps after its checkpoint again."""
+        """Remove the points after STEP: a resumed run repeats the steps after its checkpoint."""
         for steps, values in ((self.steps, self.losses), (self.dev_steps, self.dev_scores)):
             while steps and steps[-1] > step:
                 steps.pop()
@@ -66,13 +66,13 @@ class Curve:
 
 
 class Curves:
-    """The curves of those runs that were asked for."""
+    """The curves of the requested runs."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Curve] = {}
 
     def read(self, runs: Iterable[RunFolder]) -> dict[str, Curve]:
-        """The curves of RUNS as they are now, by run."""
+        """The present curves of RUNS by run id."""
         found = {}
         for run in runs:
             curve = self._known.setdefault(run.path, Curve())
@@ -82,7 +82,7 @@ class Curves:
 
 
 def log_tail(run: RunFolder) -> list[str]:
-    """The last lines of what the run's process printed, or of its events where it printed nothing."""
+    """The last lines that the run's process printed, or its last events where it printed nothing."""
     for path in (run.log_file, run.events_file):
         try:
             with path.open("rb") as file:

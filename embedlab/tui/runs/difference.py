@@ -1,4 +1,4 @@
-"""What differs between two runs: recipe and circumstances, key by key."""
+"""The differences between two runs: recipe and environment, key by key."""
 
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ _FACTS = ("device", "precision", "threads", "host", "commit", "embedlab", "pytho
 
 
 class DifferenceScreen(ModalScreen[None]):
-    """The keys whose values differ."""
+    """Show the keys with different values."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,d", "dismiss", "Close")]
 
@@ -34,7 +34,7 @@ class DifferenceScreen(ModalScreen[None]):
 
 
 def difference_text(first: RunFolder, second: RunFolder) -> Content:
-    """Every differing key with both values; a file that cannot be read is told in its place."""
+    """Every differing key with both values, or the error of a file that cannot be read."""
     try:
         changed = [(key, old, new) for key, old, new in recipe_differences(first.recipe(), second.recipe()) if key != "summary"]
         changed += _circumstances(first.environment(), second.environment())

@@ -1,4 +1,4 @@
-"""The Runs screen: every run as it is now, the curves of the marked ones, and what can be done with them."""
+"""The Runs screen: the status of every run, the curves of the marked runs, and the actions on them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ from embedlab.runs import launch
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.base_screen import DashboardScreen
-from embedlab.tui.commands import Place, bindings
-from embedlab.tui.dialogs import AskText, Confirm
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
+from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
 from embedlab.tui.widgets.curve_plot import CurvePlot, Line
@@ -32,7 +33,7 @@ CURVES_SHOWN = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What one look at the disk gave."""
+    """The state of the runs folder at one moment."""
 
     board: Board
     curves: dict[str, Curve]
@@ -40,15 +41,15 @@ class Look:
 
 
 class RunTable(FrameTable, inherit_bindings=False):
-    """The table of runs, in which `l` is the log and not a step to the right."""
+    """The table of runs, in which `l` opens the log and does not go to the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"l"})
 
 
 class RunsScreen(DashboardScreen):
-    """Follow runs; they are processes of their own."""
+    """Follow runs, which are separate processes."""
 
-    PLACE: ClassVar[Place] = "runs"
+    SCOPE: ClassVar[KeyScope] = "runs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("runs")
 
     def __init__(self) -> None:
@@ -60,11 +61,11 @@ class RunsScreen(DashboardScreen):
         self._shows_log = False
         self._is_frozen = False
         self._is_looking = False
-        self._looks_again = False  # something changed while a look was under way
+        self._looks_again = False  # something changed during an update
         self._followed: str | None = None  # the run whose curves and log are shown
         self._order: tuple[str, bool] | None = None
         self._taken_away: set[str] = set()  # deleted or renamed from here
-        self._goes_to: str | None = None  # the run that the cursor is to stand on once it is there
+        self._goes_to: str | None = None  # the run to put the cursor on once it appears
 
     def compose_body(self) -> ComposeResult:
         yield Static("reading runs", id="runs-status", classes="status", markup=False)
@@ -84,19 +85,19 @@ class RunsScreen(DashboardScreen):
         self.look()
         self.set_interval(LOOK_EVERY_S, self._look_again)
 
-    # looking
+    # updates
 
     def _look_again(self) -> None:
         if not self._is_frozen and self.is_current:
             self.look()
 
     def on_screen_resume(self) -> None:
-        """What happened meanwhile is shown at once."""
+        """Update at once."""
         if self._follower is not None:
             self.look()
 
     def look(self) -> None:
-        """Read the runs folder, outside the event loop; a look that is under way is enough."""
+        """Read the runs folder in a thread, one update at a time."""
         self._looks_again = self._is_looking
         if not self._is_looking:
             self._is_looking = True
@@ -131,7 +132,7 @@ class RunsScreen(DashboardScreen):
         table.show(frame, rows, found.board.columns(), sorted_by=by, is_descending=is_descending, stay_on=stay_on)
         table.take_height(self.size.height // 2)
         self._show_emptiness(is_empty=frame.is_empty())
-        frozen = "   frozen: f goes on" if self._is_frozen else ""
+        frozen = "   frozen: f continues" if self._is_frozen else ""
         self.query_one("#runs-status", Static).update(f"{self.dashboard.settings.runs_folder}   {states(found.board)}{frozen}")
         self._show_note()
         self._show_panes(found)
@@ -139,7 +140,7 @@ class RunsScreen(DashboardScreen):
             self.look()
 
     def _gone(self, board: Board) -> list[EmbedlabError]:
-        """The chosen runs that somebody else took away."""
+        """Errors about chosen runs that disappeared outside the dashboard."""
         gone = {chosen.run.id for chosen in self._chosen()} - set(board.by_id()) - self._taken_away
         hint = "its folder was deleted or renamed outside the dashboard"
         return [EmbedlabError(f"run {run!r} is no longer there", hint=hint) for run in sorted(gone)] if board.trouble is None else []
@@ -161,19 +162,19 @@ class RunsScreen(DashboardScreen):
         self.query_one("#dev-curves", CurvePlot).show([_line(name, curve.dev_steps, curve.dev_scores) for name, curve in curves])
 
     def _show_note(self) -> None:
-        """Why the run under the cursor failed, in full: its column shows the beginning."""
+        """Show the full message of the run under the cursor: its column shows only the beginning."""
         here, note = self._run_under_cursor(), self.query_one("#run-note", Static)
         shown = f"{here.run.id}: {here.status.message}" if here is not None and here.status.message else ""
         note.display = bool(shown)
         note.update(plain(shown))
 
     def go_to(self, run: RunFolder) -> None:
-        """Put the cursor on RUN as soon as it stands in the table."""
+        """Put the cursor on RUN as soon as the table shows it."""
         self._goes_to = run.id
         if self._follower is not None:
             self.look()
 
-    # which runs are meant
+    # the selected runs
 
     def _run_under_cursor(self) -> BoardRun | None:
         table = self.query_one(FrameTable)
@@ -187,16 +188,16 @@ class RunsScreen(DashboardScreen):
         return marked or ([here] if here else [])
 
     def _one(self) -> BoardRun | None:
-        """The run under the cursor; without one the user is told."""
+        """The run under the cursor; warns the user if there is none."""
         found = self._run_under_cursor()
         if found is None:
             self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
         return found
 
-    # what the table tells
+    # messages of the table
 
     def on_frame_table_row_reached(self) -> None:
-        """The panes follow the cursor where nothing is marked."""
+        """Show the run under the cursor unless runs are marked."""
         here = self._run_under_cursor()
         self._show_note()
         if not self.marked and here is not None and here.run.id != self._followed:
@@ -210,7 +211,7 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
-        """Sort by a column, the other way round, not at all."""
+        """Sort by a column, then in reverse, then not at all."""
         old = self._order
         if event.key is None:
             self._order = (old[0], not old[1]) if old else None
@@ -219,7 +220,7 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def on_frame_table_row_opened(self) -> None:
-        """The run's log."""
+        """Open the run's log."""
         self.action_log()
 
     # keys
@@ -229,7 +230,7 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def action_log(self) -> None:
-        """The log, or the curves again."""
+        """Switch between log and curves."""
         self._shows_log = not self._shows_log
         self.query_one("#run-log").display = self._shows_log
         for plot in self.query(CurvePlot):
@@ -237,7 +238,7 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def action_back(self) -> None:
-        """From the log to the curves, then the marks away."""
+        """Go from the log to the curves; from there clear the marks."""
         if self.maximized is not None:
             self.minimize()
         elif self._shows_log:
@@ -252,7 +253,7 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def action_difference(self) -> None:
-        """What differs between two runs."""
+        """Show the differences between two runs."""
         from embedlab.tui.runs.difference import DifferenceScreen
 
         here = self._run_under_cursor()
@@ -267,14 +268,14 @@ class RunsScreen(DashboardScreen):
 
     @work
     async def action_cancel(self) -> None:
-        """Ask the run to save a checkpoint and stop."""
+        """Stop the run after it has saved a checkpoint."""
         found = self._one()
         if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
-            self._do(lambda: launch.cancel(found.run), f"told {found.run.id} to stop")
+            self._do(lambda: launch.cancel(found.run), f"stopping {found.run.id}")
 
     @work
     async def action_resume(self) -> None:
-        """Go on with an unfinished run in a process of its own."""
+        """Resume an unfinished run in a separate process."""
         found = self._one()
         if found is None:
             return
@@ -283,11 +284,11 @@ class RunsScreen(DashboardScreen):
         elif not found.run.recipe_file.exists():
             hint = "press l to read why, 4 to start it again, D to delete it"
             self.dashboard.report(
-                UsageError(f"run {found.run.id!r} ended before it began: nothing to resume", hint=hint), severity="warning"
+                UsageError(f"run {found.run.id!r} ended before its first step: nothing to resume", hint=hint), severity="warning"
             )
-        elif await self.app.push_screen_wait(Confirm(f"Go on with {found.run.id}?")):
+        elif await self.app.push_screen_wait(Confirm(f"Resume {found.run.id}?")):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
-            self._do(lambda: launch.start_run(arguments, found.run), f"{found.run.id} goes on")
+            self._do(lambda: launch.start_run(arguments, found.run), f"resumed {found.run.id}")
 
     @work
     async def action_rename(self) -> None:
@@ -296,7 +297,7 @@ class RunsScreen(DashboardScreen):
         if found is None:
             return
         folder, old = self.dashboard.settings.runs_folder, found.run.name
-        question = AskText(f"New name of {old}, with all its seeds?", value=old, check=lambda name: RunFolder.of(folder, name, 0))
+        question = TextDialog(f"New name of {old} with all its seeds", value=old, check=lambda name: RunFolder.of(folder, name, 0))
         if (name := await self.app.push_screen_wait(question)) and name != old:
             self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
             if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
@@ -322,26 +323,26 @@ class RunsScreen(DashboardScreen):
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.report, error)
         except OSError as error:
-            trouble = EmbedlabError(f"could not delete {names}: {error}", hint="look at the folder's permissions")
+            trouble = EmbedlabError(f"could not delete {names}: {error}", hint="check the folder's permissions")
             self.app.call_from_thread(self.dashboard.report, trouble)
         else:
             self.notify(f"deleted {names}", markup=False)
         self.app.call_from_thread(self.look)
 
     def action_evaluate(self) -> None:
-        """Score the run's model on the STS datasets."""
+        """Score the available pairs with the run's model."""
         if (found := self._one()) is not None:
             self.dashboard.score_model(found.run.name)
 
     def _do(self, work: Callable[[], object], done: str) -> bool:
-        """Do something quick to a run and say so, or say why not; gives whether it was done."""
+        """Do something quick and report it, or report the error; returns whether it succeeded."""
         is_done = False
         try:
             work()
         except EmbedlabError as error:
             self.dashboard.report(error)
         except OSError as error:
-            self.dashboard.report(EmbedlabError(f"that did not work: {error}", hint="press r to see how the runs are now"))
+            self.dashboard.report(EmbedlabError(f"this failed: {error}", hint="press r to see the present state of the runs"))
         else:
             self.notify(done, markup=False)
             is_done = True

@@ -1,1 +1,1 @@
-"""The widgets of the dashboard: each owns its look and keys and posts messages."""
+"""The widgets of the dashboard: each owns its appearance and keys and posts messages."""

@@ -1,17 +1,17 @@
-"""One line above the footer while a detached process scores a model; gone when nothing does."""
+"""One line above the footer while detached processes score models; hidden otherwise."""
 
 from textual.widgets import Static
 
 
 class ActivityLine(Static):
-    """What is being worked on outside the dashboard."""
+    """The progress of work outside the dashboard."""
 
     def on_mount(self) -> None:
-        """Nothing is under way at first."""
+        """Hide the line at first."""
         self.display = False
 
     def update(self, content: object = "", *, layout: bool = True) -> None:
-        """Show a line of text, or disappear when it is empty."""
-        if content or self.display:  # nothing told again each second would arrange the screen each second
+        """Show a line of text, or hide the line if it is empty."""
+        if content or self.display:  # an empty update each second must not trigger a layout each second
             self.display = bool(content)
             super().update(str(content), layout=layout)

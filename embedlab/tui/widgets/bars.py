@@ -1,22 +1,22 @@
-"""Horizontal bars: of blocks, an eighth of a cell fine, and thin ones for tables, half a cell fine."""
+"""Horizontal bars: of blocks in eighths of a cell, and thin ones for tables in halves of a cell."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def bar(value: float | None, low: float, high: float, width: int) -> str:
-    """A bar from the left for VALUE on the scale LOW…HIGH, at most WIDTH cells; nothing for an absent value."""
+    """A bar for VALUE on the scale LOW…HIGH, at most WIDTH cells; empty for an absent value."""
     whole, rest = divmod(_parts(value, low, high, width * 8), 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
 
 
 def thin_bar(value: float | None, low: float, high: float, width: int) -> str:
-    """The same as a line: bars of many rows stay apart."""
+    """The same as a thin line, so that bars of many rows do not touch."""
     whole, rest = divmod(_parts(value, low, high, width * 2), 2)
     return "━" * whole + "╸" * rest
 
 
 def _parts(value: float | None, low: float, high: float, parts: int) -> int:
-    """How many of PARTS are filled."""
+    """The number of PARTS to fill."""
     if value is None or high <= low or value != value:
         return 0
     return round(min(max((value - low) / (high - low), 0.0), 1.0) * parts)

@@ -1,4 +1,4 @@
-"""Lines over steps, drawn in braille dots: each column keeps its smallest and largest value, however many points there are."""
+"""Lines over steps in braille dots: each column shows its smallest and largest value, for any number of points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from embedlab.tui.widgets.plain import plain
 _LEFT = 8
 _STYLES = ("$text-primary", "$text-success", "$text-warning", "$text-error", "$text-accent", "$text-secondary")
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
-Grid = NDArray[np.int64]
+CellBits = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,19 +38,19 @@ class CurvePlot(Static):
     def show(self, lines: Sequence[Line]) -> None:
         """Draw these lines."""
         self.shown = lines
-        self.update(draw(self._title, lines, self.content_size.width, self.content_size.height))
+        self.update(draw_curves(self._title, lines, self.content_size.width, self.content_size.height))
 
     def on_resize(self) -> None:
         self.show(self.shown)
 
 
-def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
+def draw_curves(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes and names included."""
     curves = [_finite(line) for line in lines]
     curves = [line for line in curves if len(line.x)]
     columns, rows = width - _LEFT - 1, height - 3
     if columns < 8 or rows < 2 or not curves:
-        return Content.styled(f"{title}: nothing told yet" if not curves else title, "$text-muted")
+        return Content.styled(f"{title}: no events yet" if not curves else title, "$text-muted")
     x_range, y_range = (_span([getattr(line, axis) for line in curves]) for axis in ("x", "y"))
     cells, owner = np.zeros((rows, columns), dtype=np.int64), np.full((rows, columns), -1)
     for number, line in enumerate(curves):
@@ -67,7 +67,7 @@ def draw(title: str, lines: Sequence[Line], width: int, height: int) -> Content:
     lines_shown.append(
         Content.styled(" " * (_LEFT + 1) + low + f"{'step':^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted")
     )
-    room = max(6, columns // len(curves) - 12)  # beside the sign and the number
+    room = max(6, columns // len(curves) - 12)  # without the sign and the number
     names = [
         (f"━ {short_name(plain(line.title), room)} {line.y[-1]:.4g}   ", _STYLES[number % len(_STYLES)])
         for number, line in enumerate(curves)
@@ -93,7 +93,7 @@ def _number(value: float) -> str:
 
 
 def _trace(line: Line, x_range: tuple[float, float], y_range: tuple[float, float], width: int, height: int) -> NDArray[np.bool_]:
-    """The dots of a line: in each dot column from its smallest to its largest value, joined to the column before."""
+    """The dots of a line: each column from its smallest to its largest value, joined to the previous column."""
     place = np.clip(((line.x - x_range[0]) / (x_range[1] - x_range[0]) * (width - 1)).round().astype(int), 0, width - 1)
     level = np.clip(((line.y - y_range[0]) / (y_range[1] - y_range[0]) * (height - 1)).round().astype(int), 0, height - 1)
     lowest, highest = np.full(width, height), np.full(width, -1)
@@ -114,14 +114,14 @@ def _join(dots: NDArray[np.bool_], left: int, right: int, low: int, high: int) -
         dots[round(low + (high - low) * share), column] = True
 
 
-def _to_cells(dots: NDArray[np.bool_]) -> Grid:
+def _to_cells(dots: NDArray[np.bool_]) -> CellBits:
     """The braille bits of each cell."""
     blocks = dots.reshape(dots.shape[0] // 4, 4, dots.shape[1] // 2, 2)
-    bits: Grid = np.einsum("rycx,yx->rc", blocks.astype(np.int64), np.array(_DOTS, dtype=np.int64))
+    bits: CellBits = np.einsum("rycx,yx->rc", blocks.astype(np.int64), np.array(_DOTS, dtype=np.int64))
     return bits
 
 
-def _coloured(bits: Grid, owner: Grid) -> list[tuple[str, str]]:
+def _coloured(bits: CellBits, owner: CellBits) -> list[tuple[str, str]]:
     """A row of cells as runs of one colour each."""
     edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
     return [

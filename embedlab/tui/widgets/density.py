@@ -1,4 +1,4 @@
-"""Where many points lie, as shades of a coarse grid: a thousand points on one cell stay one dark cell, not mush."""
+"""The density of many points as shades of a coarse grid: a thousand points in one cell are one dark cell."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ _LEFT = 6  # cells of the axis labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points:
-    """Two columns and what they are."""
+class DensityPoints:
+    """Two columns and their titles."""
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -22,21 +22,21 @@ class Points:
 
 
 class DensityPlot(Static):
-    """A scatter of two columns; the darker the cell, the more points lie in it."""
+    """A scatter plot of two columns; darker cells hold more points."""
 
     def on_mount(self) -> None:
-        self._points: Points | None = None
+        self._points: DensityPoints | None = None
 
-    def show(self, points: Points | None) -> None:
-        """Plot these points; rows without one of the two values are left out."""
+    def show(self, points: DensityPoints | None) -> None:
+        """Plot these points except rows without one of the two values."""
         self._points = points
-        self.update("" if points is None else draw(points, self.content_size.width, self.content_size.height))
+        self.update("" if points is None else draw_density(points, self.content_size.width, self.content_size.height))
 
     def on_resize(self) -> None:
         self.show(self._points)
 
 
-def draw(points: Points, width: int, height: int) -> Content:
+def draw_density(points: DensityPoints, width: int, height: int) -> Content:
     """The plot in WIDTH x HEIGHT cells, axes included."""
     known = np.isfinite(points.x) & np.isfinite(points.y)
     x, y = points.x[known], points.y[known]
@@ -44,7 +44,7 @@ def draw(points: Points, width: int, height: int) -> Content:
     if columns < 8 or rows < 3 or not len(x):
         return Content.styled("no pairs to plot" if not len(x) else "", "$text-muted")
     x_range, y_range = _range(x), _range(y)
-    # Gold scores come in steps: as many bins as steps, each several cells wide, or the plot would be stripes.
+    # Gold scores are discrete: use one bin per value, several cells wide, to avoid stripes.
     wide = max(1, columns // min(len(np.unique(x)), columns))
     counts, _, _ = np.histogram2d(y, x, bins=(rows, columns // wide), range=(y_range, x_range))
     columns = columns // wide * wide
@@ -66,7 +66,7 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _shades(counts: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Shades 0–5 by the logarithm of the count: one point is seen, and the fullest cell is full."""
+    """Shades 0–5 by the logarithm of the count: one point is visible, and the largest count has the darkest shade."""
     top = np.log1p(counts.max())
     shades: NDArray[np.intp] = np.ceil(np.log1p(counts) / (top or 1) * (len(_SHADES) - 1)).astype(np.intp)
     return shades

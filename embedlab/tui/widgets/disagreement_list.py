@@ -1,4 +1,4 @@
-"""The pairs on which models disagree most, at a glance."""
+"""A short list of the pairs on which models disagree most."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The line of search above a table."""
+"""The filter line above a table."""
 
 from dataclasses import dataclass
 
@@ -10,35 +10,35 @@ from textual.widgets import Input
 
 
 class FilterBar(Input):
-    """An expression of the filter language, told with each key."""
+    """Edits an expression of the filter language and posts it after each key."""
 
-    virtual_size = Reactive(Size(0, 0))  # unlike Input's own: a longer text in a line of fixed width does not arrange the screen anew
+    virtual_size = Reactive(Size(0, 0))  # unlike that of Input: a longer text in a line of fixed width triggers no layout
 
     @dataclass
     class Refined(Message):  # not `Changed`: Input already owns that name
-        """The expression is another one."""
+        """The expression changed."""
 
         query: str
 
     @dataclass
     class Left(Message):
-        """The user goes on to the table."""
+        """The user goes to the table."""
 
     def __init__(self) -> None:
         super().__init__(placeholder="filter: words  /regex/  dice>0.7  gold<2  gap>30  source:headlines", compact=True, id="filter")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell the expression instead of the input's own message."""
+        """Post the expression instead of the message of the input."""
         event.stop()
         self.post_message(self.Refined(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes on to the table."""
+        """Go to the table on enter."""
         event.stop()
         self.post_message(self.Left())
 
     def on_key(self, event: events.Key) -> None:
-        """So does the down arrow."""
+        """Go to the table on the down arrow."""
         if event.key == "down":
             event.stop()
             self.post_message(self.Left())

@@ -1,4 +1,4 @@
-"""How a row of a frame becomes a line of the terminal: its cells in exactly their widths, in as few segments as its styles need."""
+"""Draw a row of a frame as a line of the terminal: each cell in its exact width, with as few segments as the styles allow."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ from rich.style import Style
 from embedlab.tui.widgets.bars import thin_bar
 from embedlab.tui.widgets.plain import plain
 
-GUTTER = 2  # cells before the first column: the mark
+GUTTER = 2  # cells before the first column, for the mark
 GAP = 1  # cell between two columns
 _SHORTEST_BAR = 5
 
 Parts = list[tuple[str, int, Style]]  # text, its cells, style
-Span = tuple[int, int]  # the first cell of a line that is seen, and the first behind those
+CellSpan = tuple[int, int]  # the first visible cell of a line, and the first after the visible ones
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrameColumn:
-    """How one column of the frame is shown."""
+    """The display of one column of a frame."""
 
     key: str
     title: str
     width: int
     digits: int | None = None  # decimals of a number; absent = text
     is_signed: bool = False
-    grows: bool = False  # takes a share of the width that is left over
+    grows: bool = False  # takes a share of the remaining width
     align_right: bool = False  # of text; numbers always are
-    loud_from: float | None = None  # numbers at least this far from 0 are set apart
-    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the room that the text leaves
+    loud_from: float | None = None  # numbers at least this far from 0 are highlighted
+    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the remaining room
 
     @property
     def is_right(self) -> bool:
-        """Whether cells stand at the right edge."""
+        """Whether cells are right-aligned."""
         return self.align_right or self.digits is not None
 
 
@@ -52,7 +52,7 @@ class LineStyles:
 
 @dataclass(frozen=True, kw_only=True)
 class FrameLines:
-    """Draws the columns of a frame in these widths."""
+    """Draws the columns of a frame in the given widths."""
 
     columns: Sequence[FrameColumn] = ()
     widths: Sequence[int] = ()
@@ -64,8 +64,8 @@ class FrameLines:
         """Cells of a line."""
         return GUTTER + sum(self.widths) + GAP * len(self.widths)
 
-    def header(self, style: Style, span: Span, *, arrow: Mapping[str, str], under: int | None, under_style: Style) -> list[Segment]:
-        """The titles; ARROW tells the column that the rows are sorted by, UNDER the one that the cursor stands in."""
+    def header(self, style: Style, span: CellSpan, *, arrow: Mapping[str, str], under: int | None, under_style: Style) -> list[Segment]:
+        """The titles; ARROW marks the column that the rows are sorted by, UNDER is the column of the cursor."""
         parts: Parts = [(" " * GUTTER, GUTTER, style)]
         for index, (column, width) in enumerate(zip(self.columns, self.widths, strict=True)):
             text = _fitted(column.title + arrow.get(column.key, ""), width, align_right=column.is_right)
@@ -73,9 +73,9 @@ class FrameLines:
         return _joined(parts, span, style)
 
     def row(
-        self, row: int, styles: LineStyles, span: Span, *, is_marked: bool, under: int | None = None, under_styles: LineStyles
+        self, row: int, styles: LineStyles, span: CellSpan, *, is_marked: bool, under: int | None = None, under_styles: LineStyles
     ) -> list[Segment]:
-        """A ROW of the frame; the cell of column UNDER the cursor has styles of its own."""
+        """A ROW of the frame; the cell of column UNDER the cursor has UNDER_STYLES."""
         parts: Parts = [("● " if is_marked else " " * GUTTER, GUTTER, styles.mark)]
         at = GUTTER
         for index, width in enumerate(self.widths):
@@ -103,7 +103,7 @@ class FrameLines:
 
 
 def cell_text(value: object, column: FrameColumn) -> str:
-    """A value as its column shows it; an absent one is a middle dot."""
+    """A value in the format of its column; a middle dot for an absent value."""
     if value is None or value != value:
         return "·"
     if column.digits is not None and isinstance(value, int | float):
@@ -112,12 +112,12 @@ def cell_text(value: object, column: FrameColumn) -> str:
 
 
 def _cells(text: str) -> int:
-    # What comes here is printable: a character of ASCII takes one cell, and need not be looked up.
+    # The text is printable: an ASCII character takes one cell and needs no look-up.
     return len(text) if text.isascii() else cell_len(text)
 
 
 def _fitted(text: str, width: int, *, align_right: bool) -> str:
-    """TEXT in exactly WIDTH cells; what is cut off is an ellipsis."""
+    """TEXT in exactly WIDTH cells; an ellipsis replaces the end of a longer one."""
     length = _cells(text)
     if length <= width:
         return text.rjust(width - length + len(text)) if align_right else text.ljust(width - length + len(text))
@@ -126,8 +126,8 @@ def _fitted(text: str, width: int, *, align_right: bool) -> str:
     return (text[: width - 1] if text.isascii() else set_cell_size(text, width - 1)) + "…"
 
 
-def _joined(parts: Parts, span: Span, rest: Style) -> list[Segment]:
-    """What is seen of PARTS, REST up to its end: a segment for each run of one style, since each is work for Textual."""
+def _joined(parts: Parts, span: CellSpan, rest: Style) -> list[Segment]:
+    """The visible part of PARTS, padded with REST; adjacent parts of one style are one segment, since each costs time."""
     (left, right), at = span, 0
     segments: list[Segment] = []
     run: list[str] = []
@@ -146,5 +146,5 @@ def _joined(parts: Parts, span: Span, rest: Style) -> list[Segment]:
 
 
 def _slice(text: str, start: int, end: int) -> str:
-    """Cells START to END of TEXT; half of a wide character is a blank."""
+    """Cells START to END of TEXT; half of a wide character becomes a blank."""
     return text[start:end] if text.isascii() else split_text(split_text(text, end)[0], start)[1]

@@ -1,4 +1,4 @@
-"""A table over a polars frame that formats a row only when it is drawn, so that a million rows cost what fifty do."""
+"""A table over a polars frame that formats only the rows it draws, so that its cost does not depend on their number."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class FrameTable(ScrollView, can_focus=True):
 
     @dataclass
     class RowReached(Message):
-        """The cursor stands on another row; None when the view is empty."""
+        """The cursor moved to another row; None if the view is empty."""
 
         table: "FrameTable"
         row: int | None  # of the frame
@@ -59,27 +59,27 @@ class FrameTable(ScrollView, can_focus=True):
 
     @dataclass
     class ColumnReached(Message):
-        """The cursor stands in another column."""
+        """The cursor moved to another column."""
 
         table: "FrameTable"
 
     @dataclass
     class RowOpened(Message):
-        """The user wants to see more of a row of the frame."""
+        """The user opened a row of the frame."""
 
         table: "FrameTable"
         row: int
 
     @dataclass
     class SortRequested(Message):
-        """The user wants the view sorted by a column, or the present order reversed (key None)."""
+        """The user wants to sort the view by a column, or to reverse the present order (key None)."""
 
         table: "FrameTable"
         key: str | None
 
     @dataclass
     class MarkRequested(Message):
-        """The user wants a row of the frame marked, or its mark gone."""
+        """The user wants to mark a row of the frame, or to remove its mark."""
 
         table: "FrameTable"
         row: int
@@ -96,7 +96,7 @@ class FrameTable(ScrollView, can_focus=True):
         self._styles: dict[str, LineStyles] = {}
         self._strips: LRUCache[tuple[int, ...], Strip] = LRUCache(1000)
 
-    # what is shown
+    # content
 
     def show(
         self,
@@ -108,7 +108,7 @@ class FrameTable(ScrollView, can_focus=True):
         is_descending: bool = False,
         stay_on: int | None = None,
     ) -> None:
-        """Show ROWS of FRAME, in this order; the cursor goes to the row of the frame to STAY_ON where it is shown, otherwise to the top."""
+        """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top."""
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
         self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
@@ -119,7 +119,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.post_message(self.RowReached(self, self.current_row))
 
     def take_height(self, most: int) -> None:
-        """Be as high as the rows need, at most MOST lines: what is left over belongs to the panes below."""
+        """Take the height of the rows, at most MOST lines: the panes below use the rest."""
         self.styles.height = min(len(self.rows) + 2, most)  # the header and a scrollbar
 
     def show_marks(self, marks: Iterable[int]) -> None:
@@ -138,7 +138,7 @@ class FrameTable(ScrollView, can_focus=True):
         return self.columns[self.cursor_column] if self.cursor_column < len(self.columns) else None
 
     def _measure(self) -> None:
-        """Share the width: text columns that may grow take what the others leave."""
+        """Distribute the width: columns that grow share the remaining cells."""
         widths = [column.width for column in self.columns]
         growing = [index for index, column in enumerate(self.columns) if column.grows]
         spare = self.scrollable_content_region.width - GUTTER - sum(width + GAP for width in widths)
@@ -154,7 +154,7 @@ class FrameTable(ScrollView, can_focus=True):
         self._redraw()
 
     def _take_size(self, size: Size) -> None:
-        """Scroll over so many cells; the screen is arranged anew only where a scrollbar comes or goes, as that costs more than all rows."""
+        """Set the scrollable size; a layout, which costs more than all rows, happens only when a scrollbar appears or disappears."""
         is_taller = self.show_vertical_scrollbar and size.height > self.container_size.height
         if is_taller and size.width == self.virtual_size.width:
             self.set_reactive(FrameTable.virtual_size, size)
@@ -179,7 +179,7 @@ class FrameTable(ScrollView, can_focus=True):
     # drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines as they go to the screen, spared Textual's own pass over them: there is no border, padding or tint to draw."""
+        """The lines of the screen, without Textual's pass for border, padding and tint, which the table does not have."""
         strips = [self.render_line(y) for y in crop.line_range]
         return strips if crop.column_span == (0, self.outer_size.width) else [strip.crop(*crop.column_span) for strip in strips]
 
@@ -198,7 +198,7 @@ class FrameTable(ScrollView, can_focus=True):
         return strip
 
     def _drawn(self, key: tuple[int, ...]) -> Strip:
-        """The line that KEY stands for: nothing, the header or a row. It ends where the scrollbar starts: nothing need divide it."""
+        """The line of a KEY: empty, the header or a row. It ends at the scrollbar, so that it need not be split."""
         width = self.size.width if self.show_vertical_scrollbar else self.outer_size.width
         match key:
             case (left, row, is_odd, is_cursor, under):
@@ -222,7 +222,7 @@ class FrameTable(ScrollView, can_focus=True):
         return self._styles[kind]
 
     def _filtered(self, style: Style) -> Style:
-        """STYLE as this terminal shows it: without colour where it shall have none."""
+        """STYLE after the line filters of the app, such as the one that removes colours."""
         segments = [Segment(" ", style)]
         for line_filter in self.get_line_filters():
             segments = line_filter.apply(segments, self.background_colors[1])
@@ -280,7 +280,7 @@ class FrameTable(ScrollView, can_focus=True):
         elif self.cursor_row >= top + height:
             self.scroll_to(y=self.cursor_row - height + 1, animate=False, immediate=True)
 
-    # asking
+    # requests
 
     def action_sort(self) -> None:
         if self.current_column is not None:

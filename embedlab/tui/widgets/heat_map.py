@@ -1,4 +1,4 @@
-"""A grid's scores over two axes: shade and number in each cell, filling in as cells finish."""
+"""The scores of a grid over two axes: a shade and a number in each finished cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ _CELL = 9
 
 @dataclass(frozen=True, kw_only=True)
 class Heat:
-    """Scores by (row, column); an absent one is not there yet."""
+    """Scores by (row, column); absent for unfinished cells."""
 
     title: str
     rows: Sequence[str]
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float]
-    states: Mapping[tuple[str, str], str]  # what a cell without a score is doing
+    states: Mapping[tuple[str, str], str]  # the state of a cell without a score
 
 
 class HeatMap(Static):
@@ -28,11 +28,11 @@ class HeatMap(Static):
 
     def show(self, heat: Heat | None) -> None:
         """Show these scores."""
-        self.update("" if heat is None else draw(heat))
+        self.update("" if heat is None else draw_heat_map(heat))
 
 
-def draw(heat: Heat) -> Content:
-    """The map as text; the shade says what the colour would."""
+def draw_heat_map(heat: Heat) -> Content:
+    """The map as text; shades repeat the information of the colours."""
     known = list(heat.values.values())
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     width = max([4, *(len(row) for row in heat.rows)])

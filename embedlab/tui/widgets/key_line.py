@@ -1,4 +1,4 @@
-"""The last line of every screen: the keys that do something where the keyboard is."""
+"""The last line of every screen: the keys that act on the focused widget."""
 
 from textual import events
 from textual.binding import Binding
@@ -10,11 +10,11 @@ from textual.widget import Widget
 class KeyLine(Widget):
     """The keys as one line of text; a click on one presses it.
 
-    Textual's Footer makes a widget of each key, and all of them anew whenever the keyboard goes elsewhere.
+    Textual's Footer creates a widget for each key, and creates all of them again when the focus changes.
     """
 
     def on_mount(self) -> None:
-        """Follow what the keyboard is given to."""
+        """Update the line when the focus changes."""
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, screen: Screen[object]) -> None:
@@ -22,14 +22,14 @@ class KeyLine(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The keys from the left and, where there is room, the way to all commands at the right edge."""
+        """The keys from the left and, where there is room, the command palette at the right edge."""
         keys, palette = self._shown_keys()
         left = Content(" ").join(self._content(binding) for binding in keys)
         right = Content("") if palette is None else Content("▏").append(self._content(palette))
         return left.pad_right(max(0, self.size.width - left.cell_length - right.cell_length)).append(right)
 
     async def on_click(self, event: events.Click) -> None:
-        """Press the key that is written there."""
+        """Press the key at this place."""
         end = 0
         keys, palette = self._shown_keys()
         for binding in keys:
@@ -41,7 +41,7 @@ class KeyLine(Widget):
             await self.app.action_simulate_key(palette.key)
 
     def _shown_keys(self) -> tuple[list[Binding], Binding | None]:
-        """One binding of each action that is shown, and that of the palette unless the others need its place."""
+        """One binding of each shown action, and that of the palette unless the others need its room."""
         active = self.screen.active_bindings
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         shown: dict[str, Binding] = {}

@@ -10,7 +10,7 @@ from embedlab.tui.widgets.plain import plain
 
 
 class LogTail(VerticalScroll):
-    """The last lines; scrolled up, it stays where it is."""
+    """The last lines; follows the end unless it is scrolled up."""
 
     def compose(self) -> ComposeResult:
         yield Static(markup=False)

@@ -1,4 +1,4 @@
-"""Everything about one pair: both sentences with their shared words, gold and cosines on one scale, each model's rank error."""
+"""The details of one pair: both sentences with their shared words, gold and cosines on one scale, each model's rank error."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPair:
-    """A row of the pair table, ready to be told."""
+    """A row of the pair table with its models and gold scale."""
 
     row: Mapping[str, Any]
     models: Sequence[str]
@@ -48,13 +48,13 @@ class PairDetail(VerticalScroll):
         scores.change(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
 
     def on_resize(self) -> None:
-        """Bars are as long as there is room."""
+        """Fit the bars to the width."""
         if (pair := getattr(self, "_pair", None)) is not None:
             self.show(pair)
 
 
 def highlighted(sentence: str, shared: frozenset[str]) -> Content:
-    """SENTENCE with its words in SHARED set apart."""
+    """SENTENCE with its words in SHARED highlighted."""
     text = plain(sentence)
     content = Content(text)
     for match in _WORD.finditer(text):
@@ -72,7 +72,7 @@ def _sentences(row: Mapping[str, Any]) -> Content:
 
 
 def _scores(pair: ShownPair, width: int) -> Content:
-    """Gold and each model on one scale: gold's range and the cosines' 0–1 share it, below 0 only where a cosine is."""
+    """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0 only if a cosine does."""
     row, (low, high) = pair.row, pair.gold_range
     gold = None if row["gold"] is None else (row["gold"] - low) / ((high - low) or 1)
     cosines = {name: row.get(name) for name in pair.models}

@@ -1,4 +1,4 @@
-"""Every model on one slice: score, interval, tie letters as bars on one scale, and the difference to the reference."""
+"""Every model on one slice: score, interval and tie letters, bars on one scale, and the difference to the reference."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
 _LABEL = 14
-_ROOMY = 50  # cells; in less, the numbers stand under the name and not under the bar
+_ROOMY = 50  # cells; below this width, the numbers are under the name and not under the bar
 
 
 class SliceDetail(VerticalScroll):
@@ -30,7 +30,7 @@ class SliceDetail(VerticalScroll):
         self.query_one(Static).update("" if one is None else _content(one, reference, self.scrollable_content_region.width))
 
     def on_resize(self) -> None:
-        """Bars are as long as there is room."""
+        """Fit the bars to the width."""
         self.show(*self._shown)
 
 
@@ -49,7 +49,7 @@ def _content(one: ComparedSlice, reference: str, width: int) -> Content:
 
 
 def _dependence(one: ComparedSlice) -> Iterator[str]:
-    """What rows that share sentences do to the slice's intervals."""
+    """Notes on the effect of shared sentences on the slice's intervals."""
     if one.design_effect >= 1.05:
         yield f"design effect {one.design_effect:.2f}: {one.pairs:,} pairs of {one.sentences:,} sentences"
     if one.is_concentrated and one.component is not None:

@@ -1,11 +1,11 @@
-"""Text that changes with every key: the screen is arranged anew only when the text needs another size."""
+"""Text that changes with every key: a layout happens only when the text needs another size."""
 
 from textual.content import Content
 from textual.widgets import Static
 
 
 class QuickText(Static):
-    """A Static without markup, whose updates are cheap as long as width and height stay."""
+    """A Static without markup whose updates are cheap while width and height do not change."""
 
     def change(self, content: Content | str) -> None:
         """Show CONTENT."""
@@ -17,7 +17,7 @@ class QuickText(Static):
             self.update(shown)
 
     def _needs(self, content: Content) -> tuple[int, int]:
-        """Columns, where the width follows the text, and lines in the present width."""
+        """The columns, if the width follows the text, and the lines in the present width."""
         columns, width, least = self.content_size.width, self.styles.width, self.styles.min_width
         is_fitted = width is not None and width.is_auto
         fitted = max(content.cell_length + self.styles.gutter.width, int(least.value) if least is not None and least.is_cells else 0)

@@ -10,7 +10,7 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs import launch
-from embedlab.tui.evaluations import Evaluations
+from embedlab.tui.scoring_processes import ScoringProcesses
 from tests.tui.driving import Open
 
 
@@ -25,7 +25,7 @@ def test_a_process_that_ends_without_a_word_has_scored_nothing(
         return launch.Detached(process=process, log=log, errors=log.with_suffix(".jsonl"), offset=0)
 
     monkeypatch.setattr(launch, "start_detached", start)
-    evaluations = Evaluations(world)
+    evaluations = ScoringProcesses(world)
     evaluations.start("dice", ["sts"])
     while not (ended := evaluations.poll()):
         pass
@@ -37,7 +37,7 @@ def test_a_process_that_ends_without_a_word_has_scored_nothing(
 
 async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings) -> None:
     selected: list[Sequence[str]] = []
-    monkeypatch.setattr(Evaluations, "start", lambda _, name, tasks: selected.append(tasks))
+    monkeypatch.setattr(ScoringProcesses, "start", lambda _, name, tasks: selected.append(tasks))
     path = tmp_path / "mine.tsv"
     path.write_text("sentence1\tsentence2\tscore\na cat\ta dog\t3\n", encoding="utf-8")
     async with opened(pair_file=path) as pilot:

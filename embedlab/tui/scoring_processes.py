@@ -1,4 +1,4 @@
-"""The detached `embedlab evaluate` processes that the dashboard started, and how far they are."""
+"""The detached `embedlab evaluate` processes that the dashboard started, and their progress."""
 
 import re
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ _TAIL = 4096
 class _Scoring:
     name: str
     process: "Detached"
-    start: int  # of its part of the log
+    start: int  # offset of its part of the log
 
 
-class Evaluations:
-    """Those that run now."""
+class ScoringProcesses:
+    """The running processes."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: list[_Scoring] = []
 
     def start(self, name: str, tasks: Sequence[str]) -> None:
-        """Score the model called NAME on TASKS; a name that no model has is refused before a process starts."""
+        """Score the model NAME on TASKS; an unknown name is an error before a process starts."""
         from embedlab.models.catalog import resolve
         from embedlab.runs.launch import shared_flags, start_detached
 
@@ -45,14 +45,14 @@ class Evaluations:
         self._running.append(_Scoring(name=name, process=process, start=start))
 
     def poll(self) -> Sequence[tuple[str, EmbedlabError | None]]:
-        """The models whose processes ended since the last time, each with what went wrong."""
+        """The models whose processes ended since the last call, each with its error."""
         codes = [(one, one.process.exit_code()) for one in self._running]
         self._running = [one for one, code in codes if code is None]
         return [(one.name, one.process.error(code, f"scoring {one.name!r}") if code else None) for one, code in codes if code is not None]
 
     @property
     def progress(self) -> str:
-        """One line about all of them; empty when none runs."""
+        """One line about all processes; empty when none runs."""
         return "   ".join(f"scoring {one.name}: {_last_line(one) or 'starting'}" for one in self._running)
 
 

@@ -1,0 +1,17 @@
+"""The keys of the Compare screen."""
+
+from embedlab.tui.command import ScreenEntry, command
+
+ENTRY = ScreenEntry(
+    key="2",
+    label="Compare",
+    tooltip="Compare models side by side, slice by slice.",
+    commands=(
+        command("b", "cut", "Cut by", "Datasets, sources, Dice fifths.", show=True),
+        command("v", "aggregate", "Aggregation", "All pairs at once, mean over sources, mean weighted by pairs.", show=True),
+        command("p", "pin", "Reference", "Make the model under the cursor the reference of the differences.", show=True),
+        command("d", "plot", "Plot", "Gold against model, or reference against model."),
+        command("c", "columns", "Models", "Choose the models.", show=True),
+        command("e", "export", "Export", "Write the table as csv, json or markdown.", show=True),
+    ),
+)
