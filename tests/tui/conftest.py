@@ -1,4 +1,4 @@
-"""A sample world with three scored models, and a dashboard over it that is ready to be driven."""
+"""A sample world of two datasets with three scored models, and a dashboard on it for tests to drive."""
 
 import os
 
@@ -19,11 +19,30 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.pairs.data import load_pairs
 from tests.tui.driving import WIDE, Open, until, write_scores
 
+CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
+
+
+def fix_catalog(patch: pytest.MonkeyPatch) -> None:
+    """Show the pairs of CATALOG only."""
+    patch.setattr("embedlab.tui.pairs.data.dataset_names", lambda _kind: list(CATALOG))
+
+
+@pytest.fixture(autouse=True)
+def _fixed_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    fix_catalog(monkeypatch)
+
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Runs near (three seeds) and far, and a model "published" in the cache, all scored; nobody may change it."""
+    """Runs near (three seeds) and far, and a model "published" in the cache, all with scores; tests must not change it."""
     folder = tmp_path_factory.mktemp("world")
+    with pytest.MonkeyPatch.context() as patch:
+        fix_catalog(patch)
+        return scored_world(folder)
+
+
+def scored_world(folder: Path) -> Settings:
+    """Write the scores of the models of the world to FOLDER."""
     settings = Settings(sample=True, cache=folder / "cache", runs=folder / "runs")
     table = load_pairs(settings).table
     for seed in (1, 2, 3):
@@ -35,14 +54,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture
 def own_world(world: Settings, tmp_path: Path) -> Settings:
-    """A copy of the world that a test may break."""
+    """A copy of the world that a test may change."""
     shutil.copytree(world.runs.parent, tmp_path / "world")
     return replace(world, cache=tmp_path / "world" / "cache", runs=tmp_path / "world" / "runs")
 
 
 @pytest.fixture
 def opened(world: Settings) -> Open:
-    """Opens a dashboard and waits until its pairs are there."""
+    """Opens a dashboard and waits until it has its pairs."""
 
     @asynccontextmanager
     async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = WIDE, **options: Any) -> AsyncIterator[Pilot[None]]:

@@ -1,26 +1,28 @@
 import pytest
 from textual.binding import Binding
 
-from embedlab.tui.commands import COMMANDS, Place, bindings
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.help_screen import help_section
+from embedlab.tui.screens import SCREENS
 from tests.tui.driving import Open, until
 
-SCREENS: tuple[Place, ...] = ("pairs", "compare", "runs", "launch")
+each_screen = pytest.mark.parametrize("screen", SCREENS)
 
 
-def keys(*places: Place) -> list[str]:
-    return [key for place in places for command in COMMANDS[place] for key in command.keys.split(",")]
+def keys(*scopes: KeyScope) -> list[str]:
+    return [key for scope in scopes for command in COMMANDS[scope] for key in command.keys.split(",")]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_no_key_means_two_things_on_a_screen(screen: Place) -> None:
+@each_screen
+def test_no_key_means_two_things_on_a_screen(screen: str) -> None:
     # On Runs `l` is the log: its table leaves that key out.
     used = [key for key in keys("table", screen, "everywhere") if (screen, key) != ("runs", "l")]
     assert len(used) == len(set(used))
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_the_footer_holds_at_most_eight_keys(screen: Place) -> None:
+@each_screen
+def test_the_footer_holds_at_most_eight_keys(screen: str) -> None:
     shown = [command.label for place in ("table", screen, "everywhere") for command in COMMANDS[place] if command.show]
     if screen == "compare":
         shown.remove("Mark")  # there is nothing to mark

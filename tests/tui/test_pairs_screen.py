@@ -7,7 +7,7 @@ from textual.widgets import Input, Static
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.dialogs import TextDialog, Choose, Confirm
+from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.help_screen import HelpScreen
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.pairs.typed_pair import TypedPairScreen

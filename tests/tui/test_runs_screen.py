@@ -14,7 +14,7 @@ from embedlab.runs import launch
 from embedlab.runs.events import Failed, Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
-from embedlab.tui.dialogs import TextDialog, Confirm
+from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
@@ -184,7 +184,7 @@ async def test_a_run_that_never_began_tells_why_in_full_and_is_not_resumed(opene
         await until(pilot, lambda: note.display)
         assert "never@1: 'snli' (train) is truncated or odd: it has 31,979 rows instead of 549,367" in str(note.content)
         await pilot.press("o")
-        await noticed(pilot, "ended before it began")
+        await noticed(pilot, "ended before its first step")
 
 
 async def test_the_cursor_goes_to_a_run_that_was_just_started(opened: Open, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Models that are scored beside the dashboard: what is asked of their processes, and how their ends are told."""
+"""Models that separate processes score for the dashboard: the arguments of the processes and the reports of their ends."""
 
 import subprocess
 import sys
@@ -14,9 +14,9 @@ from embedlab.tui.scoring_processes import ScoringProcesses
 from tests.tui.driving import Open
 
 
-@pytest.mark.parametrize(("does", "told"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("exit(1)", "ended with exit code 1")])
+@pytest.mark.parametrize(("does", "reported"), [("os.kill(os.getpid(), 9)", "ended by signal 9"), ("exit(1)", "ended with exit code 1")])
 def test_a_process_that_ends_without_a_word_has_scored_nothing(
-    world: Settings, monkeypatch: pytest.MonkeyPatch, does: str, told: str
+    world: Settings, monkeypatch: pytest.MonkeyPatch, does: str, reported: str
 ) -> None:
     def start(arguments: Sequence[str], log: Path) -> launch.Detached:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -25,14 +25,14 @@ def test_a_process_that_ends_without_a_word_has_scored_nothing(
         return launch.Detached(process=process, log=log, errors=log.with_suffix(".jsonl"), offset=0)
 
     monkeypatch.setattr(launch, "start_detached", start)
-    evaluations = ScoringProcesses(world)
-    evaluations.start("dice", ["sts"])
-    while not (ended := evaluations.poll()):
+    processes = ScoringProcesses(world)
+    processes.start("dice", ["sts"])
+    while not (ended := processes.poll()):
         pass
     ((name, error),) = ended
     assert name == "dice"
     assert error is not None
-    assert told in error.message
+    assert reported in error.message
 
 
 async def test_a_model_is_scored_on_what_is_at_hand(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Settings) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.paths import state_folder
-from embedlab.tui.state import Memory, DashboardState
+from embedlab.tui.state import DashboardState, Memory
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""A screen is one folder: the dashboard shows a new one without another edit."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+KEYS = """
+from embedlab.tui.command import ScreenEntry, command
+ENTRY = ScreenEntry(key="9", label="Notes", tooltip="Read notes.", commands=(command("w", "write", "Write", "Write a note."),))
+"""
+SCREEN = """
+from textual.widgets import Static
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.commands import bindings
+
+class NotesScreen(DashboardScreen):
+    SCOPE = "notes"
+    BINDINGS = bindings("notes")
+    def compose_body(self):
+        yield Static("none", id="notes")
+    def action_write(self):
+        self.query_one("#notes").update("written")
+"""
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+import embedlab.tui
+embedlab.tui.__path__.append(sys.argv[1])
+from embedlab.core.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.help_screen import HelpScreen
+from embedlab.tui.widgets.mode_bar import ModeBar
+from textual.widgets import Static
+
+async def drive():
+    app = Dashboard(Settings(cache=Path("cache"), runs=Path("runs")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        print(app.screen.query_one(ModeBar).content)
+        await pilot.press("9", "w")
+        await pilot.pause()
+        notes = app.screen.query_one("#notes")
+        print(app.current_mode, notes.content, notes.styles.width)
+        await pilot.press("question_mark")
+        await pilot.pause()
+        print(*(part.content for part in app.screen.query(Static)))
+
+asyncio.run(drive())
+"""
+
+
+def test_a_folder_with_a_screen_is_shown_with_its_keys_styles_and_help(tmp_path: Path) -> None:
+    folder = tmp_path / "screens" / "notes"
+    folder.mkdir(parents=True)
+    files = {"__init__.py": "", "keys.py": KEYS, "screen.py": SCREEN, "help.md": "Notes on pairs.", "styles.tcss": "#notes { width: 17; }"}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    words = [sys.executable, "-c", PROGRAM, str(folder.parent)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "4 Launch  9 Notes" in done.stdout
+    assert "notes written 17" in done.stdout
+    assert "Notes on pairs." in done.stdout
+    assert "Write a note." in done.stdout
