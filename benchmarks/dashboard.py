@@ -90,7 +90,7 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
     from embedlab.analysis.scores import ScoreFile
     from embedlab.core.settings import Settings
     from embedlab.tui.pairs.data import PairData
-    from embedlab.tui.pairs.saved_tables import cache_file, keep, open_pairs
+    from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, store
 
     settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
     bare = open_pairs(settings)
@@ -100,7 +100,7 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
         pair=pl.int_range(pl.len(), dtype=pl.UInt32),
         pair_key=pl.int_range(pl.len(), dtype=pl.UInt64),
     )
-    keep(PairData(table=table, gold_ranges=bare.gold_ranges), cache_file(settings), settings)
+    store(PairData(table=table, gold_ranges=bare.gold_ranges), cache_file(settings), settings)
     rng, names = np.random.default_rng(0), [f"model-{number}" for number in range(5)]
     for number, name in enumerate(names):
         noise = rng.normal(scale=0.1 + 0.1 * number, size=table.height)
@@ -128,7 +128,7 @@ def measure_dashboard(place: Place, what: str) -> None:
     """One process: the first paint of pairs with all their models, then keys, or the event loop's lag on the Runs screen."""
     from embedlab.tui import gc_control
 
-    gc_control.hold()  # as `embedlab tui` does
+    gc_control.pause_collection()  # as `embedlab tui` does
     from embedlab.tui.widgets.frame_table import FrameTable
 
     async def run() -> None:

@@ -174,7 +174,7 @@ class Dashboard(App[None]):
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
         self.data, self.stored = data, tuple(stored)
         self.data_ready.publish(data)
-        self.call_after_refresh(gc_control.resume)
+        self.call_after_refresh(gc_control.resume_collection)
         self.report_once(troubles)
 
     async def look_for_models(self) -> None:

@@ -41,7 +41,7 @@ def tui(
     from embedlab.tui import gc_control
 
     refuse_loading("the dashboard runs no plug-in")
-    gc_control.hold()
+    gc_control.pause_collection()
     from embedlab.tui.app import Dashboard
 
     # A terminal that went away is neither read nor written again; what the dashboard remembers is on disk already.

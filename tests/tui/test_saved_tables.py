@@ -1,4 +1,4 @@
-"""Kept pair tables against those read anew: equal as long as no file changed, and never served after one did."""
+"""Cached pair tables are equal to newly read ones, and are not used after a file changed."""
 
 import os
 from pathlib import Path
@@ -45,7 +45,7 @@ def assert_same(found: PairData | None, made: PairData) -> None:
     assert (found.gold_ranges, found.models, found.notes) == (made.gold_ranges, made.models, made.notes)
 
 
-def test_what_is_kept_is_what_was_made(settings: Settings) -> None:
+def test_a_cached_table_is_the_one_that_was_stored(settings: Settings) -> None:
     models = models_of(settings)
     made = with_models(load_pairs(settings), models)
     store(made, cache_file(settings, models), settings)
@@ -90,7 +90,7 @@ def test_a_parquet_file_of_someone_else_is_no_table(settings: Settings) -> None:
     assert read_cached(path) is None
 
 
-def test_only_a_few_tables_are_kept(settings: Settings) -> None:
+def test_only_a_few_tables_remain(settings: Settings) -> None:
     made = open_pairs(settings)
     folder = cache_file(settings).parent
     for number in range(8):
