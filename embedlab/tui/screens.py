@@ -6,7 +6,7 @@ keys.py states the ENTRY of the screen; screen.py defines its class, `PairsScree
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -46,6 +46,6 @@ def find_screens(folders: Iterable[str]) -> Mapping[str, FoundScreen]:
 SCREENS = find_screens(package.__path__)
 
 
-def style_sheets(base: Path) -> list[str | Path]:
+def style_sheets(base: Path) -> list[str | PurePath]:
     """BASE, then the styles of each screen."""
     return [base, *(path for one in SCREENS.values() if (path := one.folder / "styles.tcss").is_file())]

@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.pairs.data import load_pairs
-from tests.tui.driving import WIDE, Open, until, write_scores
+from tests.tui.driving import USUAL, Open, until, write_scores
 
 CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
 
@@ -64,7 +64,7 @@ def opened(world: Settings) -> Open:
     """Opens a dashboard and waits until it has its pairs."""
 
     @asynccontextmanager
-    async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = WIDE, **options: Any) -> AsyncIterator[Pilot[None]]:
+    async def open_dashboard(settings: Settings = world, *, size: tuple[int, int] = USUAL, **options: Any) -> AsyncIterator[Pilot[None]]:
         app = Dashboard(settings, **options)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.data is not None)

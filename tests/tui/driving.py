@@ -21,7 +21,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.events import Dev, Event, EventLog, Started, Step
 from embedlab.runs.store import RunFolder
 
-WIDE, NARROW = (140, 45), (80, 24)
+WIDE, USUAL, NARROW = (140, 45), (100, 30), (80, 24)  # fewer cells are faster to draw
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 Kind = TypeVar("Kind", bound=Screen)  # type: ignore[type-arg]
 
