@@ -24,7 +24,7 @@ CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one
 
 def fix_catalog(patch: pytest.MonkeyPatch) -> None:
     """Show the pairs of CATALOG only."""
-    patch.setattr("embedlab.tui.pairs.data.dataset_names", lambda _kind: list(CATALOG))
+    patch.setattr("embedlab.tui.pairs.data.shipped_names", lambda _kind: list(CATALOG))
 
 
 @pytest.fixture(autouse=True)
