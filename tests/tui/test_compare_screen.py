@@ -19,7 +19,7 @@ from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.slice_detail import SliceDetail
-from tests.tui.driving import NARROW, Open, noticed, on_top, until, write_scores
+from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, until, write_scores
 
 
 async def when_tested(pilot: Pilot[None]) -> CompareScreen:
@@ -34,7 +34,7 @@ async def when_tested(pilot: Pilot[None]) -> CompareScreen:
 
 
 async def test_the_table_shows_the_comparison_that_the_command_line_shows(opened: Open) -> None:
-    async with opened() as pilot:
+    async with opened(size=WIDE) as pilot:  # with room for intervals
         await pilot.press("2")
         screen = await when_tested(pilot)
         data = screen.data
