@@ -20,7 +20,7 @@ from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
-from tests.tui.driving import NARROW, Open, make_run, noticed, notices, on_top, until
+from tests.tui.driving import NARROW, WIDE, Open, make_run, noticed, notices, on_top, until
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_notes_take_room_only_where_a_run_tells_one(opened: Open, settings
     failed, elsewhere = RunFolder.of(settings.runs_folder, "failed", 1).path, settings.runs.parent / "elsewhere"
     failed.rename(elsewhere)
     shutil.rmtree(RunFolder.of(settings.runs_folder, "gone", 3).path)
-    async with opened(settings) as pilot:
+    async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
         assert "note" not in [column.key for column in screen.query_one(FrameTable).columns]
         elsewhere.rename(failed)
@@ -108,7 +108,7 @@ async def test_a_frozen_board_stays_as_it_is(opened: Open, settings: Settings) -
 async def test_marked_runs_share_the_plot_and_the_log_is_a_key_away(opened: Open, settings: Settings) -> None:
     log = RunFolder.of(settings.runs_folder, "done", 1).log_file
     log.write_text("first\nlast \x1b[31mline\n")
-    async with opened(settings) as pilot:
+    async with opened(settings, size=WIDE) as pilot:
         screen = await shown(pilot)
         await pilot.press("space", "space")
         await until(pilot, lambda: "failed@1" in str(screen.query_one("#loss-curves", Static).content))
