@@ -7,8 +7,8 @@ import typer
 from embedlab.cli import completion
 
 _HELP = (
-    "A run, run@seed, folder, hub id, catalog name, word-vectors:FILE, scores:FILE, vectors:FILE, dice, or average:a,b; "
-    "options follow it: ?pooling=mean."
+    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, "
+    "http://HOST/v1#MODEL; options follow it, as ?pooling=mean."
 )
 
 ModelNames = Annotated[list[str], typer.Argument(metavar="MODEL...", help=_HELP, autocompletion=completion.models)]

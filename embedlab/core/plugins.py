@@ -38,7 +38,7 @@ RESERVED: Mapping[Kind, frozenset[str]] = MappingProxyType(
         "tasks": frozenset({"all"}),
         "datasets": frozenset({"all", "none"}),
         "poolings": frozenset(),
-        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "dice", "run", "folder", "hub", "http", "https"}),
+        "encoders": frozenset({"average", "normalized-average", "concat", "ensemble", "dice", "run", "folder", "hub"}),
     }
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)

@@ -86,6 +86,14 @@ class EmbeddingCache:
         self._dim = dim
         self._limit_bytes = limit_bytes
 
+    @staticmethod
+    def stored_dim(folder: Path, fingerprint: str) -> int | None:
+        """Return the length of the vectors that are cached under FINGERPRINT; None if there are none."""
+        for file in (folder / fingerprint).glob("*.vectors.npy"):
+            with suppress(OSError, ValueError):
+                return int(map_array(file).shape[1])
+        return None
+
     def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
         known = np.zeros(len(keys), np.bool_)

@@ -25,6 +25,10 @@ class Embedder(Protocol):
     def fingerprint(self) -> str:
         """Of what was loaded."""
 
+    @property
+    def facts(self) -> EncoderFacts:
+        """What it did so far."""
+
     def embed(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> tuple[Vectors, NDArray[np.bool_]]:
         """A vector for each of these distinct sentences, and which of them were cut."""
 
@@ -46,6 +50,7 @@ class CachedEncoder:
         load: Callable[[], Embedder],
         cache: EmbeddingCache,
         similarity: Similarity = "cosine",
+        per_save: int | None = None,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -54,12 +59,15 @@ class CachedEncoder:
         self._load = load
         self._cache = cache
         self._similarity: Similarity = similarity
+        self._per_save = per_save or SENTENCES_PER_SAVE
         self._truncated: set[str] = set()
 
     @property
     def facts(self) -> EncoderFacts:
         """The encoder's facts; sentences from the cache count as if they had been computed."""
-        return replace(self._facts, truncated=len(self._truncated))
+        computing = self.__dict__.get("_encoder")  # absent while the cache knows every sentence
+        notes = computing.facts.notes if computing is not None else ()
+        return replace(self._facts, truncated=len(self._truncated), notes=tuple(dict.fromkeys([*self._facts.notes, *notes])))
 
     def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         """One vector a sentence, in order."""
@@ -97,8 +105,8 @@ class CachedEncoder:
         done = len(unique) - len(new)
         # Sentences of similar length together need hardly any padding.
         new = new[np.argsort([-len(unique[row]) for row in new.tolist()], kind="stable")]
-        for start in range(0, len(new), SENTENCES_PER_SAVE):
-            rows = new[start : start + SENTENCES_PER_SAVE]
+        for start in range(0, len(new), self._per_save):
+            rows = new[start : start + self._per_save]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
             with suppress(MissingError):  # an unwritable cache costs time, not the result
                 self._cache.store(keys[rows], vectors, cut)

@@ -33,7 +33,8 @@ def load_scorer(
     if spec.kind == "dice":
         return DiceScorer()
     if spec.is_prefixed:
-        return load_prefixed_scorer(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB))
+        fingerprint = spec_fingerprint(spec, precision=machine.precision)
+        return load_prefixed_scorer(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 
@@ -48,7 +49,7 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
             f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
         )
     if spec.is_prefixed:
-        return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB))
+        return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB), offline=offline)
     if (combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
         parts = [load_encoder(part, machine, cache=cache, cache_gib=cache_gib, offline=offline) for part in spec.parts]
         return CombinedEncoder(name=spec.name, kind=combination, parts=parts)

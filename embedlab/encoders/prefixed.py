@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
@@ -21,16 +22,18 @@ from embedlab.models.encoder_kind import SentenceEncoder, encoder_kind
 class PrefixedEncoder:
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
 
-    def __init__(self, *, name: str, fingerprint: str, inner: SentenceEncoder) -> None:
-        self.name = name
+    def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
+        self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
+        self._prompt = spec.prompt or ""
+        self._cut = spec.dim
 
     @cached_property
     def dim(self) -> int:
         """Length of a vector: as the encoder says, or of that of one sentence."""
         stated = getattr(self._inner, "dim", None)
-        return stated if isinstance(stated, int) else int(self._vectors(["a"]).shape[1])
+        return min(stated, self._cut or stated) if isinstance(stated, int) else int(self._vectors(["a"]).shape[1])
 
     @property
     def facts(self) -> EncoderFacts:
@@ -56,7 +59,7 @@ class PrefixedEncoder:
         return score_by_vectors(self, first, second, progress)
 
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
-        vectors = np.asarray(self._inner.encode(list(sentences)), np.float32)
+        vectors = np.asarray(self._inner.encode([f"{self._prompt}{sentence}" for sentence in sentences]), np.float32)
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise EmbedlabError(
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {len(sentences)} sentences",
@@ -64,7 +67,9 @@ class PrefixedEncoder:
             )
         if not np.isfinite(vectors.sum(dtype=np.float64)):
             raise EmbedlabError(f"{self.name!r} gives vectors that are not finite", hint="correct its encode()")
-        return vectors
+        if self._cut is not None and self._cut > vectors.shape[1]:
+            raise UsageError(f"{self.name!r} has vectors of {vectors.shape[1]} numbers", hint=f"give ?dim={vectors.shape[1]} or less")
+        return vectors[:, : self._cut]
 
 
 class PrefixedScorer:
@@ -86,29 +91,37 @@ class PrefixedScorer:
         return scores
 
 
-def load_prefixed_scorer(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int) -> PairScorer:
-    """The encoder of SPEC, or what only scores pairs."""
+def load_prefixed_scorer(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, offline: bool = False) -> PairScorer:
+    """Load the encoder of SPEC, or what only scores pairs."""
     kind = encoder_kind(spec.kind)
     if kind.has_vectors:
-        return load_prefixed(spec, fingerprint, cache, limit_bytes)
+        return load_prefixed(spec, fingerprint, cache, limit_bytes, offline=offline)
     return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
 
 
-def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int) -> Encoder:
-    """The encoder of SPEC; over the cache in the folder CACHE, where there is one and its kind is stored."""
+def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, offline: bool = False) -> Encoder:
+    """Load the encoder of SPEC; over the cache in the folder CACHE, if there is one and its kind is cached."""
     kind = encoder_kind(spec.kind)
     if not kind.has_vectors:
         raise UsageError(
-            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, or use it in compare, pairs and evaluate"
+            f"{spec.name!r} has no vectors: it only scores pairs", hint="name an encoder, or take it to compare, pairs and evaluate"
         )
-    encoder = PrefixedEncoder(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
+
+    def load() -> PrefixedEncoder:
+        if kind.is_remote and offline:
+            raise MissingError(f"{spec.name!r} has no cached vectors of some sentences, and --offline is set", hint="remove --offline")
+        return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=kind.open(spec.location))
+
     if cache is None or limit_bytes == 0 or not kind.is_cached:
-        return encoder
+        return load()
+    opened = cache_result(load)
+    dim = EmbeddingCache.stored_dim(cache / "embeddings", fingerprint) or opened().dim
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
-        dim=encoder.dim,
-        facts=replace(encoder.facts, truncated=0),
-        load=lambda: encoder,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=encoder.dim, limit_bytes=limit_bytes),
+        dim=dim,
+        facts=EncoderFacts(pooling="endpoint") if kind.is_remote else replace(opened().facts, truncated=0),
+        load=opened,
+        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes),
+        per_save=kind.per_save,
     )

@@ -17,6 +17,7 @@ from embedlab.models.encoder_kind import locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import KINDS, Combined, Single, parse_model
 
+_PREFIXED_OPTIONS = ("prompt", "dim")  # what an encoder called by a prefix can be given
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -209,9 +210,10 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.text.removeprefix(single.name)
     prefix = prefix_of(name)
     if name == "dice" or prefix is not None:
-        if options:
-            raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no options", hint=f"write {name}")
-        return (_fixed(name, prefix),)
+        typed = {key: value for key, value in vars(single.options).items() if value is not None}
+        if wrong := next((key for key in typed if prefix is None or key not in _PREFIXED_OPTIONS), None):
+            raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
+        return (replace(_fixed(name, prefix), name=name + options, **typed),)
     found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
     if not found:
         raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")

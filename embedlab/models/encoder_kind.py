@@ -37,6 +37,8 @@ class EncoderKind:
     locate: Callable[[str], str] = _as_typed  # what is typed → what identifies the encoder; refuses what names none
     dim: Callable[[str], int | None] = _unknown_length  # the length of its vectors, where it is known without loading it
     backend: str = "plugin"  # what computes the vectors
+    per_save: int | None = None  # sentences that are computed together before they are cached; None: many
+    is_remote: bool = False  # whether it needs the network
     has_vectors: bool = True  # otherwise it only scores pairs
     is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
 

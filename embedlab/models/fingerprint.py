@@ -33,7 +33,8 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
     if spec.kind == "dice":
         return combined_fingerprint("dice")
     if spec.is_prefixed:
-        return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location))
+        typed = [f"{key}={value}" for key, value in (("prompt", spec.prompt), ("dim", spec.dim)) if value is not None]
+        return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
     folder = model_folder(spec, offline=True)
     usage = read_usage(folder, spec.wishes)
     return used_fingerprint(usage, precision=precision)

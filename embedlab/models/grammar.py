@@ -152,4 +152,6 @@ def title_of(name: str) -> str:
     if prefix is not None and not names_file(prefix, path):
         return name
     is_path = prefix is not None or name.startswith((".", "/", "~"))
+    if prefix in {"http", "https"}:
+        return name.partition("#")[2]
     return path.rstrip("/").rpartition("/")[2] if is_path else name

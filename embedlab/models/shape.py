@@ -18,7 +18,8 @@ def vector_length(spec: ModelSpec) -> int | None:
         case "average" | "normalized-average":
             return vector_length(spec.parts[0])
     if spec.is_prefixed:
-        return encoder_kind.vector_length(spec.kind, spec.location)
+        length = encoder_kind.vector_length(spec.kind, spec.location)
+        return min(length, spec.dim) if length is not None and spec.dim is not None else length
     try:
         return vector_dim(read_usage(model_folder(spec, offline=True), spec.wishes))
     except EmbedlabError:  # damaged, or gone since: whoever loads it says so

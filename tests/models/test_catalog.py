@@ -122,7 +122,7 @@ def test_a_path_that_is_not_there_is_missing(runs: Path, name: str) -> None:
 
 
 def test_dice_takes_no_options(runs: Path) -> None:
-    with pytest.raises(UsageError, match="takes no options"):
+    with pytest.raises(UsageError, match="takes no option"):
         resolve("dice?pooling=mean", runs)
 
 

@@ -1,0 +1,140 @@
+"""Vectors of a server, against a real one in another process."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.encoders.device import Machine
+from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.loading import load_encoder
+from embedlab.models.catalog import resolve
+from embedlab.models.grammar import title_of
+from tests.encoders.endpoint_server import vector
+
+TEXTS = ["a man plays", "", "two dogs", "a man plays"]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a fresh server, without waits between attempts."""
+    monkeypatch.setattr("embedlab.encoders.endpoint._wait", lambda _: 0.01)
+    monkeypatch.delenv("EMBEDLAB_API_KEY", raising=False)
+    program = [sys.executable, str(Path(__file__).with_name("endpoint_server.py"))]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.kill()
+
+
+def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = False) -> Encoder:
+    """The encoder of a typed name."""
+    return load_encoder(resolve(name, Path("none")).members[0], cpu, cache=cache, offline=offline)
+
+
+def answered(server: str) -> dict[str, int]:
+    """What the server counted."""
+    with urllib.request.urlopen(server) as answer:
+        found: dict[str, int] = json.loads(answer.read())
+    return found
+
+
+def test_each_text_is_requested_once_and_vectors_are_in_order(server: str, cpu: Machine) -> None:
+    encoder = load(f"{server}#good", cpu)
+    expected = [vector("a man plays"), vector(" "), vector("two dogs"), vector("a man plays")]
+    np.testing.assert_allclose(encoder.encode(TEXTS), np.array(expected, np.float32))
+    assert answered(server) == {"requests": 1, "texts": 3}
+    assert "1 request, 5 tokens" in encoder.facts.notes
+
+
+def test_the_second_run_requests_nothing(server: str, cpu: Machine, tmp_path: Path) -> None:
+    first = load(f"{server}#good", cpu, tmp_path).encode(TEXTS)
+    before = answered(server)
+    again = load(f"{server}#good", cpu, tmp_path, offline=True)
+    assert (again.encode(TEXTS) == first).all()
+    assert answered(server) == before
+    with pytest.raises(MissingError, match="no cached vectors of some sentences, and --offline is set"):
+        again.encode(["something new"])
+
+
+def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu: Machine) -> None:
+    assert load(f"{server}#flaky", cpu).encode(["two dogs"]).shape == (1, 6)
+    assert answered(server)["requests"] == 4
+
+
+def test_what_was_computed_before_a_failure_is_not_lost(server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("embedlab.encoders.endpoint.TEXTS_A_REQUEST", 2)
+    monkeypatch.setattr("embedlab.encoders.cached_encoder.SENTENCES_PER_SAVE", 2)
+    texts = [f"{'long ' * (9 - place)}text {place}" for place in range(6)]
+    load(f"{server}#good", cpu, tmp_path).encode(texts[:4])
+    before = answered(server)["texts"]
+    load(f"{server}#good", cpu, tmp_path).encode(texts)
+    assert answered(server)["texts"] == before + 2
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("down", "did not answer after 6 attempts: status 503"),
+        ("key", "refuses the request: status 401"),
+        ("unknown", "refuses the model 'unknown': status 404"),
+        ("text", "an answer that is not JSON"),
+        ("shapes", r"vectors of shape \(1, 6\) for 2 texts"),
+        ("infinite", "numbers that are not finite"),
+    ],
+)
+def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, words: str) -> None:
+    with pytest.raises(EmbedlabError, match=words) as error:
+        load(f"{server}#{model}", cpu).encode(["a", "b"])
+    assert "\n" not in error.value.message + error.value.hint
+
+
+def test_a_server_that_is_not_there_is_one_line(server: str, cpu: Machine) -> None:
+    with pytest.raises(MissingError, match="did not answer after 6 attempts: ConnectError"):
+        load("http://127.0.0.1:9/v1#good", cpu).encode(["a"])
+
+
+def test_the_key_is_sent_and_in_no_file_and_no_message(server: str, cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDLAB_API_KEY", "s3cret")
+    encoder = load(f"{server}#key", cpu, tmp_path)
+    assert encoder.encode(TEXTS).shape == (4, 6)
+    with pytest.raises(EmbedlabError) as error:
+        load(f"{server}#unknown", cpu).encode(["a"])
+    said = [error.value.message, error.value.hint, str(encoder.facts), encoder.fingerprint]
+    stored = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert stored
+    assert not any("s3cret" in text for text in said)
+    assert not any(b"s3cret" in content for content in stored)
+
+
+def test_a_prompt_and_a_length_are_applied_and_part_of_the_fingerprint(server: str, cpu: Machine) -> None:
+    plain, prompted = load(f"{server}#good", cpu), load(f'{server}#good?prompt="query: "&dim=4', cpu)
+    np.testing.assert_allclose(prompted.encode(["two dogs"])[0], np.array(vector("query: two dogs")[:4], np.float32))
+    assert plain.fingerprint != prompted.fingerprint
+    assert prompted.dim == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("http://localhost/v1", "is not a model of an endpoint"),
+        ("https://#model", "is not a model of an endpoint"),
+        ("https://me:word@host/v1#model", "holds a password"),
+        ("http://host/v1#model?pooling=mean", "takes no option 'pooling'"),
+    ],
+)
+def test_an_address_that_does_not_fit_is_refused(name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        resolve(name, Path("none"))
+
+
+def test_tables_call_it_by_its_model() -> None:
+    assert title_of("https://host/v1#BAAI/bge-small") == "BAAI/bge-small"
