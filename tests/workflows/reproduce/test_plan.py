@@ -1,0 +1,37 @@
+"""The trainings that a table of a paper needs."""
+
+from pathlib import Path
+
+import pytest
+
+from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
+from embedlab.papers.file import select_tables
+from embedlab.workflows.reproduce.plan import ReproductionOptions, Shown, check_selection, planned_trainings
+from embedlab.workflows.reproduce.run import trainings_of
+
+
+def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_encoder_is_built(tmp_path: Path) -> None:
+    settings = Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    tables, options = select_tables("liao", "table6"), ReproductionOptions(encoder="nobody/nothing", seeds=1, workers=2)
+    (planned,) = planned_trainings(tables, options, settings)
+    assert (len(planned.plan), planned.hands.workers) == (5, 2)
+    assert not list(tmp_path.iterdir())
+    own = ReproductionOptions(seeds=1)
+    (prepared,) = trainings_of(tables, own, settings)
+    assert planned_trainings(tables, own, settings) == [prepared]
+    assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(settings.cache)
+
+
+def test_a_table_without_trainings_has_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nothing is trained for"):
+        planned_trainings(select_tables("liao", "table1"), ReproductionOptions(), Settings(sample=True, cache=tmp_path))
+
+
+def test_all_ways_to_show_a_paper_at_once_are_refused() -> None:
+    check_selection("liao", "table6", Shown(plan=True))
+    check_selection("liao", None, Shown(runs=True, page=True))
+    with pytest.raises(UsageError, match="exclude each other"):
+        check_selection("liao", "table6", Shown(published=True, runs=True))
+    with pytest.raises(UsageError, match="--dry-run prints"):
+        check_selection("liao", None, Shown(plan=True))
