@@ -16,6 +16,7 @@ from embedlab.data.source import Source
 from embedlab.encoders import loading
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from embedlab.training import stages  # loaded before a fixture replaces what it imports
 
 if TYPE_CHECKING:
     from embedlab.data.dataset import Dataset, Part
@@ -117,7 +118,7 @@ def no_training(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         begun.append("training")
         raise UsageError("training has begun", hint="")
 
-    monkeypatch.setattr("embedlab.training.stages.train_run", begin)
+    monkeypatch.setattr(stages, "train_run", begin)
     return begun
 
 

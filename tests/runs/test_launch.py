@@ -23,7 +23,7 @@ from embedlab.runs.store import RunFolder
 run = RunFolder(Path(sys.argv[1]))
 def stop(*_):
     with events.EventLog(run.events_file) as log:
-        log.append(events.Interrupted(step=1))
+        log.append(events.RunInterrupted(step=1))
     sys.exit(130)
 signal.signal(signal.SIGTERM, stop)
 with run.lock():
