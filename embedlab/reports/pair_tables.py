@@ -96,7 +96,7 @@ def _slices(evaluations: PairEvaluations, by: str) -> list[str]:
 def _values(
     evaluations: PairEvaluations, model: ModelColumns, by: Sequence[str], key: str, metric: Correlation, aggregate: Aggregate
 ) -> list[float]:
-    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY tells them apart."""
+    """The score x 100 of each member; without sources a dataset and its only source have one name, so BY distinguishes them."""
     return [
         100 * score.value
         for member in model.members

@@ -13,6 +13,7 @@ from embedlab.reports.comparison_page import ComparedPairs
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.frames import COMPARED
 from embedlab.reports.task_comparison import task_comparison_table
+from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.compare_tasks import compare_tasks
 from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
@@ -52,6 +53,7 @@ class ComparisonReport(Report):
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
     """Compare the models with the first of them; options that contradict each other are refused before any work."""
+    refuse_unknown_choices(options)
     refuse_twice(options.models)
     _check_margin(options)
     data = session.settings.data

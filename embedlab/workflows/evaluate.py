@@ -14,6 +14,7 @@ from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.suite_table import suite_table
 from embedlab.reports.tables import Table
+from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import Evaluations, chosen_datasets, evaluate_members, keep, score
@@ -41,6 +42,7 @@ class EvaluateOptions:
 
 def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     """Evaluate the models and store what was measured; options that contradict each other are refused before any work."""
+    refuse_unknown_choices(options)
     if options.aggregate is not None and options.by != "dataset":
         message = f"option aggregate {options.aggregate!r} is for datasets: a {options.by} is correlated at once"
         raise UsageError(message, hint="remove it, or group by dataset")

@@ -1,4 +1,4 @@
-"""What a workflow gives: tables for people, the same numbers as a tidy frame, and what must be said beside them."""
+"""What a workflow gives: tables for people, the same numbers as a tidy frame, and the notes on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

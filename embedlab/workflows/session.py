@@ -17,10 +17,10 @@ class Session(Protocol):
         """The settings in force."""
 
     def note(self, text: str) -> None:
-        """Say something beside the result."""
+        """Show a note on the result."""
 
     def warn(self, text: str) -> None:
-        """Say what the user should know in any case."""
+        """Show what the user should know in any case."""
 
     def report(self, error: EmbedlabError) -> None:
         """Show an error that does not end the work."""
