@@ -30,7 +30,7 @@ class _TransientError(Exception):
 
     def __init__(self, reason: str, wait_s: float | None = None) -> None:
         super().__init__(reason)
-        self.wait_s = wait_s  # as the server asked
+        self.wait_s = wait_s  # as the server stated
 
 
 class EndpointEncoder:
@@ -161,7 +161,7 @@ def _batches(sentences: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _wait(state: Any) -> float:
-    """The seconds before the next attempt: as the server asked, otherwise twice as many each time, with chance."""
+    """The seconds before the next attempt: as the server stated, otherwise twice as many each time, with chance."""
     from tenacity import wait_exponential_jitter
 
     error = state.outcome.exception()
