@@ -33,7 +33,7 @@ def ls(
     terminal.show(Table(title="Plug-ins", columns=columns, rows=rows, notes=notes))
 
 
-@app.command(epilog=examples("embedlab plugins trust mine.py"))
+@app.command(epilog=examples("embedlab plugins trust mine.py", "embedlab plugins trust tools/poolings.py --json"))
 @common("output")
 def trust(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file that ./embedlab.toml names.")], *, terminal: Terminal
