@@ -131,10 +131,10 @@ def sizes(splits: Any) -> dict[str, Any]:
 
 
 def models() -> dict[str, str]:
-    """Every name of the catalog with all that is known of it."""
+    """Every name of the catalog with all that is known of it, but for its note, which is prose."""
     from embedlab.models.catalog import CATALOG
 
-    return {name: digest(asdict(one)) for name, one in sorted(CATALOG.items())}
+    return {name: digest({**asdict(one), "note": bool(one.note)}) for name, one in sorted(CATALOG.items())}
 
 
 def keys() -> dict[str, dict[str, str]]:

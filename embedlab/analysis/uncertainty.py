@@ -111,8 +111,9 @@ def with_seeds(rows: Variances, place: int, spreads: Sequence[SeedSpread]) -> Un
     """The uncertainty of estimate PLACE of ROWS, a score or a difference, with what the seeds of its models add.
 
     Where each model that is a draw of a recipe has three seeds or more, each has its own spread and the degrees of freedom are Welch's;
-    with fewer they share one spread, pooled. A recipe of a single seed takes the spread of the other model; where none has two
-    seeds nothing is known of seeds, and the interval is about these checkpoints.
+    with fewer they share one spread, pooled, and with two at most the part that the rows explain is not subtracted. A recipe of a
+    single seed takes the spread of the other model; where none has two seeds, the spread is unknown, and the interval is about
+    these checkpoints.
     """
     noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
     return Uncertainty(
@@ -129,14 +130,16 @@ def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
     known = sum(spread.members - 1 for spread in spreads)
     if known == 0:
         return 0.0, inf
+    # Two seeds that happen to agree would leave nothing after the subtraction, and so an interval over rows alone.
+    explained = 1.0 if max(spread.members for spread in spreads) > 2 else 0.0
     if all(spread.members > 2 for spread in spreads) or len(spreads) == 1:
         parts = [(spread.members * (spread.members - 1), spread) for spread in spreads]
         shares = [spread.scatter / scale for scale, spread in parts]
-        noise = sum(shares) - sum(spread.noise / scale for scale, spread in parts)
+        noise = sum(shares) - explained * sum(spread.noise / scale for scale, spread in parts)
         weights = sum(share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True))
         freedom = sum(shares) ** 2 / weights if weights > 0 else float(known)
     else:
-        variance = sum(spread.scatter - spread.noise for spread in spreads) / known
+        variance = sum(spread.scatter - explained * spread.noise for spread in spreads) / known
         noise, freedom = variance * sum(1 / spread.members for spread in spreads), float(known)
     return max(0.0, noise), freedom
 

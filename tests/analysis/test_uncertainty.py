@@ -60,6 +60,13 @@ def test_two_seeds_share_a_pooled_spread_and_one_seed_takes_it() -> None:
     assert (alone.seeds, alone.seeds_freedom) == (pytest.approx(0.4 / 2 * (1 + 1 / 3)), 2)
 
 
+def test_nothing_is_subtracted_from_the_spread_of_two_seeds() -> None:
+    """Two seeds that agree by chance would otherwise leave an interval over rows alone."""
+    two = SeedSpread(members=2, scatter=0.1, noise=0.3)
+    assert with_seeds(ROWS, 0, [two, two]).seeds == pytest.approx(0.1)
+    assert with_seeds(ROWS, 0, [two]).seeds == pytest.approx(0.05)
+
+
 def test_a_fixed_model_adds_no_spread_and_two_single_seeds_have_none() -> None:
     fixed = SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=False)
     one = SeedSpread(members=1, scatter=0.0, noise=0.0)
