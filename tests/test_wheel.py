@@ -65,6 +65,7 @@ def test_the_wheel_is_what_runs_and_brings_its_recipes(site: Path, tmp_path: Pat
     assert list((site / "embedlab" / "tui").rglob("help.md"))
 
 
+@pytest.mark.slow
 def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) -> None:
     (tmp_path / "lr.toml").write_text(GRID)
     embedlab(site, tmp_path, "grid", "run", "lr.toml", "--sample", "--workers", "2", "--quiet")
