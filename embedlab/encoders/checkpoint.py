@@ -78,7 +78,8 @@ def save_model(
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(place)
-        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, layers=encoder.layers)
+        width = int(encoder.backbone.config.hidden_size)
+        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers)
         write_checksums(place)  # of all but what its owner may edit or add to
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)

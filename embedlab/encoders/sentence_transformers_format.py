@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.layers import Dense, LayerNorm, Normalise
 from embedlab.encoders.pooling import pooling_method
-from embedlab.models.folder import STATEMENT, TRANSFORMER, Usage, hidden_size
+from embedlab.models.folder import STATEMENT, TRANSFORMER, Usage
 from embedlab.models.folder_files import SWITCHES
 from embedlab.models.modules import OWN_POOLING, pooling_parts
 
@@ -23,8 +23,11 @@ OPTIONS = "config_sentence_transformers.json"
 _TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
 
 
-def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, layers: nn.Sequential) -> None:
-    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer used as USAGE says."""
+def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, width: int, layers: nn.Sequential) -> None:
+    """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer used as USAGE says.
+
+    WIDTH is the length of its token vectors.
+    """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     unweighted = methods[0].unweighted if len(methods) == 1 else None
     weighted = ["WordWeights"] if unweighted or usage.word_weights is not None else []
@@ -42,7 +45,7 @@ def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usa
     after, modes = names.index("Pooling"), [method.exported_as for method in methods if method.exported_as is not None]
     if len(modes) < len(methods):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
         modules[after]["type"] = f"{OWN_POOLING}{usage.pooling}"
-    _write_json(folder / paths[after] / "config.json", _pooling(usage, modes))
+    _write_json(folder / paths[after] / "config.json", _pooling(usage, modes, width))
     for path, layer in zip(paths[after + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
@@ -53,13 +56,13 @@ def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usa
     _write_json(folder / STATEMENT, {"pooling": usage.pooling, "max_tokens": usage.max_tokens, **known})
 
 
-def _pooling(usage: Usage, modes: Sequence[str]) -> dict[str, Any]:
+def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
     """The switches of versions 2 to 5, and the poolings in their order where that is another one."""
     switches = {name: mode in modes for name, mode in SWITCHES.items()}
     ordered = [mode for mode in SWITCHES.values() if mode in modes]
     prompt = {} if usage.includes_prompt else {"include_prompt": False}
     order = {} if list(modes) == ordered else {"pooling_mode": list(modes)}
-    return {"word_embedding_dimension": hidden_size(usage.source), **switches, **prompt, **order}
+    return {"word_embedding_dimension": width, **switches, **prompt, **order}
 
 
 def _options(usage: Usage) -> dict[str, Any]:

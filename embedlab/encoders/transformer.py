@@ -16,11 +16,12 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_vectors
-from embedlab.encoders.layers import token_weights
+from embedlab.encoders.layers import Dense, token_weights
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
-from embedlab.models.folder import Usage, pooling_label, vector_dim
+from embedlab.models.folder import Usage, pooling_label
+from embedlab.models.modules import pooling_parts
 
 # Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
@@ -86,7 +87,10 @@ class TransformerEncoder:
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        return vector_dim(self.usage)
+        width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.usage.pooling))
+        for layer in self.layers:
+            width = layer.linear.out_features if isinstance(layer, Dense) else width
+        return min(width, self.usage.dim or width)
 
     @property
     def facts(self) -> EncoderFacts:

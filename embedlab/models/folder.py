@@ -95,8 +95,8 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
 
 def _checked(folder: Path, usage: Usage) -> Usage:
     """Refuse layers that do not fit, and a length that no vector has."""
-    if usage.is_static and not usage.layers:
-        return usage  # its width is in its weights
+    if usage.dim is None and not usage.layers:
+        return usage
     width = vector_width(usage)
     if usage.dim is not None and usage.dim > width:
         raise UsageError(f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}", hint=f"give ?dim={width} or less")

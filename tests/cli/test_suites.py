@@ -213,7 +213,7 @@ def test_an_unknown_suite_suggests_the_nearest(capsys: pytest.CaptureFixture[str
 
 def test_a_task_that_a_model_cannot_do_is_one_clear_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "dice", "--suite", "glue", "--sample"]) == 2
-    assert "no run" in capsys.readouterr().err
+    assert "is not a run" in capsys.readouterr().err
 
 
 def test_predictions_are_of_glue_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,7 @@ def write_backbone(folder: Path, architecture: str, **more: Any) -> None:
                 },
                 **more,
             )
-            model = AutoModel.from_config(config)
+            model = AutoModel.from_config(config, trust_remote_code=False)
         for parameter in model.parameters():  # wide enough that pooling and layers matter
             if parameter.ndim > 1:
                 torch.nn.init.normal_(parameter, std=0.2)
@@ -92,7 +92,7 @@ def layer_norm() -> LayerNorm:
 def save(folder: Path, *modules: Any, **options: Any) -> Path:
     """Write a model of MODULES."""
     with silence_transformers():
-        SentenceTransformer(modules=list(modules), device="cpu", **options).save_pretrained(str(folder))
+        SentenceTransformer(modules=list(modules), device="cpu", trust_remote_code=False, **options).save_pretrained(str(folder))
     return folder
 
 

@@ -29,7 +29,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def theirs(folder: Path, *, batch: int = 32, **options: str) -> NDArray[np.float32]:
     """Sentence-transformers' vectors."""
     with silence_transformers():
-        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
         return np.asarray(model.encode(list(SENTENCES), batch_size=batch, **options))
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.frame_files import read_csv, read_parquet
 from embedlab.core.nearest import nearest_name
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file
@@ -21,10 +22,10 @@ SENTENCES = ("sentence1", "sentence2")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
 _FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
 _READERS: dict[str, Any] = {
-    ".csv": pl.read_csv,
-    ".tsv": partial(pl.read_csv, separator="\t", quote_char=None),
+    ".csv": read_csv,
+    ".tsv": partial(read_csv, separator="\t", quote_char=None),
     ".jsonl": pl.read_ndjson,
-    ".parquet": pl.read_parquet,
+    ".parquet": read_parquet,
 }
 
 

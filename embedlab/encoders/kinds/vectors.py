@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.frame_files import read_parquet
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
@@ -62,7 +63,7 @@ def _read_npy(path: Path) -> tuple[list[str], Vectors]:
 
 def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
     try:
-        table = pl.read_parquet(path)
+        table = read_parquet(path)
         sentences: Any = table["sentence"].cast(pl.String).to_list()
         return sentences, np.array(table["vector"].to_list(), np.float32)
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:

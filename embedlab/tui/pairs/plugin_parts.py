@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import polars as pl
-
 from embedlab.core import plugins
+from embedlab.core.frame_files import read_parquet
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 
@@ -42,7 +41,7 @@ def read_plugin_parts(settings: Settings) -> PluginParts:
             return PluginParts(missing=("the datasets of plug-ins cannot be read: `embedlab data check NAME` shows why",))
         found = [entry for entry in entries if "error" not in entry]
         return PluginParts(
-            parts=tuple(Part(frame=pl.read_parquet(Path(folder) / one["rows"]), state=DatasetState(**one["state"])) for one in found),
+            parts=tuple(Part(frame=read_parquet(Path(folder) / one["rows"]), state=DatasetState(**one["state"])) for one in found),
             gold_ranges={one["name"]: (float(one["gold_range"][0]), float(one["gold_range"][1])) for one in found},
             files=tuple(file for one in found for file in one["files"]),
             missing=tuple(entry["error"] for entry in entries if "error" in entry),
