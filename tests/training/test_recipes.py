@@ -41,7 +41,7 @@ def test_every_recipe_trains_all_its_stages_and_its_loss_falls_in_its_first_step
     # A loss whose sign is the pair's label depends on how many duplicates a batch has: there every batch is the same one.
     is_signed = any(stage.objective.name == "duplicate_contrastive" for stage in stages)
     if is_signed or recipe.mix:  # at twice this rate it is the seed's luck whether what comes after a signed loss learns anything
-        size = {"rows": 4, "batch_size": 4, "epochs": 60, "lr": 1e-3}
+        size = {"rows": 4, "batch_size": 4, "epochs": 36, "lr": 1e-3}
     else:
         epochs = 4 if any(stage.data.shares for stage in stages) else 3  # a share of few rows is a batch or none
         size = {"rows": 160, "batch_size": 16, "epochs": epochs, "lr": 2e-3}
