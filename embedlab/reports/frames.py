@@ -60,6 +60,8 @@ EVALUATED: Schema = {
     "split": _TEXT,
     "model": _TEXT,
     "score": _NUMBER,  # the mean over the seeds
+    "low": _NUMBER,  # 95% interval, of rank correlations of pairs
+    "high": _NUMBER,
     "sd": _NUMBER,
     "seeds": _COUNT,
     "items": _COUNT,
@@ -83,6 +85,10 @@ PAIRED: Schema = {
     "shared_sentences": _COUNT,
     "marks": _TEXT,
 }
+
+
+Intervals = Mapping[tuple[str, str, str], tuple[float, float]]
+"""The 95% interval of a score, x 100, by model, slice and aggregation."""
 
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
@@ -112,9 +118,13 @@ def compared_frame(
 
 
 def evaluated_frame(
-    evaluations: Mapping[str, Sequence[Evaluation]], *, where: Callable[[StoredScore], bool] = lambda _: True
+    evaluations: Mapping[str, Sequence[Evaluation]],
+    *,
+    where: Callable[[StoredScore], bool] = lambda _: True,
+    intervals: Intervals | None = None,
 ) -> pl.DataFrame:
     """One row a model and number of the EVALUATIONS of its members, with the columns EVALUATED; of the scores those that WHERE chooses."""
+    intervals = intervals or {}
     found: dict[tuple[str, ...], Row] = {}
     values: dict[tuple[str, ...], list[float]] = {}
     for model, own in evaluations.items():
@@ -124,6 +134,8 @@ def evaluated_frame(
                 names = _names_of(evaluation, score) | {"model": model}
                 key = tuple(names.values())
                 shared = _shared_fields(evaluation.overlaps.get(score.slice))
+                low, high = intervals.get((model, score.slice, score.setting), (None, None))
+                names |= {"low": low, "high": high}
                 found.setdefault(key, names | {"items": score.items, "marks": ", ".join(evaluation.marks)} | shared)
                 values.setdefault(key, []).append(scale * score.value)
     for key, row in found.items():

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from math import isnan, nan
 from statistics import fmean, stdev
+from typing import cast
 
 import polars as pl
 
+from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.data.shared_text import Overlap
@@ -13,7 +15,7 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import title_of
 from embedlab.reports.comparison_cells import pair_footnotes
-from embedlab.reports.frames import evaluated_frame
+from embedlab.reports.frames import Intervals, evaluated_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
@@ -86,7 +88,23 @@ def _frame(
 ) -> pl.DataFrame:
     """The numbers of the table, one a row."""
     own = {model.name: [evaluations[member] for member in model.members] for model in scored.models}
-    return evaluated_frame(own, where=lambda score: score.by in by and score.metric == metric and score.setting in aggregates)
+    intervals = _intervals(scored, cast("By", by[0]), aggregates) if metric == "spearman" else {}
+    return evaluated_frame(
+        own, where=lambda score: score.by in by and score.metric == metric and score.setting in aggregates, intervals=intervals
+    )
+
+
+def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> Intervals:
+    """The intervals of all scores, by the procedure of comparisons; undefined ones are left out."""
+    found: dict[tuple[str, str, str], tuple[float, float]] = {}
+    for aggregate in aggregates:
+        for one in compare_models(scored.table, scored.models, by=by, aggregate=aggregate).slices:
+            found |= {
+                (model, one.key, aggregate): (100 * score.low, 100 * score.high)
+                for model, score in one.scores.items()
+                if not isnan(score.low)
+            }
+    return found
 
 
 def _slices(evaluations: PairEvaluations, by: str) -> list[str]:

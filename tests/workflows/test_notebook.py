@@ -227,3 +227,11 @@ def test_the_script_of_the_documentation_runs(tiny_encoder: Path, own: str, monk
     monkeypatch.setenv("MPLBACKEND", "Agg")
     runpy.run_path(str(Path(__file__).parents[2] / "docs" / "notebook.py"))
     assert Path("gap.png").stat().st_size > 5_000
+
+
+def test_evaluated_scores_of_pairs_have_the_intervals_of_a_comparison(tmp_path: Path) -> None:
+    place = {"sample": True, "cache": tmp_path / "cache", "runs": tmp_path / "runs", "tasks": ["sts12"]}
+    evaluated = embedlab.evaluate(["dice"], aggregate="all", **place).frame
+    compared = embedlab.compare(["dice"], **place).frame
+    assert evaluated["low", "high", "score"].rows() == compared["low", "high", "score"].rows()
+    assert evaluated["low"][0] < evaluated["score"][0] < evaluated["high"][0]
