@@ -31,7 +31,8 @@ tasks = ["sts"]
 "optim.lr" = [1e-3, 3e-3]
 "encoder.pooling" = ["cls", "mean"]
 """
-UNEQUAL = {"checksum", "signature", "version", "time", "time_s", "seconds"}  # keys of stored JSON that are not numbers of a result
+# Keys of stored JSON that are not numbers of a result, or that older versions did not store.
+UNEQUAL = {"backend", "checksum", "dims", "scored_by", "signature", "version", "time", "time_s", "seconds"}
 
 
 def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> None:
