@@ -164,5 +164,5 @@ def _leaves_out_cls(folder: Path) -> bool:
 def _uncomputed(folder: Path, name: str) -> MissingError:
     return MissingError(
         f"{str(folder)!r} has a module {name!r} that embedlab does not compute",
-        hint="?backend=sentence-transformers computes it (extra st)",
+        hint=f"sentence-transformers:{folder} computes it with that package (extra st)",
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
@@ -16,7 +17,7 @@ from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
-from tests.encoders.layouts import LAYOUTS, SENTENCES
+from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +136,13 @@ def test_an_activation_that_is_not_torchs_is_not_run(folders: dict[str, Path], c
             ours(str(folders["residual Dense"]), cpu)
     finally:
         file.write_text(before)
+
+
+def test_modules_that_are_not_computed_go_through_sentence_transformers(cpu: Machine, tmp_path: Path) -> None:
+    folder = save(tmp_path / "cnn", transformer(tmp_path / "cnn"), CNN(WIDTH, out_channels=4), Pooling(4 * 3, "mean"))
+    with pytest.raises(MissingError, match="a module 'CNN' that embedlab does not compute") as error:
+        ours(str(folder), cpu)
+    assert f"sentence-transformers:{folder}" in error.value.hint
+    np.testing.assert_allclose(ours(f"sentence-transformers:{folder}", cpu), theirs(folder), atol=1e-6)
+    with pytest.raises(MissingError, match="no model folder"):
+        ours("sentence-transformers:nothing", cpu)
