@@ -72,12 +72,19 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     if listed is None:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)
-    steps = [(_step(module.type), folder / module.path) for module in listed]
+    steps = [(_step(module.type), _within(folder, module.path)) for module in listed]
     if steps and steps[0][0] in {"Router", "Asym"}:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
         raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
     return _modules(folder, steps)
+
+
+def _within(folder: Path, path: str) -> Path:
+    """A module's folder; one outside FOLDER is refused, as its files would be read and exported as the model's own."""
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise MissingError(f"{str(folder)!r} names a module outside itself: {path!r}", hint=RESTORE_HINT)
+    return folder / path
 
 
 def _step(kind: str) -> str:
@@ -113,7 +120,7 @@ def _routed(folder: Path, role: str | None) -> list[tuple[str, Path]]:
     route = role or file.default_route or next(iter(file.structure), "")
     if route not in file.structure:
         raise unknown("role", route, list(file.structure))
-    return [(file.types[name].rsplit(".", 1)[-1], folder / name) for name in file.structure[route]]
+    return [(file.types[name].rsplit(".", 1)[-1], _within(folder, name)) for name in file.structure[route]]
 
 
 def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:

@@ -72,3 +72,12 @@ def test_keys_of_other_programs_are_left_out_and_old_and_new_pooling_files_mean_
     path.write_text('[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer", "kwargs": []}]')
     assert read_model_file(path, list[Module]) == [Module(type="sentence_transformers.models.Transformer", path="")]
     assert read_model_file(tmp_path / "absent.json", Config) is None
+
+
+@pytest.mark.parametrize("path", ["../other", "/etc", "a/../../b"])
+def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "config.json").write_text(CONFIG)
+    modules = f'[{{"type": "a.Transformer", "path": ""}}, {{"type": "a.WordWeights", "path": "{path}"}}]'
+    (tmp_path / "modules.json").write_text(modules)
+    with pytest.raises(MissingError, match="names a module outside itself"):
+        read_usage(tmp_path)
