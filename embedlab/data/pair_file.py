@@ -17,7 +17,7 @@ from embedlab.data.nli import json_object
 from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
-_PLACE = "line of the file"  # a column that we add to the user's
+PLACE = "line of the file"  # a column that we add to the user's
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # polars reads half of a surrogate pair as a NUL character
 _REQUIRED = ("sentence1", "sentence2", "score")
 
@@ -29,8 +29,8 @@ def is_pair_file(name: str) -> bool:
 
 def open_pair_file(path: Path) -> Part:
     """Return the pairs of the file at PATH; errors name the line of the file, or the row of a parquet file, counted from 1."""
-    frame = _read(path)
-    found = [name for name in frame.columns if name != _PLACE]
+    frame = read_pair_rows(path)
+    found = [name for name in frame.columns if name != PLACE]
     absent = [name for name in _REQUIRED if name not in frame.columns]
     if absent:
         raise MissingError(f"{path} has no column {absent[0]!r}: found {', '.join(found)}", hint=f"name its columns {', '.join(_REQUIRED)}")
@@ -64,7 +64,8 @@ def open_pair_file(path: Path) -> Part:
     return Part(frame=scored, state=state)
 
 
-def _read(path: Path) -> pl.DataFrame:
+def read_pair_rows(path: Path) -> pl.DataFrame:
+    """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the number of each row in PLACE."""
     if path.is_dir():
         raise MissingError(f"{str(path)!r} is a folder, not a file of pairs", hint="give the path of a file in it")
     if not path.is_file():
@@ -72,7 +73,7 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         match path.suffix.lower():
             case ".parquet":
-                return read_parquet(path).with_row_index(_PLACE, offset=1)
+                return read_parquet(path).with_row_index(PLACE, offset=1)
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
@@ -98,7 +99,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
         for number, line in lines:
             json_object(path, number, line)
         raise
-    return frame.with_columns(pl.Series(_PLACE, [number for number, _ in lines], dtype=pl.UInt32))
+    return frame.with_columns(pl.Series(PLACE, [number for number, _ in lines], dtype=pl.UInt32))
 
 
 def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:
@@ -114,7 +115,7 @@ def _table(path: Path, rows: Sequence[tuple[int, list[str]]]) -> pl.DataFrame:
             raise bad_line(path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}")
     padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
     columns = {name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None) for at, name in enumerate(header)}
-    return pl.DataFrame({**columns, _PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
+    return pl.DataFrame({**columns, PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
 
 
 def _refuse(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str) -> None:
@@ -122,4 +123,4 @@ def _refuse(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, colum
     if not wrong.is_empty():
         place = "row" if path.suffix.lower() == ".parquet" else "line"
         found = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
-        raise MissingError(f"{path}, {place} {wrong[_PLACE][0]}: {fault}{found}", hint=f"correct the {place}")
+        raise MissingError(f"{path}, {place} {wrong[PLACE][0]}: {fault}{found}", hint=f"correct the {place}")

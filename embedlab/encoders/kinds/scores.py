@@ -4,29 +4,21 @@ The file is CSV, TSV, JSON lines or parquet with the columns sentence1 and sente
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.frame_files import read_csv, read_parquet
 from embedlab.core.nearest import nearest_name
+from embedlab.data.pair_file import PLACE, read_pair_rows
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
 SENTENCES = ("sentence1", "sentence2")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
 _FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
-_READERS: dict[str, Any] = {
-    ".csv": read_csv,
-    ".tsv": partial(read_csv, separator="\t", quote_char=None),
-    ".jsonl": pl.read_ndjson,
-    ".parquet": read_parquet,
-}
 
 
 class FileScores:
@@ -75,13 +67,7 @@ def _parts(location: str) -> tuple[Path, str | None]:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    read = _READERS.get(path.suffix.lower())
-    if read is None:
-        raise MissingError(f"{str(path)!r} is not a score file: {path.suffix or 'no ending'!r}", hint=_FORMAT)
-    try:
-        table: pl.DataFrame = read(path)
-    except (OSError, pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
+    table = read_pair_rows(path).drop(PLACE)
     if missing := [name for name in SENTENCES if name not in table.columns]:
         raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}", hint=_FORMAT)
     if table.is_empty():
@@ -96,13 +82,18 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
             return wanted
         guess = nearest_name(wanted, others)
         raise UsageError(f"{path}: no column {wanted!r}", hint=f"did you mean {guess!r}?" if guess else f"columns: {', '.join(others)}")
-    numbers = [name for name in others if table[name].dtype.is_numeric()]
+    numbers = [name for name in others if _is_of_numbers(table[name])]
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
     if len(candidates) != 1:
         what = f"several columns of numbers: {', '.join(candidates)}" if candidates else f"no column of numbers; it has {', '.join(others)}"
         example = candidates[0] if candidates else "column"
         raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
     return candidates[0]
+
+
+def _is_of_numbers(values: pl.Series) -> bool:
+    is_readable = values.dtype.is_numeric() or values.dtype == pl.String
+    return is_readable and values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
 ENCODER = EncoderKind(open=open_scores, locate=_locate, backend="file", is_cached=False, has_vectors=False)
