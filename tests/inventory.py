@@ -132,7 +132,7 @@ def sizes(splits: Any) -> dict[str, Any]:
 
 def models() -> dict[str, str]:
     """Every name of the catalog with all that is known of it, but for its note, which is prose."""
-    from embedlab.models.catalog import CATALOG
+    from embedlab.models.published import CATALOG
 
     return {name: digest({**asdict(one), "note": bool(one.note)}) for name, one in sorted(CATALOG.items())}
 

@@ -34,7 +34,7 @@ def runs(incomplete: str) -> list[str]:
 def models(incomplete: str) -> list[str]:
     """Runs, folders, the names of the catalog and the prefixes of encoders."""
     from embedlab.core.plugins import names
-    from embedlab.models.catalog import CATALOG
+    from embedlab.models.published import CATALOG
 
     parent = Path(incomplete).parent
     folders = [str(path) for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []

@@ -17,7 +17,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
-from embedlab.models.hub import model_folder
+from embedlab.models.location import model_folder
 
 if TYPE_CHECKING:
     from embedlab.encoders.static import StaticEncoder

@@ -17,7 +17,8 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import load_layers
 from embedlab.encoders.weight_checks import WHOLE, reading
-from embedlab.models.folder import Usage, pooling_label, vector_dim, weight_files
+from embedlab.models.folder import Usage, pooling_label, vector_dim
+from embedlab.models.folder_files import weight_files
 
 SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 

@@ -15,8 +15,8 @@ from transformers import AutoConfig, PreTrainedModel
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.hf_logging import silence_transformers
-from embedlab.models.folder import read_config, weight_files
-from embedlab.models.folder_files import TokenizerFile, read_model_file
+from embedlab.models.folder import read_config
+from embedlab.models.folder_files import TokenizerFile, read_model_file, weight_files
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
 

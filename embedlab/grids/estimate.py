@@ -8,7 +8,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
 from embedlab.grids.plan import Cell, GridPlace, GridPlan
 from embedlab.grids.queue import QueueEntry
-from embedlab.models.folder import weight_files
+from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
 

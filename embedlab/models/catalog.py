@@ -1,4 +1,4 @@
-"""Published checkpoints under short names, and the resolution of typed model names.
+"""The resolution of typed model names.
 
 A single name is `dice`, a prefix with what it takes (`word-vectors:FILE`, or that of a plug-in), or the first of these that
 exists: a finished run (`sbert`; one seed of it `sbert@3`), a name of the catalog, a folder, a hub id with its "/". A run
@@ -6,31 +6,20 @@ without "@" is all its finished seeds: one model with a mean and a spread.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.core.recipe import Pooling
 from embedlab.models.encoder_kind import locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import KINDS, Combined, Single, parse_model
+from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
 _PREFIXED_OPTIONS = ("prompt", "dim")  # what an encoder called by a prefix can be given
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """A published checkpoint on the hub."""
-
-    name: str
-    repository: str
-    pooling: Pooling | None  # as its authors evaluated it; absent for an encoder without fine-tuning
-    note: str | None = None
-    training_text: tuple[str, ...] = ()  # as its authors state it, pre-training included
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,68 +58,9 @@ class Model:
     members: tuple[ModelSpec, ...]
 
 
-# SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in the repository's name.
-# SimCSE: Gao et al. 2021; plain [CLS] for the unsupervised models, through the pooling layer for the supervised ones.
-_LAYER = "published scores take [CLS] through the pooling layer, which embedlab omits"
-_PUBLISHED: tuple[tuple[str, str, Pooling | None], ...] = (
-    ("bert-base-uncased", "google-bert/bert-base-uncased", None),
-    ("bert-large-uncased", "google-bert/bert-large-uncased", None),
-    ("roberta-base", "FacebookAI/roberta-base", None),
-    ("roberta-large", "FacebookAI/roberta-large", None),
-    ("sbert-bert-base", "sentence-transformers/bert-base-nli-mean-tokens", "mean"),
-    ("sbert-bert-large", "sentence-transformers/bert-large-nli-mean-tokens", "mean"),
-    ("sbert-roberta-base", "sentence-transformers/roberta-base-nli-mean-tokens", "mean"),
-    ("sbert-roberta-large", "sentence-transformers/roberta-large-nli-mean-tokens", "mean"),
-    ("defsent-bert-base", "cl-nagoya/defsent-bert-base-uncased-mean", "mean"),
-    ("defsent-bert-base-cls", "cl-nagoya/defsent-bert-base-uncased-cls", "cls"),
-    ("defsent-bert-base-max", "cl-nagoya/defsent-bert-base-uncased-max", "max"),
-    ("defsent-bert-large", "cl-nagoya/defsent-bert-large-uncased-mean", "mean"),
-    ("defsent-bert-large-cls", "cl-nagoya/defsent-bert-large-uncased-cls", "cls"),
-    ("defsent-bert-large-max", "cl-nagoya/defsent-bert-large-uncased-max", "max"),
-    ("defsent-roberta-base", "cl-nagoya/defsent-roberta-base-mean", "mean"),
-    ("defsent-roberta-base-cls", "cl-nagoya/defsent-roberta-base-cls", "cls"),
-    ("defsent-roberta-base-max", "cl-nagoya/defsent-roberta-base-max", "max"),
-    ("defsent-roberta-large", "cl-nagoya/defsent-roberta-large-mean", "mean"),
-    ("defsent-roberta-large-cls", "cl-nagoya/defsent-roberta-large-cls", "cls"),
-    ("defsent-roberta-large-max", "cl-nagoya/defsent-roberta-large-max", "max"),
-    ("unsup-simcse-bert-base", "princeton-nlp/unsup-simcse-bert-base-uncased", "cls"),
-    ("unsup-simcse-bert-large", "princeton-nlp/unsup-simcse-bert-large-uncased", "cls"),
-    ("unsup-simcse-roberta-base", "princeton-nlp/unsup-simcse-roberta-base", "cls"),
-    ("unsup-simcse-roberta-large", "princeton-nlp/unsup-simcse-roberta-large", "cls"),
-    ("simcse-bert-base", "princeton-nlp/sup-simcse-bert-base-uncased", "cls"),
-    ("simcse-bert-large", "princeton-nlp/sup-simcse-bert-large-uncased", "cls"),
-    ("simcse-roberta-base", "princeton-nlp/sup-simcse-roberta-base", "cls"),
-    ("simcse-roberta-large", "princeton-nlp/sup-simcse-roberta-large", "cls"),
-)
-_SHORT = {"sbert": "sbert-bert-base", "defsent": "defsent-bert-base", "simcse": "simcse-bert-base"}
-
-# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then the fine-tuning data, from the papers above.
-_BERT_TEXT = ("BooksCorpus", "English Wikipedia")
-_ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
-_TUNED_ON = {"sentence-transformers": ("SNLI", "MultiNLI"), "cl-nagoya": ("dictionary definitions",), "princeton-nlp": ("SNLI", "MultiNLI")}
-
-
-def _training_text(repository: str) -> tuple[str, ...]:
-    owner, _, name = repository.partition("/")
-    return (*(_ROBERTA_TEXT if "roberta" in name else _BERT_TEXT), *_TUNED_ON.get(owner, ()))
-
-
-CATALOG: Mapping[str, Published] = {
-    name: Published(
-        name=name,
-        repository=repository,
-        pooling=pooling,
-        note=_LAYER if "/sup-simcse" in repository else None,
-        training_text=_training_text(repository),
-    )
-    for name, repository, pooling in _PUBLISHED
-}
-_BY_REPOSITORY = {one.repository: one for one in CATALOG.values()}
-
-
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    return list(dict.fromkeys([*finished_runs(runs_folder), *_SHORT, *CATALOG, "dice"]))
+    return list(dict.fromkeys([*finished_runs(runs_folder), *SHORT_NAMES, *CATALOG, "dice"]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -234,12 +164,12 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not run or "/" in name:
         return ()
     seeds = finished_seeds(runs_folder, run)
-    if not seeds and run not in {*_SHORT, *CATALOG} and any((runs_folder / run).glob("seed-*")):
+    if not seeds and run not in {*SHORT_NAMES, *CATALOG} and any((runs_folder / run).glob("seed-*")):
         raise MissingError(f"the run {run!r} has no finished seed", hint=f"`embedlab train {run} --resume` continues it")
     if at and wanted not in map(str, seeds):
         has = f"has the finished seeds {_listing(list(seeds))}" if seeds else "is not a finished run"
         raise UsageError(f"no model {name!r}: {run!r} {has}", hint="`embedlab runs ls` lists all runs")
-    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*_SHORT, *CATALOG} else None
+    note = f"the run {run!r}, not the published checkpoint of that name" if not at and run in {*SHORT_NAMES, *CATALOG} else None
     return tuple(
         ModelSpec(name=f"{run}@{seed}", kind="run", location=str(folder), seed=seed, note=note)
         for seed, folder in seeds.items()
@@ -248,7 +178,7 @@ def _run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
 
 
 def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    entry = CATALOG.get(_SHORT.get(name, name))
+    entry = published(name)
     if entry is None:
         return ()
     note = f"the published checkpoint: the run {name!r} is not finished" if (runs_folder / name).is_dir() else entry.note
@@ -263,7 +193,7 @@ def _located(name: str) -> tuple[ModelSpec, ...]:
         return (ModelSpec(name=name, kind="folder", location=str(folder)),)
     if name.startswith((".", "/", "~")):
         raise MissingError(f"no model folder {name!r}", hint="give a folder that save_pretrained wrote")
-    text = _BY_REPOSITORY[name].training_text if name in _BY_REPOSITORY else None
+    text = BY_REPOSITORY[name].training_text if name in BY_REPOSITORY else None
     return (ModelSpec(name=name, kind="hub", location=name, training_text=text),) if HUB_ID.fullmatch(name) else ()
 
 

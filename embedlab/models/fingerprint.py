@@ -9,8 +9,9 @@ from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.folder import Usage, is_lower_casing, read_usage, weight_files
-from embedlab.models.hub import model_folder
+from embedlab.models.folder import Usage, is_lower_casing, read_usage
+from embedlab.models.folder_files import weight_files
+from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN
 
 TOKENIZER_FILES = (

@@ -8,7 +8,16 @@ from typing import cast, get_args
 from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.models.folder_files import RESTORE_HINT, Config, PromptsFile, Statement, TokenizerFile, TransformerFile, read_model_file
+from embedlab.models.folder_files import (
+    RESTORE_HINT,
+    Config,
+    PromptsFile,
+    Statement,
+    TokenizerFile,
+    TransformerFile,
+    read_model_file,
+    weight_files,
+)
 from embedlab.models.modules import Layer, pooling_parts, read_dense, read_modules
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
@@ -216,11 +225,6 @@ def is_bare(folder: Path) -> bool:
     """Return whether FOLDER's model is an encoder alone, without any task's head, by its config.json."""
     named = read_config(folder).architectures or ()
     return bool(named) and all(name.endswith("Model") and not name.endswith("LMHeadModel") for name in named)
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
-    return sorted(folder.glob("model*.safetensors"))
 
 
 def _own_pooling(folder: Path, own: Statement) -> str | None:

@@ -200,6 +200,11 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
     return found
 
 
+def weight_files(folder: Path) -> list[Path]:
+    """Return the safetensors files of a model folder, in name order; empty if it has only pickled weights or none."""
+    return sorted(folder.glob("model*.safetensors"))
+
+
 @cache
 def _adapter(kind: Any) -> Any:
     import pydantic

@@ -1,11 +1,9 @@
 """Models of the Hugging Face hub as local folders: downloaded once, found again without a network."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import weight_files
+from embedlab.models.folder_files import weight_files
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our own exports.
 WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
@@ -22,24 +20,6 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
         return folder
     converted = _cached_conversion(folder) if offline else _offered_conversion(repository)
     return folder if converted is None else _snapshot(repository, converted, offline)
-
-
-def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
-    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has its name."""
-    location = Path(spec.location)
-    if spec.kind != "hub" or location.is_absolute():  # absolute: pinned to a snapshot
-        return location
-    return hub_folder(spec.location, spec.revision, offline=offline)
-
-
-def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
-    """Return SPEC with each hub model replaced by its current snapshot folder, downloaded if needed and allowed.
-
-    The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile.
-    """
-    parts = tuple(pinned(part, offline=offline) for part in spec.parts)
-    location = str(model_folder(spec, offline=offline)) if spec.kind == "hub" else spec.location
-    return replace(spec, parts=parts, location=location)
 
 
 def _snapshot(repository: str, revision: str, offline: bool) -> Path:

@@ -4,7 +4,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.models import encoder_kind
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_usage, vector_dim
-from embedlab.models.hub import model_folder
+from embedlab.models.location import model_folder
 
 
 def vector_length(spec: ModelSpec) -> int | None:

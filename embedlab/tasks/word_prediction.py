@@ -15,7 +15,7 @@ from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import is_bare
-from embedlab.models.hub import model_folder
+from embedlab.models.location import model_folder
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import Task, TaskResult, evaluation_of

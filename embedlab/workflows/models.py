@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import Model, ModelSpec, resolve
-from embedlab.models.hub import pinned
+from embedlab.models.location import pinned
 from embedlab.workflows.session import Session
 
 if TYPE_CHECKING:

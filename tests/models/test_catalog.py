@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.models.catalog import CATALOG, model_names, resolve, starting_location, trainable
+from embedlab.models.catalog import model_names, resolve, starting_location, trainable
+from embedlab.models.published import CATALOG
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import pytest
 
 from embedlab.models import hub
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.hub import hub_folder, model_folder, pinned
+from embedlab.models.hub import hub_folder
+from embedlab.models.location import model_folder, pinned
 
 
 @pytest.fixture
