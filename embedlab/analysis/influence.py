@@ -64,7 +64,7 @@ class _Order:
 
     @classmethod
     def of(cls, values: Floats) -> "_Order":
-        rows = np.argsort(values, kind="stable")
+        rows = np.argsort(values)
         ordered = values[rows]
         begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         group = np.empty(len(values), np.intp)
@@ -80,7 +80,8 @@ class _Order:
 
     def mean_above(self, weights: Floats) -> Floats:
         """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows; (rows,)."""
-        own = np.add.reduceat(weights[self.rows], self.starts)
+        ordered = weights[self.rows]
+        own = ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
         larger = np.cumsum(own[::-1])[::-1] - own / 2
         result: Floats = larger[self.group] / len(weights)
         return result
