@@ -15,147 +15,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from independent_bootstrap import interval, resampled_spearman
 from record import write_table
+from simulated_comparisons import Cell, average_of, columns_of, evidence_of, first_seeds, simulate, welch
 from simulated_scores import DATASETS, Floats, Graph, World
 
 GRAPHS = ("sts12", "sts13", "sts14", "sick-r", "sts-benchmark")
 PACKAGES = ("embedlab", "numpy", "scipy")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One row of a table: a world on a graph."""
-
-    label: tuple[str, ...]
-    names: tuple[str, ...]
-    world: World
-    rows: int | None = None  # pairs drawn from the graph, as a chain of neighbours; all where absent
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """One simulated comparison: for each method whether its interval covers the truth and whether it excludes zero."""
-
-    covers: dict[str, bool]
-    rejects: dict[str, bool]
-
-
-def evidence_of(graph: Graph, gold: Floats, members: Floats) -> list:  # of Evidence
-    """The evidence of each dataset, and of their average where there are several."""
-    from embedlab.analysis.evidence import Evidence
-    from embedlab.analysis.influence import spearman_influences
-
-    parts = []
-    for name, own, texts, shared in graph.datasets:
-        parts.append(
-            Evidence(
-                key=name,
-                title=name,
-                pairs=len(own),
-                points=_spearman(gold[own], members[:, own]),
-                rows=_rows(spearman_influences(gold[own], members[:, own]) / len(own), texts, shared),
-            )
-        )
-    return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
-
-
-def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
-    """The average of some datasets of GRAPH, whose shared sentences are found once."""
-    from embedlab.analysis.evidence import average_evidence
-
-    average = average_evidence(name, parts)
-    assert average.rows is not None
-    keys = tuple(part.key for part in parts)
-    if keys not in graph.averages:
-        graph.averages[keys] = average.rows.shared
-    average.rows.__dict__["shared"] = graph.averages[keys]  # where the cached property would put it
-    return average
-
-
-def _rows(contributions: Floats, texts: NDArray[np.uint64], shared: Any) -> Any:
-    """Rows whose shared sentences are found once a graph."""
-    from embedlab.analysis.evidence import SliceRows
-
-    rows = SliceRows(contributions=contributions, texts=texts, groups=np.zeros(len(texts), np.intp))
-    rows.__dict__["shared"] = shared  # where the cached property would put it
-    return rows
-
-
-def _spearman(gold: Floats, members: Floats) -> Floats:
-    """Spearman of values that all differ; (members,)."""
-    values = np.vstack([gold[None], members])
-    ranks = np.empty_like(values)
-    np.put_along_axis(ranks, np.argsort(values, axis=1), np.arange(float(len(gold)))[None], axis=1)
-    centred = ranks - ranks.mean(axis=1, keepdims=True)
-    return centred[1:] @ centred[0] / (centred[0] @ centred[0])
-
-
-def columns_of(seeds: Sequence[int]) -> list:  # of ModelColumns
-    """A model for each number of seeds."""
-    from embedlab.analysis.scores import ModelColumns
-
-    names = "abcdefgh"[: len(seeds)]
-    return [
-        ModelColumns(name=name, members=tuple(f"{name}@{seed}" for seed in range(count)), seeds=tuple(range(count)))
-        for name, count in zip(names, seeds, strict=True)
-    ]
-
-
-def compare_once(cell: Cell, graph: Graph, seed: int, *, resamples: int = 0) -> Outcome:
-    """One simulated comparison of two models."""
-    from embedlab.analysis.weighing import Weighed
-
-    rng = np.random.default_rng(seed)
-    if cell.rows is not None:
-        start = int(rng.integers(0, len(graph.first)))
-        graph = graph.part(np.sort(np.arange(start, start + cell.rows) % len(graph.first)))
-    gold, models = cell.world.draw(graph, rng)
-    truth = cell.world.differences[1] - cell.world.differences[0]
-    one = evidence_of(graph, gold, np.concatenate(models))[-1]
-    weighed = Weighed(one, columns_of(cell.world.seeds))
-    delta, uncertainty = weighed.means["a"] - weighed.means["b"], weighed.of_pair["a", "b"]
-    intervals = {"dyadic": uncertainty.interval(delta), "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent))}
-    if min(cell.world.seeds) > 1:
-        intervals["t over seeds"] = _welch(*(one.points[weighed.places[name]] for name in "ab"))
-    if resamples:
-        draws = resampled_spearman(gold, np.concatenate(models), resamples, rng)
-        first = draws[: len(models[0])].mean(axis=0) - draws[len(models[0]) :].mean(axis=0)
-        intervals["bootstrap"] = interval(first)
-    return Outcome(
-        covers={name: low <= truth <= high for name, (low, high) in intervals.items()},
-        rejects={name: not low <= 0 <= high for name, (low, high) in intervals.items()},
-    )
-
-
-def _around(middle: float, half: float) -> tuple[float, float]:
-    return middle - half, middle + half
-
-
-def _welch(first: Floats, second: Floats) -> tuple[float, float]:
-    """The interval of the difference by Welch's t over seeds alone."""
-    from scipy.stats import ttest_ind
-
-    found = ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
-    return float(found.low), float(found.high)
-
-
-def simulate(cell: Cell, data: Path, runs: int, resamples: int) -> tuple[Cell, dict[str, Floats]]:
-    """The share of covering intervals and of rejections of each method: (2,)."""
-    graph, sums = Graph.read(data, cell.names), {}
-    for seed in range(runs):
-        found = compare_once(cell, graph, seed, resamples=resamples if seed < runs // 10 else 0)
-        for name in found.covers:
-            sums.setdefault(name, []).append((found.covers[name], found.rejects[name]))
-    return cell, {name: np.concatenate([np.mean(rows, axis=0), [len(rows)]]) for name, rows in sums.items()}
 
 
 def pair_cells() -> Iterator[Cell]:
@@ -176,12 +47,12 @@ def hub_cells() -> Iterator[Cell]:
 
 
 def seed_cells() -> Iterator[Cell]:
-    """Several seeds of each model."""
+    """Several seeds of each model; rows of fewer seeds take the first of those drawn."""
     for name in GRAPHS:
-        for seeds in ((2, 2), (3, 3), (5, 5), (10, 10), (3, 1)):
-            for sd in (0.0, 0.02, 0.05):
-                world = World(share=0.3, seeds=seeds, seed_sd=(sd, sd))
-                yield Cell(label=(name, f"{seeds[0]} and {seeds[1]}", f"{100 * sd:g}"), names=(name,), world=world)
+        for sd in (0.0, 0.02, 0.05):
+            world = World(share=0.3, seeds=(10, 10), seed_sd=(sd, sd))
+            fewer = ((2, 2), (3, 3), (5, 5), (3, 1))
+            yield Cell(label=(name, f"{100 * sd:g}", "{seeds}"), names=(name,), world=world, fewer_seeds=fewer)
 
 
 def slice_cells() -> Iterator[Cell]:
@@ -204,7 +75,7 @@ PAIR_COLUMNS = ("pairs of", "share of sentences in errors", "in gold", "true dif
 CELLS: dict[str, tuple[Callable[[], Iterator[Cell]], tuple[str, ...], str]] = {
     "pairs": (pair_cells, PAIR_COLUMNS, "Coverage of a difference of two models"),
     "hubs": (hub_cells, PAIR_COLUMNS, "Coverage where sentences of many pairs err more"),
-    "seeds": (seed_cells, ("pairs of", "seeds", "sd over seeds"), "Coverage with several seeds"),
+    "seeds": (seed_cells, ("pairs of", "sd over seeds", "seeds"), "Coverage with several seeds"),
     "slices": (slice_cells, ("pairs of", "rows", "share of sentences in errors"), "Coverage on small slices"),
     "averages": (average_cells, PAIR_COLUMNS, "Coverage of the average of seven datasets"),
 }
@@ -215,16 +86,17 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
     make, columns, title = CELLS[part]
     work = partial(simulate, data=arguments.data, runs=arguments.runs, resamples=arguments.resamples)
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        found = list(pool.map(work, make()))
+        cells = list(make())
+        found = [row for cell, rows in zip(cells, pool.map(work, cells), strict=True) for row in zip(cell.labels(), rows, strict=True)]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
     heads = [f"{name}: covers" for name in methods] + ["dyadic: rejects"]
     rows = [
         [
-            *cell.label,
+            *label,
             *(_percent(shares[name][0], shares[name][2]) if name in shares else "–" for name in methods),
             _percent(shares["dyadic"][1], shares["dyadic"][2]),
         ]
-        for cell, shares in found
+        for label, shares in found
     ]
     notes = [
         f"{arguments.runs} simulated comparisons a row; ± is two Monte Carlo standard errors; nominal coverage 95%",
@@ -239,35 +111,52 @@ def _percent(share: float, runs: float) -> str:
     return f"{100 * share:.1f} ± {200 * np.sqrt(max(share * (1 - share), 1e-9) / runs):.1f}"
 
 
-def table_once(seed: int, graph: Graph, share: float, models: int, seeds: int, seed_sd: float) -> tuple[bool, bool, bool]:
-    """One table of seven datasets and two averages with equal models: any star, any letter not shared, any single p below 0.05."""
-    from embedlab.analysis.comparison import compare_evidence
+@dataclass(frozen=True, kw_only=True)
+class TableJob:
+    """Tables of equal models; those of fewer seeds take the first of the seeds that are drawn."""
 
-    rng = np.random.default_rng(seed)
-    world = World(share=share, gold_share=0.3, differences=(0.0,) * models, seeds=(seeds,) * models, seed_sd=(seed_sd,) * models)
-    gold, scores = world.draw(graph, rng)
-    parts = evidence_of(graph, gold, np.concatenate(scores))[:-1]
-    evidence = [*parts, average_of("sts12-16", parts[:5], graph), average_of("average of seven", parts, graph)]
-    found = compare_evidence(evidence, columns_of((seeds,) * models), "a")
-    starred = any(difference.significant for one in found for difference in one.differences.values())
-    parted = any(not set(first.letters) & set(second.letters) for one in found for first, second in combinations(one.scores.values(), 2))
-    return starred, parted, found[-1].differences["b"].p < 0.05
+    share: float
+    seed_sd: float = 0.0
+    seeds: tuple[int, ...] = (1,)  # a row for each; the last are as many as are drawn
+    models: int = 4
+
+    def tables(self, seed: int, graph: Graph) -> Iterator[tuple[bool, bool, bool]]:
+        """For each number of seeds, a table of seven datasets and two averages: any star, any letter not shared, a low p of the average."""
+        from embedlab.analysis.comparison import compare_evidence
+
+        drawn = (self.seeds[-1],) * self.models
+        world = World(
+            share=self.share, gold_share=0.3, differences=(0.0,) * self.models, seeds=drawn, seed_sd=(self.seed_sd,) * self.models
+        )
+        gold, scores = world.draw(graph, np.random.default_rng(seed))
+        all_parts = evidence_of(graph, gold, np.concatenate(scores))[:-1]
+        for count in self.seeds:
+            counts = (count,) * self.models
+            parts = [first_seeds(part, drawn, counts) for part in all_parts]
+            evidence = [*parts, average_of("sts12-16", parts[:5], graph), average_of("average of seven", parts, graph)]
+            found = compare_evidence(evidence, columns_of(counts), "a")
+            starred = any(difference.significant for one in found for difference in one.differences.values())
+            parted = any(
+                not set(first.letters) & set(second.letters) for one in found for first, second in combinations(one.scores.values(), 2)
+            )
+            yield starred, parted, found[-1].differences["b"].p < 0.05
 
 
-def _tables(job: tuple[float, int, float], data: Path, runs: int) -> tuple[tuple[float, int, float], Floats]:
-    share, seeds, seed_sd = job
+def _tables(job: TableJob, data: Path, runs: int) -> Floats:
+    """Shares of tables; (rows, 3)."""
     graph = Graph.read(data, DATASETS)
-    return job, np.mean([table_once(seed, graph, share, 4, seeds, seed_sd) for seed in range(runs)], axis=0)
+    return np.mean([list(job.tables(seed, graph)) for seed in range(runs)], axis=0)
 
 
 def show_tables(arguments: argparse.Namespace) -> None:
     """False positives of tables of nine rows and four equal models."""
-    jobs = [(0.0, 1, 0.0), (0.3, 1, 0.0), (0.6, 1, 0.0), (0.3, 3, 0.02), (0.3, 5, 0.02)]
+    jobs = [TableJob(share=0.3, seed_sd=0.02, seeds=(3, 5)), *(TableJob(share=share) for share in (0.0, 0.3, 0.6))]
     with ProcessPoolExecutor(arguments.jobs) as pool:
         found = list(pool.map(partial(_tables, data=arguments.data, runs=arguments.runs), jobs))
     rows = [
-        [f"{share:g}", f"{seeds}", f"{100 * sd:g}", *(_percent(value, arguments.runs) for value in values)]
-        for (share, seeds, sd), values in found
+        [f"{job.share:g}", f"{seeds}", f"{100 * job.seed_sd:g}", *(_percent(value, arguments.runs) for value in values)]
+        for job, shares in zip(jobs, found, strict=True)
+        for seeds, values in zip(job.seeds, shares, strict=True)
     ]
     columns = [
         "share of sentences in errors",
@@ -356,12 +245,12 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
             ]
             found = compare_evidence(reordered(evidence, names, models), models, "a")
             p = [one.differences["b"].p for one in found]
-            welch = _welch(*(np.array(found[-1].scores[name].members) for name in "ab"))
+            by_seeds = welch(*(np.array(found[-1].scores[name].members) for name in "ab"))
             counts += (
                 np.mean(np.array(p) < 0.05),
                 p[-1] < 0.05,
                 any(one.differences["b"].significant for one in found),
-                welch[0] > 0 or welch[1] < 0,
+                by_seeds[0] > 0 or by_seeds[1] < 0,
             )
         rows.append(
             [f"{size} against {size}", f"{len(chosen)} of {len(splits)}", *(_percent(count / len(chosen), len(chosen)) for count in counts)]
