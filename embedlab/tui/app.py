@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any, ClassVar
 
-from textual import work
+from textual import events, work
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.filter import LineFilter
@@ -28,6 +28,7 @@ from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
+from embedlab.tui.typed_keys import TypedKeys
 from embedlab.tui.widgets.plain import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
@@ -59,6 +60,7 @@ class Dashboard(App[None]):
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
         self._plain = Plain()
+        self._typed = TypedKeys(self, is_opening=self._is_opening, report=partial(self.report, severity="warning"))
 
     def on_mount(self) -> None:
         """Restore the remembered theme and screen; read the data while the first paint is under way."""
@@ -72,6 +74,21 @@ class Dashboard(App[None]):
             self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+
+    # keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle typed keys one at a time."""
+        is_typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
+        if not (is_typed and self._typed.holds(event)):  # type: ignore[arg-type]
+            await super().on_event(event)
+
+    def on_typed_keys_passed(self, message: TypedKeys.Passed) -> None:
+        """Report that all before MESSAGE was handled."""
+        message.arrived.set()
+
+    def _is_opening(self) -> bool:
+        return bool(self.screen_stack and getattr(self.screen, "is_opening", False))  # a dialog has no such state
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._plain]

@@ -7,6 +7,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from embedlab.tui.command import KeyScope
+from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
@@ -53,6 +54,15 @@ class DashboardScreen(Screen[None]):
             self.set_focus(None)
         if self.focused is None and _is_shown(table):
             self.set_focus(table)
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a key opens a dialog or a field that is not there yet: what is typed meanwhile is for that."""
+        return self.is_working(DIALOG)
+
+    def is_working(self, group: str) -> bool:
+        """Whether a worker of GROUP that this screen started has not ended."""
+        return any(one.group == group and one.node is self and not one.is_finished for one in self.workers)
 
     def action_help(self) -> None:
         """Show the keys of this screen."""

@@ -13,6 +13,8 @@ from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
 
+DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until their dialog is shown
+
 
 class Confirm(ModalScreen[bool]):
     """Confirm before something is lost."""

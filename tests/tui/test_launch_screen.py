@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
@@ -128,17 +127,6 @@ async def test_a_start_waits_for_the_check_of_what_was_typed_last(opened: Open, 
         await pilot.press("y")
         await until(pilot, lambda: started)
         assert "late" in started[0][0]
-
-
-async def test_what_is_typed_right_behind_the_key_that_leaves_a_line_goes_to_the_next_one(opened: Open) -> None:
-    async with opened(size=NARROW) as pilot:
-        screen = await choose(pilot, "recipe snli-ce")
-        line(screen, SEEDS).value = ""
-        for key in ("a", "enter", "2", "tab", "b"):  # in one packet, as a slow line brings them
-            pilot.app.post_message(Key(key, key if len(key) == 1 else None))
-        await until(pilot, lambda: line(screen, "encoder.model").value.endswith("b"))
-        assert line(screen, NAME).value == "snli-cea"
-        assert line(screen, SEEDS).value == "2"
 
 
 async def test_a_reload_keeps_what_was_typed(opened: Open) -> None:

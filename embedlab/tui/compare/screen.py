@@ -34,7 +34,7 @@ from embedlab.tui.compare.model import (
     slice_frame,
     slice_order,
 )
-from embedlab.tui.dialogs import Choose, Confirm, TextDialog
+from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.view import RowNumbers, ShownSlice
@@ -300,7 +300,7 @@ class CompareScreen(DashboardScreen):
         self._show_panel()
         self.call_after_refresh(self._show_plot)
 
-    @work
+    @work(group=DIALOG)
     async def action_columns(self) -> None:
         """Choose the models."""
         await self.dashboard.look_for_models()
@@ -310,7 +310,7 @@ class CompareScreen(DashboardScreen):
         if chosen is not None and set(chosen) != set(shown):
             self.dashboard.choose_models([name for name in shown if name in chosen] + [name for name in chosen if name not in shown])
 
-    @work
+    @work(group=DIALOG)
     async def action_export(self) -> None:
         """Write every number of the comparison."""
         if self.result is None or self.data is None:

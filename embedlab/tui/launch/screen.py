@@ -22,7 +22,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import Confirm
+from embedlab.tui.dialogs import DIALOG, Confirm
 from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, started_grids
 from embedlab.tui.widgets.heat_map import HeatMap
@@ -115,6 +115,11 @@ class LaunchScreen(DashboardScreen):
         self._is_entered = True
         self._enter()
 
+    @property
+    def is_opening(self) -> bool:
+        """Also while the list is read, or the form that enter goes to."""
+        return super().is_opening or self._is_entered or self.is_working("list")
+
     def _enter(self) -> None:
         highlighted = self.query_one(OptionList).highlighted_option
         chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
@@ -128,10 +133,14 @@ class LaunchScreen(DashboardScreen):
         try:
             fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
         except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.report, error)
+            self.app.call_from_thread(self._refuse_form, error)
         else:
             if not worker.is_cancelled:  # the cursor has gone on
                 self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
+
+    def _refuse_form(self, error: EmbedlabError) -> None:
+        self._is_entered = False
+        self.dashboard.report(error)
 
     @work(exclusive=True, group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
@@ -204,7 +213,7 @@ class LaunchScreen(DashboardScreen):
 
     # starting and following
 
-    @work(exclusive=True, group="start")
+    @work(group=DIALOG)
     async def action_start(self) -> None:
         """Start what the form says, once the check of what was typed last is through."""
         if self.form is not None:
@@ -307,15 +316,11 @@ class LaunchList(OptionList):
 
 
 class _FieldInput(Input):
-    """The value of one key.
-
-    The keys that leave it have priority: they act as they come, so that what is typed right behind them, or comes in one packet
-    over a slow line, goes to the next field and not to this one.
-    """
+    """The value of one key; the keys that move between lines act as in a list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,tab,down", "app.focus_next", "Next line", show=False, priority=True),
-        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False, priority=True),
+        Binding("enter,tab,down", "app.focus_next", "Next line", show=False),
+        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False),
     ]
 
     def __init__(self, field: Field) -> None:

@@ -20,7 +20,7 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import Choose, Confirm, TextDialog
+from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
@@ -278,7 +278,7 @@ class PairsScreen(DashboardScreen):
             self.view.only_marked = False
             self._show_view(keeps_row=True)
 
-    @work
+    @work(group=DIALOG)
     async def action_columns(self) -> None:
         """Choose the models and the columns."""
         await self.dashboard.look_for_models()
@@ -298,7 +298,7 @@ class PairsScreen(DashboardScreen):
             self.dashboard.choose_models(ordered)
         self._show_view(keeps_row=True)
 
-    @work
+    @work(group=DIALOG)
     async def action_add_model(self) -> None:
         """Score the pairs with another model."""
         from embedlab.models.catalog import model_names, resolve
@@ -348,7 +348,7 @@ class PairsScreen(DashboardScreen):
         rest = f"; press e to write all {rows:,} to a file" if rows > COPIED_ROWS else ""
         self.notify(f"copied {min(rows, COPIED_ROWS):,} pairs{rest}")
 
-    @work
+    @work(group=DIALOG)
     async def action_export(self) -> None:
         """Write the view to a file; its suffix names the format."""
         text = await self.app.push_screen_wait(

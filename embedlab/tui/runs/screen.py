@@ -19,7 +19,7 @@ from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import Confirm, TextDialog
+from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
 from embedlab.tui.widgets.curve_plot import CurvePlot, Line
@@ -266,14 +266,14 @@ class RunsScreen(DashboardScreen):
             error = UsageError(f"{len(chosen)} runs are chosen, not two", hint="mark two with space, then press d")
             self.dashboard.report(error, severity="warning")
 
-    @work
+    @work(group=DIALOG)
     async def action_cancel(self) -> None:
         """Stop the run after it has saved a checkpoint."""
         found = self._one()
         if found is not None and await self.app.push_screen_wait(Confirm(f"Stop {found.run.id}? It saves a checkpoint first.")):
             self._do(lambda: launch.cancel(found.run), f"stopping {found.run.id}")
 
-    @work
+    @work(group=DIALOG)
     async def action_resume(self) -> None:
         """Resume an unfinished run in a separate process."""
         found = self._one()
@@ -290,7 +290,7 @@ class RunsScreen(DashboardScreen):
             arguments = ["runs", "resume", found.run.id, *shared_flags(self.dashboard.settings)]
             self._do(lambda: launch.start_run(arguments, found.run), f"resumed {found.run.id}")
 
-    @work
+    @work(group=DIALOG)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
         found = self._one()
@@ -303,7 +303,7 @@ class RunsScreen(DashboardScreen):
             if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):
                 self.dashboard.rename_model(old, name)
 
-    @work
+    @work(group=DIALOG)
     async def action_delete(self) -> None:
         """Delete the marked runs, or the one under the cursor."""
         runs = [found.run for found in self._chosen()]

@@ -20,6 +20,9 @@ class FilterBar(Input):
 
         query: str
 
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FilterBar.Refined)
+
     @dataclass
     class Left(Message):
         """The user goes to the table."""
