@@ -13,6 +13,7 @@ from embedlab.core.plain_values import DEEPEST, dotted, quote
 from embedlab.core.schema import CORRECT, TomlTable, parse_value
 
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
+LISTS = ("datasets", "files")  # keys of a stage's data whose single value is a list of one
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
 
@@ -66,7 +67,8 @@ def set_value(values: TomlTable, override: str) -> None:
             raise UsageError(f"--set {_short(key)}: {dotted(tuple(path[:position]))!r} is not a table", hint=CORRECT)
     if not isinstance(target, dict):
         raise UsageError(f"--set {_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
-    target[last] = _parse_value(key, text)
+    value = _parse_value(key, text)
+    target[last] = [value] if isinstance(value, str) and path[-1:] == ["data"] and last in LISTS else value
     return None
 
 

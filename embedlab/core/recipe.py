@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tomli_w
-from annotated_types import Ge, Gt, Le, Len, Lt
+from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
+from embedlab.core.own_files import absolute, place_files
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
@@ -53,12 +54,20 @@ class EncoderSection:
 class DataSection:
     """What a stage is trained on."""
 
-    datasets: Annotated[tuple[str, ...], Len(1)]  # dataset names or the user's own files, concatenated
-    split: str = "train"
+    datasets: tuple[str, ...] = ()  # dataset names or the user's own files, concatenated
+    split: str = "train"  # of the datasets
     rows: Count | None = None  # a sample of this many rows of each dataset; absent = all
     sample: Literal["seed"] | None = None  # rows are sampled by the run's seed; absent = the same rows for every seed
     order: Literal["in-turn"] | None = None  # the datasets one after the other in each epoch; absent = shuffled together
     shares: dict[str, Annotated[float, Gt(0), Le(1)]] | None = None  # dataset → the share of it that each epoch samples anew
+    files: tuple[str, ...] | None = None  # the user's own files in any columns, after the datasets: TSV, CSV, JSONL, parquet or text
+    columns: dict[str, str] | None = None  # column of the objective → column of the files, where their names differ
+    labels: dict[str, str] | None = None  # label in the files → class of the objective, where they differ
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the datasets and the files' names without their folders, in the order in which they are read."""
+        return (*self.datasets, *(Path(file).name for file in self.files or ()))
 
 
 @table
@@ -171,7 +180,8 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
 
 def recipe_table(name: str) -> TomlTable:
     """Return the table of a recipe; for "a+b" the stages of a, then those of b, and all else from b."""
-    *before, last = [read_toml(recipe_path(one)) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    paths = [recipe_path(one) for one in ([name] if name.endswith(".toml") else name.split("+"))]
+    *before, last = [place_files(read_toml(path), path.parent) for path in paths]
     return {**last, "stage": [stage for one in before for stage in one.get("stage", ())] + list(last.get("stage", ()))} if before else last
 
 
@@ -232,10 +242,10 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
                 f"{where}: 'stage.{index}.data.sample' is set, but the stage reads all rows", hint=f"--set stage.{index}.data.rows=N"
             )
         for name in stage.data.shares or {}:
-            if name not in stage.data.datasets:
+            if name not in stage.data.names:
                 raise UsageError(
                     f"{where}: 'stage.{index}.data.shares' names {name!r}, which the stage does not read",
-                    hint=f"its datasets are {', '.join(stage.data.datasets)}",
+                    hint=f"it reads {', '.join(stage.data.names)}",
                 )
     for index, (before, stage) in enumerate(pairwise(stages), start=1):
         if isinstance(stage.optim.turn, str) and stage.optim.turn == before.optim.turn:
@@ -307,6 +317,17 @@ def recipe_differences(old: Recipe, new: Recipe) -> list[tuple[str, Any, Any]]:
     return [(key, flat_old.get(key), flat_new.get(key)) for key in keys if flat_old.get(key) != flat_new.get(key)]
 
 
+def without_folders(recipe: Recipe) -> Recipe:
+    """Return RECIPE for publication: its own files by their names alone, not where they are on this machine."""
+    stages = (
+        dataclasses.replace(
+            stage, data=dataclasses.replace(stage.data, files=stage.data.names[len(stage.data.datasets) :] or stage.data.files)
+        )
+        for stage in recipe.stages
+    )
+    return dataclasses.replace(recipe, stages=tuple(stages))
+
+
 def sub_table(values: TomlTable, key: str, where: str) -> TomlTable:
     """Return the table at KEY, created if absent."""
     found = values.setdefault(key, {})
@@ -330,10 +351,23 @@ def _stage(values: Any, where: str, prefix: str, *, is_stored: bool) -> Stage:
     if not isinstance(name, str):
         raise UsageError(f"{where}: '{prefix}.objective.name' is {quote(name)}: not a name", hint=f"one of {', '.join(objective_names())}")
     return Stage(
-        data=build(DataSection, values["data"], where=where, prefix=f"{prefix}.data"),
+        data=_data(values["data"], where, f"{prefix}.data"),
         objective=ObjectiveSection(name=name, options=_options(name, objective, where, f"{prefix}.objective", is_stored=is_stored)),
         optim=build(OptimSection, values["optim"], where=where, prefix=f"{prefix}.optim"),
     )
+
+
+def _data(values: TomlTable, where: str, prefix: str) -> DataSection:
+    """The checked data of a stage, with the absolute paths of its files; a recipe for own rows may leave the files to the command line."""
+    data = build(DataSection, values, where=where, prefix=prefix)
+    if data.files is None:
+        if not data.datasets:
+            fault = "is []: list should have at least 1 item" if "datasets" in values else "is missing"
+            raise UsageError(f"{where}: '{prefix}.datasets' {fault}", hint=f"name datasets, or your own files under {prefix}.files")
+        if key := next((key for key in ("columns", "labels") if key in values), None):
+            raise UsageError(f"{where}: '{prefix}.{key}' has no effect: it is for own files", hint=f"--set {prefix}.files='[\"FILE\"]'")
+        return data
+    return dataclasses.replace(data, files=tuple(absolute(data.files)))
 
 
 def _options(name: str, values: TomlTable, where: str, prefix: str, *, is_stored: bool) -> Any:

@@ -51,7 +51,7 @@ def _read(part: Mapping[str, Any], run: "RunFolder") -> str:
     there = f"partial {name}: {rows} of {part.get('expected_rows')} rows" if part.get("partial") else f"the {rows} rows of {name}"
     if "used" not in part:
         return f"trained on {there}"
-    reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.datasets]
+    reading = [stage.data for stage in run.recipe().stages if part["name"] in stage.data.names]
     is_own = any(data.sample == "seed" or data.shares for data in reading)
     drawn = "drawn anew by each seed" if is_own else "the same for every seed"
     return f"trained on {part['used']} rows, {drawn}, of {there}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.recipe import without_folders
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
@@ -45,8 +46,8 @@ def store_lineage(spec: ModelSpec, folder: Path, settings: Settings) -> None:
     """Write what SPEC's marks need of its runs into the model folder FOLDER, so that the marks outlive the runs."""
     for number, run in enumerate(lineage(spec), start=1):  # runs in different folders may have the same name
         stored = RunFolder(folder / TRAINING / str(number) / run.name / run.path.name)
-        # The folder may be published: user, host and command are left out.
-        stored.write_once(run.recipe(), replace(run.environment(), command=(), host=""))
+        # The folder may be published: user, host, command and the folders of own files are left out.
+        stored.write_once(without_folders(run.recipe()), replace(run.environment(), command=(), host=""))
         with suppress(EmbedlabError):  # scoring the model reports what cannot be counted
             _known(run, settings).write(stored.training_text_file)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import FileLayout
 from embedlab.data.pair_file import is_pair_file
@@ -37,6 +38,14 @@ def part_state(source: Source, name: str, split: str) -> PartState:
         source.open(name, split)  # raises the error for what is missing
         raise AssertionError(f"{name!r} opened without files or hub")
     return PartState(digest=f"{found.hub.repository}@{found.hub.revision}", rows=found.expected.rows if found.expected else 0)
+
+
+@cache
+def file_state(file: str) -> PartState:
+    """Return the state of a user's own file of rows; a missing one is refused."""
+    if not Path(file).is_file():
+        raise MissingError(f"no file {file!r}", hint="data.files takes the paths of files with rows")
+    return _files([Path(file)])
 
 
 def _layout(folder: Path, layouts: Sequence[FileLayout]) -> FileLayout | None:

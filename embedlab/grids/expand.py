@@ -34,7 +34,7 @@ from embedlab.core.recipe import (
 )
 from embedlab.core.schema import TomlTable
 from embedlab.data.source import Source
-from embedlab.grids.data_state import part_state
+from embedlab.grids.data_state import file_state, part_state
 from embedlab.grids.grid_file import RECIPE_AXIS, AxisValue, Grid
 from embedlab.grids.plan import GridPlace, GridPlan, Variant
 from embedlab.models.catalog import starting_location
@@ -178,7 +178,8 @@ class _Base:
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive(section), *dev]
         if name.endswith(".data"):
-            return [section, *(part_state(source, dataset, section["split"]).digest for dataset in section["datasets"])]
+            parts = [part_state(source, dataset, section["split"]) for dataset in section["datasets"]]
+            return [section, *(part.digest for part in (*parts, *map(file_state, section.get("files", ()))))]
         return [section]
 
 
@@ -238,9 +239,14 @@ def source_of(place: GridPlace) -> Source:
 def stage_rows(stage: TomlTable, place: GridPlace) -> float:
     """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
+    files = data.get("files", ())
     found = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
+    found += [file_state(file).rows for file in files]
+    names = [Path(file).name for file in files]
     limit, shares = data.get("rows"), data.get("shares", {})
-    read = [(min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip(data["datasets"], found, strict=True)]
+    read = [
+        (min(rows, limit) if limit else rows) * shares.get(name, 1) for name, rows in zip([*data["datasets"], *names], found, strict=True)
+    ]
     return float(sum(read) * stage["optim"]["epochs"])
 
 

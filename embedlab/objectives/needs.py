@@ -7,6 +7,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe
 from embedlab.data.dataset import COLUMNS, DatasetKind
+from embedlab.data.own_rows import RowShape
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import dataset
 
@@ -18,6 +19,7 @@ class Needs:
     sentences: tuple[str, ...]  # columns of sentences to encode
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # label column → its class names, in index order
     numbers: tuple[str, ...] = ()  # columns of scores
+    largest: float | None = None  # absolute value that a score of the user's own rows can have; None: any
     only: Mapping[str, str] = field(default_factory=dict)  # label column → the one class whose rows are read; not a column of the loss
     words: tuple[str, ...] = ()  # columns of words that must each be one token of the encoder; other rows are left out
     joint: bool = False  # the two sentence columns are encoded together, as the one column "joint"
@@ -33,6 +35,12 @@ class Needs:
     def columns(self) -> tuple[str, ...]:
         """All columns the data must have."""
         return (*self.sentences, *self.classes, *self.numbers, *self.only, *self.words)
+
+    @property
+    def shape(self) -> RowShape:
+        """The same columns as a user's own files must have them."""
+        labels = {**self.classes, **dict.fromkeys(self.only, ())}
+        return RowShape(texts=(*self.sentences, *self.words), labels=labels, numbers=dict.fromkeys(self.numbers, self.largest))
 
     @property
     def kinds(self) -> list[DatasetKind]:
@@ -59,6 +67,18 @@ def check_columns(recipe: Recipe) -> None:
         for name in stage.data.datasets:
             if not is_pair_file(name):
                 require_columns(needs, list(COLUMNS[dataset(name).kind]), objective=stage.objective.name, dataset=name)
+
+
+def require_data(recipe: Recipe) -> None:
+    """Refuse a recipe for own rows without any, before its encoder is loaded."""
+    for index, stage in enumerate(recipe.stages):
+        if not stage.data.names:
+            columns = ", ".join(objective_needs(stage.objective).columns)
+            key = "data.files" if len(recipe.stages) == 1 else f"stage.{index}.data.files"
+            raise UsageError(
+                f"recipe {recipe.name!r} trains on files of your own, and none is named",
+                hint=f"--set {key}=FILE; it has columns {columns}, or others that {key.replace('files', 'columns')} maps to them",
+            )
 
 
 def _refuse_inert(needs: Needs, prefix: str, objective: str) -> None:

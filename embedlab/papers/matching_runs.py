@@ -80,7 +80,7 @@ def _starts_from_run(recipe: Recipe, runs: Path) -> bool:
 
 def _signal(recipe: Recipe) -> str:
     """Return what a recipe trains on and how, without amounts and rates."""
-    stages = [[stage.data.datasets, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages]
+    stages = [[stage.data.names, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages]
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
 
 

@@ -106,7 +106,7 @@ def _classifier_stage(run: RunFolder) -> tuple[int, Stage]:
 
 def _last_classifier(recipe: Recipe, title: str) -> tuple[int, Stage]:
     for index, stage in reversed(list(enumerate(recipe.stages))):
-        if stage.objective.name == "classification" and stage.data.datasets[0] in GLUE_TASKS:
+        if stage.objective.name == "classification" and stage.data.names[0] in GLUE_TASKS:
             return index, stage
     raise UsageError(f"{title} has no classifier of a GLUE task", hint="train one, for example: embedlab train glue-finetune")
 

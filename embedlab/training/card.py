@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from embedlab.core.recipe import Recipe, to_toml
+from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.data.dataset import DatasetState
 
 
@@ -30,7 +30,7 @@ Data:
 Recipe:
 
 ```toml
-{to_toml(recipe).strip()}
+{to_toml(without_folders(recipe)).strip()}
 ```
 """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,9 +11,10 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import objective_options
 from embedlab.core.recipe import JOINT_COMBINES, MixSection, Recipe, Stage
 from embedlab.data.dataset import DatasetState
+from embedlab.data.own_rows import ColumnMap, open_own_rows
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
-from embedlab.objectives.needs import Needs, objective_needs, require_columns
+from embedlab.objectives.needs import Needs, objective_needs, require_columns, require_data
 from embedlab.objectives.rows import NumberedRows, WordIds, index_rows
 from embedlab.training.order import (
     Draw,
@@ -91,12 +93,13 @@ def open_stages(recipe: Recipe, source: Source, seed: int, words: WordIds | None
 
 def open_stage(recipe: Recipe, source: Source, seed: int, index: int, words: WordIds | None = None) -> StageData:
     """Open one stage of a recipe with its data, as if it were alone; a stage without rows is a MissingError."""
+    require_data(recipe)
     stage = recipe.stages[index]
     needs = objective_needs(stage.objective)
     frames, states = _read(stage, source, needs, seed)
     rows = index_rows(pl.concat(frames), needs, words)
     if not len(rows):
-        raise MissingError(f"{_names(stage.data.datasets)} has no rows to train on", hint="`embedlab data check` says what is there")
+        raise MissingError(f"{_names(stage.data.names)} has no rows to train on", hint="`embedlab data check` says what is there")
     keys = rows.columns[needs.together] if needs.together else np.arange(len(rows))
     ends = np.cumsum([len(frame) for frame in frames])
     groups = _grouped(stage, keys, ends, is_whole=not rows.left_out)
@@ -217,7 +220,7 @@ def _in_step(group: Sequence[StageData]) -> list[StageData]:
             if not data.rows.frame.to_series(0)[: len(texts)].equals(texts) or (data.ends[0] != len(texts)):
                 raise UsageError(
                     f"stage {data.index} cannot read the batches of stage {leader.index}: its first dataset has other texts",
-                    hint=f"let its datasets begin with {_names(leader.stage.data.datasets)}, data.order = in-turn, data.rows alike",
+                    hint=f"let its datasets begin with {_names(leader.stage.data.names)}, data.order = in-turn, data.rows alike",
                 )
         found = [_shuffled_as(data, leader) for data in found]
     return found
@@ -251,7 +254,7 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
     groups = group_rows(keys * len(ends) + number_of, stage.optim.batch_size)
     first = groups.rows[groups.bounds[:-1]]
     draws = []
-    for number, name in enumerate(stage.data.datasets):
+    for number, name in enumerate(stage.data.names):
         own = np.flatnonzero(number_of[first] == number)
         rows = first[own] - (ends[number - 1] if number else 0)
         draws.append(Draw(groups=own, units=rows // _unit(stage, name), share=(shares or {}).get(name, 1.0)))
@@ -260,17 +263,22 @@ def _grouped(stage: Stage, keys: Indices, ends: Indices, *, is_whole: bool) -> G
 
 def _unit(stage: Stage, name: str) -> int:
     """Return how many rows of a dataset are drawn together; a sample of its rows has no units."""
-    return 1 if stage.data.rows is not None or is_pair_file(name) else dataset(name).unit
+    is_own = is_pair_file(name) or name not in stage.data.datasets
+    return 1 if stage.data.rows is not None or is_own else dataset(name).unit
 
 
 def _read(stage: Stage, source: Source, needs: Needs, seed: int) -> tuple[list[pl.DataFrame], tuple[DatasetState, ...]]:
     parts = [source.open(name, stage.data.split, kind=needs.kinds[0]) for name in stage.data.datasets]
     for part in parts:
         require_columns(needs, part.frame.columns, objective=stage.objective.name, dataset=part.state.name)
+    named = ColumnMap(columns=stage.data.columns or {}, labels=stage.data.labels or {})
+    parts += [open_own_rows(Path(file), needs.shape, named) for file in stage.data.files or ()]
     key = needs.together or needs.columns[0]
     wanted = [pl.col(column).cast(pl.String) == label for column, label in needs.only.items()]
     chance = seed if stage.data.sample == "seed" else _SAME_ROWS
-    frames = [_drawn(part.frame.select(needs.columns).filter(*wanted), stage.data.rows, key, chance) for part in parts]
+    # Labels are numbers in some datasets, and text in files.
+    read = [pl.col(column).cast(pl.String) if stage.data.files and column in needs.classes else pl.col(column) for column in needs.columns]
+    frames = [_drawn(part.frame.select(read).filter(*wanted), stage.data.rows, key, chance) for part in parts]
     return frames, tuple(part.state for part in parts)
 
 

@@ -27,7 +27,7 @@ from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.catalog import starting_members
-from embedlab.objectives.needs import check_columns, objective_needs
+from embedlab.objectives.needs import check_columns, objective_needs, require_data
 from embedlab.objectives.objective import Objective, build_objectives
 from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
@@ -235,6 +235,7 @@ def _report_endings(session: Session) -> Iterator[None]:
 
 def _refuse(recipe: Recipe, run: RunFolder, *, resume: bool, has_dev_score: bool) -> None:
     check_columns(recipe)
+    require_data(recipe)
     if recipe.evaluate.keep == "best" and not has_dev_score:
         raise UsageError("evaluate.keep is 'best', but there is no dev score", hint="name a dataset: --set evaluate.dev=sts-benchmark")
     if resume:

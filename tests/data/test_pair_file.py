@@ -101,5 +101,5 @@ def test_bytes_in_a_parquet_file_are_no_sentences(tmp_path: Path) -> None:
 def test_a_missing_or_strange_file_is_refused(write: Write) -> None:
     with pytest.raises(MissingError, match=r"no file 'mine\.tsv'"):
         Source().open("mine.tsv")
-    with pytest.raises(MissingError, match=r"pairs cannot be read from '\.xls' files"):
+    with pytest.raises(MissingError, match=r"rows cannot be read from '\.xls' files"):
         Source().open(str(write("p.xls", "a")))

@@ -59,3 +59,14 @@ def test_triplets_need_three_columns_and_one_view() -> None:
     columns = {"anchor": torch.tensor([0, 1]), "positive": torch.tensor([2, 3]), "negative": torch.tensor([4, 4])}
     objective(vectors, columns).backward()
     assert all(parameter.grad is not None for parameter in (vectors, *objective.parameters()))
+
+
+def test_pairs_pick_their_positive_among_those_of_the_batch_alone() -> None:
+    options = Options(positives="pairs")
+    assert needs(options).sentences == ("anchor", "positive")
+    objective = InBatchContrastive(options, 8)
+    assert objective.views == (None,)
+    vectors = torch.randn(4, 8)
+    columns = {"anchor": torch.tensor([0, 1]), "positive": torch.tensor([2, 3])}
+    expected = in_batch_loss(vectors[:2], vectors[2:], temperature=0.05)
+    assert objective(vectors, columns).item() == pytest.approx(expected.item())

@@ -41,7 +41,7 @@ def _list(terminal: Terminal) -> None:
         rows.append(
             {
                 "recipe": name,
-                "data": " → ".join("+".join(stage["data"]["datasets"]) for stage in stages),
+                "data": " → ".join("+".join(stage["data"].get("datasets", ["own files"])) for stage in stages),
                 "objective": " → ".join(stage["objective"]["name"] for stage in stages),
                 "summary": values.get("summary", ""),
             }

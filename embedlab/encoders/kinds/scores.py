@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name
-from embedlab.data.pair_file import PLACE, read_pair_rows
+from embedlab.data.row_file import PLACE, read_rows
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
@@ -67,7 +67,7 @@ def _parts(location: str) -> tuple[Path, str | None]:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    table = read_pair_rows(path).drop(PLACE)
+    table = read_rows(path).drop(PLACE)
     if missing := [name for name in SENTENCES if name not in table.columns]:
         raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}", hint=_FORMAT)
     if table.is_empty():

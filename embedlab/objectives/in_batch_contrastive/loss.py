@@ -36,8 +36,8 @@ class InBatchContrastive(Objective):
     """Each anchor is pulled to its positive and pushed from the other positives and all hard negatives of the batch.
 
     Formula: −log( exp(cos(a_i, p_i)/τ) / Σ_j [exp(cos(a_i, p_j)/τ) + exp(cos(a_i, n_j)/τ)] ), mean over anchors; with
-    `positives` "dropout" there is no n, and p_i is a_i's sentence encoded a second time.
-    Columns: sentence; sentence1, sentence2; or anchor, positive, negative.
+    `positives` "dropout" there is no n, and p_i is a_i's sentence encoded a second time; with "pairs" there is no n either.
+    Columns: sentence; sentence1, sentence2; anchor, positive; or anchor, positive, negative.
     Source: Gao et al. 2021 (SimCSE), eq. 1, 4 and 5; the projection "two-layer" is chen's.
     Differs from the paper in: a sentence that occurs in several rows of a batch is encoded once a pass. SimCSE's own
     supervised models keep the projection when they are evaluated; here it is always discarded (their table 6: 86.2 either
@@ -57,5 +57,6 @@ class InBatchContrastive(Objective):
             anchors, candidates = views_of_rows(vectors, columns, 2)
         else:
             anchors = vectors[columns["anchor"]]
-            candidates = vectors[torch.cat([columns["positive"], columns["negative"]])]
+            sides = ("positive", "negative") if self.options.positives == "triplets" else ("positive",)
+            candidates = vectors[torch.cat([columns[side] for side in sides])]
         return in_batch_loss(anchors, candidates, temperature=self.options.temperature)

@@ -9,7 +9,7 @@ from embedlab.core.recipe import Positive
 from embedlab.core.schema import table
 from embedlab.objectives.needs import Needs
 
-SUMMARY = "each anchor picks its positive among the batch's: two dropout passes, or triplets with hard negatives"
+SUMMARY = "each anchor picks its positive among the batch's: two dropout passes, pairs, or triplets with hard negatives"
 
 Projection = Literal["none", "one-layer", "two-layer"]  # on top while training, discarded afterwards
 
@@ -18,24 +18,26 @@ Projection = Literal["none", "one-layer", "two-layer"]  # on top while training,
 class Options:
     """What a recipe may say of this objective."""
 
-    positives: Literal["dropout", "triplets"] = "dropout"  # the sentence itself, encoded again; or the positive of a triplet
+    # The sentence itself, encoded again; the positive of a triplet, with its negative; or that of a pair, without one.
+    positives: Literal["dropout", "triplets", "pairs"] = "dropout"
     joint: bool = False  # with "dropout": pairs, encoded together, in place of sentences
     temperature: Positive = 0.05  # τ, on cosines; Gao 2021 §3
     projection: Projection = "none"
 
 
 def needs(options: Options) -> Needs:
-    """Plain sentences, pairs that are encoded together, or triplets."""
-    if options.positives == "triplets":
+    """Plain sentences, pairs that are encoded together, triplets, or anchors and positives."""
+    if options.positives != "dropout":
         inert = {"joint": "false"} if options.joint else {}
-        return Needs(sentences=("anchor", "positive", "negative"), inert=inert)
+        negative = ("negative",) if options.positives == "triplets" else ()
+        return Needs(sentences=("anchor", "positive", *negative), inert=inert)
     return Needs(sentences=("sentence1", "sentence2"), joint=True) if options.joint else Needs(sentences=("sentence",))
 
 
 def describe(frame: pl.DataFrame, options: Options, rng: np.random.Generator) -> list[tuple[str, str]]:
     """One anchor of a batch in words, as (role, sentence)."""
     row = frame.row(int(rng.integers(len(frame))), named=True)
-    if options.positives == "triplets":
+    if options.positives != "dropout":
         return list(row.items())
     text = " | ".join(row.values())
     return [("anchor", text), ("positive", text)]

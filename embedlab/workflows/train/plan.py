@@ -10,7 +10,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import starting_members
-from embedlab.objectives.needs import check_columns
+from embedlab.objectives.needs import check_columns, require_data
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder, find_runs
@@ -99,6 +99,7 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         runs = _to_resume(settings.runs_folder, runs[0].name) or runs
         if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
             recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
+    require_data(recipe)
     if not (options.resume and any(run.recipe_file.exists() for run in runs)):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
     planned = tuple(PlannedRun(run=run, state=_state(run, recipe, resume=options.resume)) for run in runs)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from embedlab.core.printable import one_line
 from embedlab.core.recipe import Recipe, recipe_to_table, to_toml
 from embedlab.core.settings import Settings
+from embedlab.objectives.needs import require_data
 from embedlab.workflows.train.plan import TrainOptions, check_start, planned_folders, selected_recipe
 
 
@@ -61,6 +62,7 @@ def preview(options: TrainOptions, settings: Settings) -> TrainPreview:
     from embedlab.training.stage_data import example, open_stages
 
     recipe, start = selected_recipe(options, settings)
+    require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
     stages = open_stages(recipe, Source.from_settings(settings), options.planned_seeds[0])

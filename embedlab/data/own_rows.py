@@ -1,0 +1,138 @@
+"""A user's own rows for training: the columns that an objective reads, under whichever names the files have them.
+
+TSV, CSV, JSONL and parquet files have named columns; a text file has one sentence a line. Errors name the line, or a parquet file's row.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import file_hash
+from embedlab.data.dataset import DatasetState, ParsedRows, Part
+from embedlab.data.row_file import PLACE, TABLES, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
+from embedlab.data.sentences import read_whole_lines
+
+TEXT_FILE = ".txt"
+# Under these names the corpora that embedlab reads have the columns: the pair files, SNLI and SimCSE's triplets.
+_PUBLISHED = {
+    "gold": "score",
+    "label": "gold_label",
+    "premise": "sentence1",
+    "hypothesis": "sentence2",
+    "anchor": "sent0",
+    "positive": "sent1",
+    "negative": "hard_neg",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowShape:
+    """The columns that are read, by what they hold."""
+
+    texts: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # column → its classes; none: any text
+    numbers: Mapping[str, float | None] = field(default_factory=dict)  # column → its largest absolute value; None: any
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of all columns."""
+        return (*self.texts, *self.labels, *self.numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnMap:
+    """What a user says of the files: the names of their columns, and the meaning of their labels."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)  # ours → theirs
+    labels: Mapping[str, str] = field(default_factory=dict)  # theirs → ours
+
+
+def open_own_rows(path: Path, shape: RowShape, named: ColumnMap) -> Part:
+    """Return the rows of the file at PATH with the columns of SHAPE, found where NAMED says, or under their own or published names."""
+    if unread := next((name for name in named.columns if name not in shape.columns), None):
+        raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
+    rows = _lines(path, shape) if path.suffix.lower() == TEXT_FILE else _rows(path, shape, named)
+    state = DatasetState(
+        name=path.name,
+        split="all",
+        rows=len(rows.frame),
+        expected_rows=None,
+        origin="file",
+        sha256={path.name: file_hash(path)},
+        skipped=rows.skipped,
+    )
+    return Part(frame=rows.frame, state=state)
+
+
+def _lines(path: Path, shape: RowShape) -> ParsedRows:
+    if len(shape.columns) != 1:
+        raise MissingError(
+            f"{path}: a text file has sentences alone, but the objective reads {', '.join(shape.columns)}",
+            hint=f"give a file that ends in {', '.join(TABLES)}",
+        )
+    if not path.is_file():
+        raise MissingError(f"no file {str(path)!r}", hint="give the path of a file with one sentence a line")
+    rows = read_whole_lines([path])
+    return ParsedRows(frame=rows.frame.rename({"sentence": shape.texts[0]}), skipped=rows.skipped)
+
+
+def _rows(path: Path, shape: RowShape, named: ColumnMap) -> ParsedRows:
+    places = _Places(path, named)
+    frame = read_rows(path, needed=[*named.columns.values(), *shape.columns])
+    theirs = {ours: places.of(ours, [name for name in frame.columns if name != PLACE]) for ours in shape.columns}
+    if frame.is_empty():
+        raise MissingError(f"{path} has no rows below its header", hint="give one example a row")
+    refuse_nested(path, frame, list(theirs.values()))
+    refuse_bad_texts(path, frame, [theirs[name] for name in shape.texts])
+    labels = [_labels(path, frame, theirs[name], classes, named.labels).alias(name) for name, classes in shape.labels.items()]
+    numbers = [_numbers(path, frame, theirs[name], largest).alias(name) for name, largest in shape.numbers.items()]
+    texts = [frame[theirs[name]].cast(pl.String).alias(name) for name in shape.texts]
+    return ParsedRows(frame=pl.DataFrame([*texts, *labels, *numbers]))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the columns of a file are."""
+
+    path: Path
+    named: ColumnMap
+
+    def of(self, ours: str, found: Sequence[str]) -> str:
+        """Return the column that holds OURS among those FOUND in the file."""
+        said = self.named.columns.get(ours)
+        choices = (said,) if said is not None else (ours, _PUBLISHED.get(ours, ours))
+        theirs = next((name for name in choices if name in found), None)
+        if theirs is None:
+            what = f"{said!r}" if said is not None else f"{ours!r}"
+            raise MissingError(
+                f"{self.path} has no column {what}: found {', '.join(found)}", hint=f"say which holds it: --set data.columns.{ours}=NAME"
+            )
+        return theirs
+
+
+def _labels(path: Path, frame: pl.DataFrame, column: str, classes: Sequence[str], meaning: Mapping[str, str]) -> pl.Series:
+    """Return a column of labels as classes; a number such as 1.0 is the label 1, as programs write whole numbers with blanks among them."""
+    values = frame[column]
+    if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().round()).all():
+        values = values.cast(pl.Int64)
+    label = values.cast(pl.String).str.strip_chars().replace(dict(meaning))
+    rows = frame.with_columns(label.alias(column))
+    refuse_rows(path, rows, pl.col(column).fill_null("") == "", f"{column} is empty", column)
+    known = list(classes)
+    if known:
+        hint = f"correct it, or say what it means: --set data.labels.LABEL={known[0]}"
+        refuse_rows(path, rows, ~pl.col(column).is_in(known), f"{column} is none of {', '.join(known)}", column, hint=hint)
+    return label
+
+
+def _numbers(path: Path, frame: pl.DataFrame, column: str, largest: float | None) -> pl.Series:
+    text = pl.col(column).cast(pl.String).str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
+    refuse_rows(path, frame, ~number.is_finite().fill_null(False), f"{column} is not a number", column)
+    if largest is not None:
+        hint = "correct it, or state the scale of the scores in the objective's options"
+        refuse_rows(path, frame, number.abs() > largest, f"{column} is not from {-largest:g} to {largest:g}", column, hint=hint)
+    return frame.select(number).to_series()

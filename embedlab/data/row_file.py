@@ -1,0 +1,98 @@
+"""A user's own rows in a TSV, CSV, JSONL or parquet file: all its columns, and the place of each row for errors."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core.errors import MissingError
+from embedlab.core.frame_files import read_parquet
+from embedlab.data.nli import json_object
+from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
+
+TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
+PLACE = "line of the file"  # a column that we add to the user's
+_ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # polars reads half of a surrogate pair as a NUL character
+_PAIR = ("sentence1", "sentence2")
+
+
+def read_rows(path: Path, needed: Sequence[str] = _PAIR) -> pl.DataFrame:
+    """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the number of each row in PLACE.
+
+    A row of a text file that ends before a NEEDED column is refused; missing fields after those are blank.
+    """
+    if path.is_dir():
+        raise MissingError(f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it")
+    if not path.is_file():
+        raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
+    try:
+        match path.suffix.lower():
+            case ".parquet":
+                return read_parquet(path).with_row_index(PLACE, offset=1)
+            case ".jsonl":
+                return _read_jsonl(path)
+            case ".csv":
+                return _table(path, list(read_csv_rows(path)), needed)
+            case ".tsv":  # quotes are literal, as in the corpora
+                return _table(path, [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)], needed)
+    except pl.exceptions.PolarsError as error:
+        raise MissingError(
+            f"{path} is not a readable {path.suffix[1:]} file: {str(error).splitlines()[0]}", hint="correct the file"
+        ) from error
+    raise MissingError(f"{path}: rows cannot be read from {path.suffix!r} files", hint=f"give one that ends in {', '.join(TABLES)}")
+
+
+def _read_jsonl(path: Path) -> pl.DataFrame:
+    """Read the objects of a file, one a line; polars names no line, so a file that it cannot read is read again line by line."""
+    lines = [(number, line) for number, line in enumerate(read_lines(path), 1) if line.strip()]
+    for number, line in lines:
+        if _ODD_ESCAPE.search(line) or not line.lstrip().startswith("{"):
+            json_object(path, number, line)
+    try:
+        frame = pl.read_ndjson("\n".join(line for _, line in lines).encode(), infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        for number, line in lines:
+            json_object(path, number, line)
+        raise
+    return frame.with_columns(pl.Series(PLACE, [number for number, _ in lines], dtype=pl.UInt32))
+
+
+def _table(path: Path, rows: Sequence[tuple[int, list[str]]], needed: Sequence[str]) -> pl.DataFrame:
+    """Return the ROWS below a header as text, each with its line; missing fields at the end of a row are blank."""
+    while len(rows) > 1 and not any(rows[-1][1]):
+        rows = rows[:-1]
+    header = [name.strip() for name in rows[0][1]]
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise bad_line(path, rows[0][0], f"column {twice!r} occurs twice")
+    fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
+    for line, row in rows[1:]:
+        if len(row) > len(header) or (any(row) and len(row) < fewest):
+            raise bad_line(path, line, f"{len(row)} field{'s' * (len(row) != 1)}: the header has {len(header)}")
+    padded = [row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
+    columns = {name: pl.Series([row[at] for row in padded], dtype=pl.String).replace("", None) for at, name in enumerate(header)}
+    return pl.DataFrame({**columns, PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
+
+
+def refuse_rows(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str = "") -> None:
+    """Raise for the first of ROWS that IS_WRONG, with its place in the file, the FAULT and what the COLUMN holds there."""
+    wrong = rows.filter(is_wrong)
+    if not wrong.is_empty():
+        place = "row" if path.suffix.lower() == ".parquet" else "line"
+        found = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
+        raise MissingError(f"{path}, {place} {wrong[PLACE][0]}: {fault}{found}", hint=hint or f"correct the {place}")
+
+
+def refuse_nested(path: Path, rows: pl.DataFrame, columns: Sequence[str]) -> None:
+    """Raise for one of COLUMNS that holds neither texts nor numbers."""
+    for name in columns:
+        if name in rows.columns and (rows.schema[name].is_nested() or rows.schema[name] in {pl.Binary, pl.Object}):
+            raise MissingError(f"{path}: {name} holds lists, tables or bytes, not texts or numbers", hint="give one text or number a row")
+
+
+def refuse_bad_texts(path: Path, rows: pl.DataFrame, columns: Sequence[str]) -> None:
+    """Raise for the first row in which one of COLUMNS is blank or holds a NUL character."""
+    for name in columns:
+        text = pl.col(name).cast(pl.String).fill_null("")
+        refuse_rows(path, rows, text.str.strip_chars() == "", f"{name} is empty", name)
+        refuse_rows(path, rows, text.str.contains("\0", literal=True), f"{name} holds a NUL character", name)

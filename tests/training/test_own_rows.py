@@ -1,0 +1,136 @@
+"""Training on a user's own files: every shipped recipe for them, resumed to the bit, and refused when a file has changed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
+from embedlab.runs import events
+from embedlab.runs.status import run_status
+from embedlab.runs.store import RunFolder
+from embedlab.training.stage_data import example, open_stages
+from tests.training.small_runs import SAMPLE, interrupted, length_of_a_vector, saved_bytes
+
+Train = Callable[..., RunFolder]
+TEXTS = [f"a {colour} {animal} sleeps" for colour in ("red", "small", "young", "quiet") for animal in ("man", "dog", "girl", "cat")]
+PAIRS = {"first": TEXTS, "second": TEXTS[::-1]}
+KINDS: dict[str, tuple[str, pl.DataFrame, list[str]]] = {  # recipe → file, rows, settings
+    "own-labelled-pairs": (
+        "rows.jsonl",
+        pl.DataFrame({"premise": TEXTS, "hypothesis": TEXTS[::-1], "label": [number % 3 for number in range(16)]}),
+        ["data.labels={0 = 'entailment', 1 = 'neutral', 2 = 'contradiction'}"],
+    ),
+    "own-scored-pairs": (
+        "rows.tsv",
+        pl.DataFrame({"sentence1": TEXTS, "sentence2": TEXTS[::-1], "score": [number / 16 for number in range(16)]}),
+        ["objective.highest=1"],
+    ),
+    "own-triplets": (
+        "rows.csv",
+        pl.DataFrame({**PAIRS, "third": [*TEXTS[8:], *TEXTS[:8]]}),
+        ["data.columns={anchor = 'first', positive = 'second', negative = 'third'}"],
+    ),
+    "own-pairs": ("rows.parquet", pl.DataFrame(PAIRS), ["data.columns.anchor=first", "data.columns.positive=second"]),
+    "own-sentences": ("rows.txt", pl.DataFrame({"sentence": TEXTS}), []),
+}
+
+
+def write(path: Path, frame: pl.DataFrame) -> Path:
+    match path.suffix:
+        case ".jsonl":
+            frame.write_ndjson(path)
+        case ".parquet":
+            frame.write_parquet(path)
+        case ".txt":
+            path.write_text("\n".join(frame["sentence"]) + "\n")
+        case suffix:
+            frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    return path
+
+
+def own_recipe(name: str, encoder: Path, folder: Path, *changes: str) -> Recipe:
+    file, frame, settings = KINDS[name]
+    path = folder / file
+    if not path.exists():
+        write(path, frame)
+    size = ["optim.batch_size=8", "optim.epochs=1", "encoder.max_tokens=16", "evaluate.every=0.5"]
+    return load_recipe(name, [f'data.files=["{path}"]', *settings, *size, *changes], encoder=str(encoder))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(name: str, train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
+    run = train(own_recipe(name, tiny_encoder, tmp_path), dev_score=length_of_a_vector)
+    status = run_status(run)
+    assert status.state == "finished"
+    assert [event.step for event in events.events_after(run.events_file)[0] if isinstance(event, events.Dev)] == [1, 2]
+    (part,) = run.environment().data
+    assert (part["name"], part["rows"], part["origin"]) == (KINDS[name][0], 16, "file")
+    card = (run.model / "README.md").read_text()
+    assert f"* {KINDS[name][0]}, all: 16 rows" in card
+    assert str(tmp_path) not in card.partition("Recipe:")[2].replace(str(tiny_encoder), "")
+
+
+def test_training_on_own_rows_resumes_to_the_bit(train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = own_recipe("own-triplets", tiny_encoder, tmp_path)
+    interrupted(train, recipe, 1, monkeypatch)
+    assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
+
+
+def test_a_file_that_has_changed_is_not_trained_on_further(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = own_recipe("own-sentences", tiny_encoder, tmp_path)
+    interrupted(train, recipe, 1, monkeypatch)
+    path = tmp_path / "rows.txt"
+    path.write_text(path.read_text().replace("red", "blue"))
+    with pytest.raises(UsageError, match="the data of run 'small@1' has changed since it was begun"):
+        train(recipe, resume=True)
+
+
+def test_own_rows_come_after_those_of_datasets(tiny_encoder: Path, tmp_path: Path) -> None:
+    recipe = own_recipe("own-labelled-pairs", tiny_encoder, tmp_path, "data.datasets=snli")
+    (data,) = open_stages(recipe, SAMPLE, 1)
+    assert [(state.name, state.origin) for state in data.states] == [("snli", "sample"), ("rows.jsonl", "file")]
+    assert data.rows.frame["premise"].to_list()[-16:] == TEXTS
+    assert {role for role, _ in example(data)} == {"premise", "hypothesis", "label"}
+
+
+def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = (Path(__file__).parents[2] / "recipes" / "own-pairs.toml").read_text()
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "mine.toml").write_text(shipped.replace("files = []", 'files = ["../rows/a.csv", "/data/b.csv"]'))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    read = load_recipe("../recipes/mine.toml").stages[0].data
+    assert read.files == (str(tmp_path / "rows" / "a.csv"), "/data/b.csv")
+    assert read.names == ("a.csv", "b.csv")
+    typed = load_recipe("../recipes/mine.toml", ["data.files=c.csv"]).stages[0].data
+    assert typed.files == (str(tmp_path / "elsewhere" / "c.csv"),)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "changes", "fault"),
+    [
+        ("own-pairs", [], "recipe 'own-pairs' trains on files of your own, and none is named"),
+        ("own-pairs", ["data.files=nothing.csv"], "no file '.*nothing.csv'"),
+        ("sbert", ["data.columns.premise=text"], r"'stage.0.data.columns' has no effect: it is for own files"),
+        ("sbert", ["data.datasets=[]"], r"'stage.0.data.datasets' is \[\]: list should have at least 1 item"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(recipe: str, changes: list[str], fault: str) -> None:
+    with pytest.raises(EmbedlabError, match=fault) as caught:
+        open_stages(load_recipe(recipe, changes), SAMPLE, 1)
+    assert caught.value.hint
+
+
+def test_own_files_and_what_their_columns_mean_are_part_of_a_recipes_hash() -> None:
+    plain = load_recipe("own-pairs")
+    named = load_recipe("own-pairs", ["data.files=a.csv"])
+    mapped = load_recipe("own-pairs", ["data.files=a.csv", "data.columns.anchor=text"])
+    assert len({plain.hash, named.hash, mapped.hash}) == 3
+    assert {"files", "columns", "labels"}.isdisjoint(recipe_to_table(load_recipe("sbert"))["stage"][0]["data"])  # its hash is what it was
