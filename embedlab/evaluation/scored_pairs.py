@@ -7,7 +7,7 @@ from functools import cached_property
 import polars as pl
 
 from embedlab.analysis.evidence import STS_AVERAGES
-from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_table, with_scores
+from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
@@ -17,13 +17,14 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
-from embedlab.encoders.encoder import PairScorer
+from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.training_text import TrainingText, training_text
 from embedlab.models.catalog import Model, ModelSpec
+from embedlab.models.encoder_kind import score_part, scores_rows
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature, joined_values, merged
@@ -92,7 +93,12 @@ def score_models(
     """
     table = pair_table(parts)
     places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
-    stored = {name: _complete(table, place, settings, progress, note) for name, place in places.items()}
+    stored = {}
+    for name, place in places.items():
+        if scores_rows(place.spec.kind):
+            stored[name] = _complete_rows(parts, table, place, note)
+        else:
+            stored[name] = _complete(table, place, settings, progress, note)
     scored = with_scores(table, {name: file.scores for name, file in stored.items()})
     for text in _lacking_scores(scored, [name for name in stored if name in scored.columns]):
         note(text)
@@ -203,14 +209,45 @@ def _complete(
         lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), progress(place.spec.name) if progress else None
     )
     scores = lacking.select("pair_key", similarity=pl.Series(similarity, dtype=pl.Float32))
-    newer = ScoreFile(scores=scores, facts=_facts(place, scorer, stored.facts))
+    newer = ScoreFile(scores=scores, facts=_facts(place, scorer.facts, stored.facts))
     for text in scorer.facts.notes:
         note(f"{place.spec.name}: {text}")
+    return stored.merged(_stored(place, newer, note))
+
+
+def _stored(place: ScorePlace, newer: ScoreFile, note: Callable[[str], None]) -> ScoreFile:
+    """Add NEWER to a member's scores and return them all; where the disk refuses, NEWER alone."""
     try:
         return merge_scores(place.scores_file, newer)
     except MissingError as error:
         note(f"{place.spec.name}: its scores are not stored: {error.message}")
-        return stored.merged(newer)
+        return newer
+
+
+def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace, note: Callable[[str], None]) -> ScoreFile:
+    """Return the similarities of a member that knows the rows of datasets, not their texts; those of PARTS are stored by text.
+
+    What is refused of one part is said, and raised where nothing is left.
+    """
+    stored = place.read()
+    if table.join(stored.scores, on="pair_key", how="anti").is_empty():
+        return stored
+    found, refused = [stored.scores], []
+    for part in parts:
+        try:
+            rows = score_part(place.spec.kind, place.spec.location, part)
+        except MissingError as error:
+            refused.append(error)
+            continue
+        if rows is not None:
+            found.append(pl.DataFrame({"pair_key": pair_keys(part.frame), "similarity": pl.Series(rows.scores, dtype=pl.Float32)}))
+            note(f"{place.spec.name}: {rows.note}")
+    if len(found) == 1 and refused:
+        raise refused[0]
+    for refusal in refused:
+        note(f"{place.spec.name}: {refusal.message}")
+    scores = pl.concat(found).unique("pair_key", keep="first", maintain_order=True)
+    return _stored(place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note)
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:
@@ -223,9 +260,9 @@ def _load(place: ScorePlace, settings: Settings) -> PairScorer:
     return load_scorer(place.spec, machine(settings), cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
 
 
-def _facts(place: ScorePlace, scorer: PairScorer, before: Mapping[str, str]) -> dict[str, str]:
+def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) -> dict[str, str]:
     """Return how the scores of a file were made; BEFORE holds the facts of the scores that it already had."""
-    facts, versions = scorer.facts, sorted({__version__, *joined_values(before.get("embedlab"))})
+    versions = sorted({__version__, *joined_values(before.get("embedlab"))})
     truncated = facts.truncated + int(before.get("truncated", 0))
     described = {"pooling": facts.pooling, "max_tokens": facts.max_tokens, "truncated": truncated, "embedlab": " + ".join(versions)}
     return {

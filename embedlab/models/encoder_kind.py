@@ -9,9 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
+from embedlab.data.dataset import Part
+from embedlab.data.mteb_files import StatedFigures
 
 
 class SentenceEncoder(Protocol):
@@ -19,6 +24,14 @@ class SentenceEncoder(Protocol):
 
     def encode(self, sentences: Sequence[str]) -> Any:
         """One vector a sentence, in order: an array of shape (sentences, dim)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowScores:
+    """Similarities of the rows of a dataset, in their order, and what is to be said of them."""
+
+    scores: NDArray[np.float32]  # (rows,)
+    note: str = ""
 
 
 def _as_typed(rest: str) -> str:
@@ -41,6 +54,8 @@ class EncoderKind:
     is_remote: bool = False  # whether it needs the network
     has_vectors: bool = True  # otherwise it only scores pairs
     is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
+    score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
+    figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
 
 
 def prefix_of(name: str) -> str | None:
@@ -81,6 +96,26 @@ def backend(prefix: str) -> str:
     """Return what computes the vectors of a kind; all plug-ins have the same, so that none has to be loaded."""
     plugin = plugins.get("encoders", prefix)
     return encoder_kind(prefix).backend if plugin.is_shipped else "plugin"
+
+
+def scores_rows(prefix: str) -> bool:
+    """Return whether a kind knows the rows of datasets instead of texts; a plug-in never does."""
+    plugin = plugins.find("encoders", prefix)
+    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).score_rows is not None
+
+
+def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
+    """Return the similarities of the rows of PART by an encoder of such a kind; None where it has none of them."""
+    score = encoder_kind(prefix).score_rows
+    return score(location, part) if score is not None else None
+
+
+def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:
+    """Return the figures of whole datasets where files hold nothing else; none of any other kind of model."""
+    plugin = plugins.find("encoders", prefix)
+    if plugin is None or not plugin.is_shipped or (figures := encoder_kind(prefix).figures) is None:
+        return ()
+    return figures(location)
 
 
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:

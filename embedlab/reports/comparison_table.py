@@ -1,26 +1,41 @@
 """The table of models compared on pairs: scores, differences from the first model, and published numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice, Comparison
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.reports.frames import compared_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
+from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
 from embedlab.reports.tables import Column, Table
 
 
-def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[PublishedRow]) -> Table:
-    """Return one row a slice; one column a model, then one a difference, then one a published row."""
+def comparison_table(
+    comparison: Comparison, scored: ScoredPairs, printed: Sequence[PublishedRow], stated: Sequence[StatedModel] = ()
+) -> Table:
+    """Return one row a slice; one column a model, then one a difference, then one a published row and one a model of stated figures."""
     shared = {model.name: scored.model_overlaps(model, comparison.by) for model in scored.models}
     undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in comparison.slices}
-    rows = [row_of(one, shared) | {f"{row.model}.published": published[row.model, one.key] for row in printed} for one in comparison.slices]
+    slices = [one.key for one in comparison.slices]
+    rows = [
+        row_of(one, shared)
+        | {f"{row.model}.published": published[row.model, one.key] for row in printed}
+        | {model.name: stated_cell(model.value(one.key)) for model in stated}
+        for one in comparison.slices
+    ]
+    compared = compared_frame(
+        comparison.slices, marks=scored.marks, by=comparison.by, setting=comparison.aggregate, shared=shared, published=published
+    )
     title = with_marks(f"Spearman x 100, {comparison.aggregate}", scored.marks)
     tested = [f"p: {comparison.test}, of single seeds; averages are not tested"] if comparison.test != "dyadic" else []
     printed_notes = [_printed_note(row, comparison.aggregate) for row in printed]
@@ -31,12 +46,18 @@ def comparison_table(comparison: Comparison, scored: ScoredPairs, printed: list[
             Column(key="pairs", title="pairs"),
             *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
             *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
+            *(Column(key=model.name, title=f"{title_of(model.name)}, {STATED}", align="right") for model in stated),
         ],
         rows=rows,
-        frame=compared_frame(
-            comparison.slices, marks=scored.marks, by=comparison.by, setting=comparison.aggregate, shared=shared, published=published
-        ),
-        notes=[*data_notes(scored), *footnotes, *tested, *_slice_notes(comparison), *printed_notes],
+        frame=pl.concat([compared, compared_figures(stated, slices)]),
+        notes=[
+            *data_notes(scored),
+            *footnotes,
+            *tested,
+            *_slice_notes(comparison),
+            *printed_notes,
+            *(note for model in stated for note in model.notes(slices)),
+        ],
         signatures=_signatures(comparison, scored),
     )
 

@@ -19,6 +19,7 @@ from embedlab.workflows.models import refuse_twice
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import chosen_datasets, score
 from embedlab.workflows.session import Session
+from embedlab.workflows.stated import without_stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +93,16 @@ def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Sessio
 def _compare_on_pairs(one: SelectedTask, options: CompareOptions, session: Session) -> ComparisonReport:
     if options.test == "mcnemar":
         raise UsageError("test 'mcnemar' is for classified items, not for pairs", hint="use dyadic, williams or steiger")
+    names, stated = without_stated(options.models, session)
+    if not names:
+        raise UsageError(
+            "only figures of whole datasets are known of these models", hint="name one that scores pairs; `embedlab evaluate` shows them"
+        )
+    options = replace(options, models=names)
     found, is_whole = compare_pairs(one.names, options, session)
     rows = (published_row(model) for model in found.comparison.models) if options.published else ()
     printed = [row for row in rows if row is not None]
-    table = comparison_table(found.comparison, found.scored, printed)
+    table = comparison_table(found.comparison, found.scored, printed, stated)
     report = ComparisonReport.of([table], COMPARED, is_whole=is_whole)
     return replace(report, pairs=found, printed=tuple(printed), datasets=one.names)
 

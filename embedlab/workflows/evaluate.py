@@ -1,9 +1,10 @@
 """Models evaluated: on pairs, a table by any kind of slice; on several tasks, a table each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -12,13 +13,16 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
+from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import suite_table
 from embedlab.reports.tables import Table
+from embedlab.tasks.sts import STS_DATASETS
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import Evaluations, chosen_datasets, evaluate_members, keep, score
 from embedlab.workflows.session import Session
+from embedlab.workflows.stated import without_stated
 from embedlab.workflows.suites import Work, encode_for_all, evaluate_on_task
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
@@ -50,9 +54,20 @@ def evaluation_report(options: EvaluateOptions, session: Session) -> Report:
     is_pairs_alone = len(selected) == 1 and selected[0].scores_pairs
     _check(options, selected, is_pairs_alone=is_pairs_alone)
     if is_pairs_alone:
-        table, is_whole = evaluate_on_pairs(options, selected[0], session)
-        return Report.of([table], EVALUATED, is_whole=is_whole)
+        return _evaluate_pairs_alone(options, selected[0], session)
     return _evaluate_tasks(options, selected, session)
+
+
+def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: Session) -> Report:
+    """The table of the models that score pairs, then that of models of which only figures are known."""
+    names, stated = without_stated(options.models, session)
+    tables, is_whole = [], True
+    if names:
+        table, is_whole = evaluate_on_pairs(replace(options, models=names), one, session)
+        tables.append(table)
+    if stated:
+        tables.append(stated_table(stated, [*(one.names or STS_DATASETS), *([] if one.names else STS_AVERAGES)], options.metric))
+    return Report.of(tables, EVALUATED, is_whole=is_whole)
 
 
 def evaluate_on_pairs(options: EvaluateOptions, one: SelectedTask, session: Session, *, is_reported: bool = False) -> tuple[Table, bool]:

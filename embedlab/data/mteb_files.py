@@ -1,0 +1,167 @@
+"""What mteb writes: `TASK_predictions.json`, similarities in the order of a dataset's rows, and `TASK.json`, the figures of a task.
+
+A prediction file names neither rows nor revision of its dataset. A result file, which mteb writes into its result cache, states the
+revision, so that both belong into one folder.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embedlab.core.errors import MissingError, UsageError
+
+PREDICTIONS = "_predictions.json"
+_META, _WRITTEN = "mteb_model_meta", "is it a file that mteb wrote?"
+_SPLITS: Mapping[str, tuple[str, ...]] = {"test": ("test",), "dev": ("validation", "dev"), "train": ("train",)}  # ours → mteb's
+_SUBSETS = ("default", "en", "en-en")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MtebFiles:
+    """The files of one model, by task; none is read yet."""
+
+    place: Path
+    predictions: Mapping[str, Path]
+    results: Mapping[str, Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predictions:
+    """The similarities of one split, in the order of its rows, and the model that they are of."""
+
+    path: Path
+    task: str
+    model: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedFigures:
+    """The figures that a result file states for one split, and the revision of its dataset."""
+
+    path: Path
+    task: str
+    revision: str
+    version: str | None  # of mteb
+    split: str
+    subset: str
+    figures: Mapping[str, float]  # by measure, 0–1 or −1–1
+
+    @property
+    def main(self) -> float:
+        """Return mteb's main score."""
+        return self.figures["main_score"]
+
+    @property
+    def origin(self) -> str:
+        """Return what they are of, in words."""
+        subset = "" if self.subset == "default" else f" {self.subset}"
+        return f"{self.task}{subset} {self.split} at revision {self.revision[:8]}"
+
+
+def plain_name(name: str) -> str:
+    """Return the letters and digits of the NAME of a task or dataset: equal for `STSBenchmark` and `sts-benchmark`."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def find_mteb_files(place: Path) -> MtebFiles:
+    """Return the files in the folder PLACE and below it, or the file PLACE with those of the same task next to it."""
+    if place.is_dir():
+        found = sorted(file for file in place.rglob("*.json") if file.name != "model_meta.json")
+    elif place.name.endswith(PREDICTIONS):
+        beside = place.with_name(place.name.removesuffix(PREDICTIONS) + ".json")
+        found = [place, *([beside] if beside.is_file() else [])]
+    else:
+        found = [place]
+    predictions = _by_task([file for file in found if file.name.endswith(PREDICTIONS)], PREDICTIONS)
+    results = _by_task([file for file in found if not file.name.endswith(PREDICTIONS)], ".json")
+    return MtebFiles(place=place, predictions=predictions, results=results)
+
+
+def read_predictions(path: Path, split: str) -> Predictions | None:
+    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where it has none of that split."""
+    content = _object(path)
+    if _META not in content:
+        raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
+    own = _chosen_split(_chosen_subset(path, {key: value for key, value in content.items() if key != _META}), split)
+    if own is None:
+        return None
+    values = own.get("cosine_scores") or own.get("similarity_scores") if isinstance(own, dict) else None
+    if not isinstance(values, list):
+        raise UsageError(
+            f"{path}: no similarities, but what another kind of task predicts", hint="take predictions of a task of mteb's type STS"
+        )
+    if row := next((row for row, value in enumerate(values) if not isinstance(value, float | int) or value != value), None):
+        raise MissingError(f"{path}: row {row} of 'cosine_scores' is {values[row]!r}, not a number", hint="predict again")
+    meta = content[_META] if isinstance(content[_META], dict) else {}
+    return Predictions(path=path, task=path.name.removesuffix(PREDICTIONS), model=_model(meta), values=tuple(values))
+
+
+def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
+    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has none of that split."""
+    content = _object(path)
+    if absent := [key for key in ("task_name", "dataset_revision", "scores") if key not in content]:
+        raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)
+    try:
+        by_split = {name: {own["hf_subset"]: own for own in found} for name, found in content["scores"].items()}
+    except (AttributeError, KeyError, TypeError) as error:
+        raise MissingError(f"{path}: 'scores' is not what mteb writes", hint=_WRITTEN) from error
+    found = _chosen_split(by_split, split)
+    if not found:
+        return None
+    own = _chosen_subset(path, found)
+    figures = {key: float(value) for key, value in own.items() if isinstance(value, float | int)}
+    if "main_score" not in figures:
+        raise MissingError(f"{path}: no number 'main_score'", hint=_WRITTEN)
+    return StatedFigures(
+        path=path,
+        task=str(content["task_name"]),
+        revision=str(content["dataset_revision"]),
+        version=content.get("mteb_version"),
+        split=next(name for name, one in by_split.items() if one is found),
+        subset=str(own["hf_subset"]),
+        figures=figures,
+    )
+
+
+def _model(meta: Mapping[str, Any]) -> str:
+    """Return the model that mteb names, with its revision where there is one."""
+    revision = str(meta.get("revision"))
+    return f"{meta.get('model_name')} at {revision[:8]}" if len(revision) == 40 else str(meta.get("model_name"))
+
+
+def _by_task(files: list[Path], ending: str) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for file in files:
+        task = file.name.removesuffix(ending)
+        if task in found:
+            raise UsageError(f"{file} and {found[task]} are of one task: which of them is meant?", hint="name a folder of one model")
+        found[task] = file
+    return found
+
+
+def _chosen_subset(path: Path, subsets: Mapping[str, Any]) -> Any:
+    """Return what belongs to the English subset, or the only one."""
+    wanted = next((name for name in _SUBSETS if name in subsets), None)
+    if wanted is None and len(subsets) != 1:
+        raise UsageError(f"{path}: several subsets, {', '.join(subsets)}", hint="embedlab reads the subset default, en or en-en")
+    return subsets[wanted or next(iter(subsets))]
+
+
+def _chosen_split(splits: Any, split: str) -> Any:
+    if not isinstance(splits, dict):
+        return None
+    names = _SPLITS.get(split, ("test", *(splits if len(splits) == 1 else ())))
+    return next((splits[name] for name in names if name in splits), None)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise MissingError(f"{path}: not readable as JSON: {' '.join(str(error).split())[:150]}", hint=_WRITTEN) from error
+    if not isinstance(content, dict):
+        raise MissingError(f"{path}: not a JSON object", hint=_WRITTEN)
+    return content

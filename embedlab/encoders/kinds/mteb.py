@@ -1,0 +1,124 @@
+"""Similarities that mteb predicted: `mteb:FOLDER` or `mteb:FILE[#DATASET]`, aligned with the rows of a dataset by their order.
+
+Without text nothing in a file says whether its rows are those of the dataset here, so the number of rows must be equal and one of these
+must hold: both state the same revision; the similarities give the correlation that mteb's own result states; or a typed #DATASET says so.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from embedlab.analysis.correlations import spearman
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.data.dataset import Part
+from embedlab.data.mteb_files import MtebFiles, Predictions, StatedFigures, find_mteb_files, plain_name, read_figures, read_predictions
+from embedlab.encoders.encoder import EncoderFacts
+from embedlab.models.encoder_kind import EncoderKind, RowScores
+
+_FORMAT = "mteb:FOLDER takes files that mteb wrote: TASK_predictions.json, TASK.json"
+_ROUNDED = 2e-5  # mteb states correlations with six digits
+
+
+class RowsOnly:
+    """What a file without text can say of typed sentences: nothing."""
+
+    facts = EncoderFacts()
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> NoReturn:
+        """Refuse pairs of text."""
+        raise UsageError(
+            f"'mteb:{self._location}' holds similarities of rows, not of texts", hint="take it to compare, pairs, evaluate or the dashboard"
+        )
+
+
+def score_rows(location: str, part: Part) -> RowScores | None:
+    """Return the similarities of the rows of PART; None where the files have none of it."""
+    path, dataset = _parts(location)
+    files = find_mteb_files(path)
+    task = _task_of(files, dataset, part)
+    if task is None:
+        return None
+    found = read_predictions(files.predictions[task], part.state.split)
+    if found is None:
+        return None
+    stated = read_figures(files.results[task], part.state.split) if task in files.results else None
+    how = _alignment(found, part, stated, is_typed=dataset is not None)
+    return RowScores(scores=np.array(found.values, np.float32), note=f"{found.task} predicted by {found.model}, {how}")
+
+
+def figures(location: str) -> tuple[StatedFigures, ...]:
+    """Return the figures of all result files; none where there are predictions, whose numbers are computed."""
+    files = find_mteb_files(_parts(location)[0])
+    if files.predictions:
+        return ()
+    found = (read_figures(path) for path in files.results.values())
+    return tuple(one for one in found if one is not None)
+
+
+def _alignment(found: Predictions, part: Part, stated: StatedFigures | None, *, is_typed: bool) -> str:
+    """Return why the similarities belong to the rows of PART; where nothing says so, or something contradicts it, refuse them."""
+    state, count = part.state, len(found.values)
+    if count != len(part.frame):
+        raise MissingError(
+            f"{found.path} has {count} similarities, {state.name} {state.split} has {len(part.frame)} rows",
+            hint="predict on the rows that embedlab reads, or name others with --task",
+        )
+    revision = (state.revision or "").rpartition("@")[2]
+    if stated is not None and revision and revision != stated.revision:
+        raise MissingError(
+            f"{found.path} is of revision {stated.revision[:8]}, {state.name} is here at {revision[:8]}", hint="predict again on that one"
+        )
+    if stated is not None and "cosine_spearman" in stated.figures:
+        here, there = spearman(part.frame["gold"].to_numpy(), np.array(found.values)), stated.figures["cosine_spearman"]
+        if not abs(here - there) <= _ROUNDED:
+            raise MissingError(
+                f"{found.path} gives a Spearman of {100 * here:.2f} on {state.name}, where {stated.path.name} states {100 * there:.2f}",
+                hint="the rows are in another order, or not the same: predict on the rows that embedlab reads",
+            )
+        return f"aligned by row: it gives the correlation that {stated.path.name} states"
+    if stated is not None and revision:
+        return f"aligned by row at revision {revision[:8]}"
+    if is_typed:
+        return f"aligned by row with {state.name}, as typed"
+    task = found.task
+    raise MissingError(
+        f"{found.path} does not state the revision of its dataset",
+        hint=f"put mteb's {task}.json next to it, or state whose rows they are: mteb:{found.path}#{state.name}",
+    )
+
+
+def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
+    """Return the task whose predictions are of PART."""
+    if dataset is None:
+        return next((task for task in files.predictions if plain_name(task) == plain_name(part.state.name)), None)
+    return next(iter(files.predictions), None) if part.state.name == dataset else None
+
+
+def _parts(location: str) -> tuple[Path, str | None]:
+    """The folder or file, and the dataset behind a "#"; one that is part of the path stays there."""
+    if Path(location).expanduser().exists():
+        return Path(location).expanduser(), None
+    path, _, dataset = location.rpartition("#")
+    return (Path(path).expanduser(), dataset) if path else (Path(location).expanduser(), None)
+
+
+def _locate(rest: str) -> str:
+    path, dataset = _parts(rest)
+    if not path.exists():
+        raise MissingError(f"no file or folder {str(path)!r}", hint=_FORMAT)
+    if dataset is not None and path.is_dir():
+        raise UsageError(f"{str(path)!r} is a folder: #{dataset} names the rows of one file", hint="mteb:FILE#DATASET")
+    files = find_mteb_files(path)
+    if not files.predictions and not files.results:
+        raise MissingError(f"no file of mteb in {str(path)!r}", hint=_FORMAT)
+    return str(path) if dataset is None else f"{path}#{dataset}"
+
+
+ENCODER = EncoderKind(
+    open=RowsOnly, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures
+)

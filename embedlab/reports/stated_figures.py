@@ -1,0 +1,77 @@
+"""Figures of whole datasets that another program stated: shown as they are, without intervals, letters or tests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import polars as pl
+
+from embedlab.analysis.evidence import STS_AVERAGES
+from embedlab.data.mteb_files import StatedFigures, plain_name
+from embedlab.models.grammar import title_of
+from embedlab.reports.frames import COMPARED, EVALUATED, tidy_frame
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+
+STATED = "stated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedModel:
+    """A model of which only figures are known."""
+
+    name: str
+    figures: Sequence[StatedFigures]
+
+    def value(self, dataset: str, metric: str = "spearman") -> float:
+        """Return the figure x 100 of a DATASET, of an average that of its datasets; nan where none is stated."""
+        if dataset in STS_AVERAGES:
+            return sum(self.value(one, metric) for one in STS_AVERAGES[dataset]) / len(STS_AVERAGES[dataset])
+        found = next((one for one in self.figures if plain_name(one.task) == plain_name(dataset)), None)
+        return 100 * found.figures.get(f"cosine_{metric}", nan) if found is not None else nan
+
+    def notes(self, datasets: Sequence[str]) -> Iterator[str]:
+        """Yield what the figures of DATASETS are, with revision and split."""
+        wanted = {plain_name(one) for one in datasets}
+        own = [one for one in self.figures if plain_name(one.task) in wanted]
+        versions = ", ".join(dict.fromkeys(f"mteb {one.version}" for one in own if one.version))
+        if own:
+            what = ", ".join(one.origin for one in own)
+            yield f"{self.name}: figures of whole datasets as {versions or 'a result file'} states them, without pairs: {what}"
+
+
+def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric: str) -> Table:
+    """Return one row a model and one column a dataset that any of them states."""
+    keys = [key for key in datasets if any(model.value(key, metric) == model.value(key, metric) for model in models)]
+    rows: list[Mapping[str, Value | TableCell]] = [
+        {"model": TableCell(value=model.name, text=title_of(model.name)), **{key: stated_cell(model.value(key, metric)) for key in keys}}
+        for model in models
+    ]
+    found = [
+        {"task": "sts", "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
+        | {"score": model.value(key, metric), "marks": STATED}
+        for model in models
+        for key in keys
+    ]
+    return Table(
+        title=f"{metric.title()} x 100 [{STATED}]",
+        columns=[Column(key="model", title="model"), *(Column(key=key, title=key, align="right") for key in keys)],
+        rows=rows,
+        frame=tidy_frame(found, EVALUATED),
+        notes=[note for model in models for note in model.notes(keys)],
+    )
+
+
+def stated_cell(value: float) -> TableCell:
+    """Return the cell of a figure."""
+    return TableCell(value=value, text=f"{value:.2f}" if value == value else ABSENT)
+
+
+def compared_figures(models: Sequence[StatedModel], slices: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of the figures of SLICES in the frame of a comparison."""
+    found = [
+        {"task": "sts", "by": "dataset", "slice": key, "metric": "spearman", "setting": STATED, "model": model.name}
+        | {"score": model.value(key), "marks": STATED}
+        for model in models
+        for key in slices
+    ]
+    return tidy_frame(found, COMPARED)

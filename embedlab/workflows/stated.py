@@ -1,0 +1,22 @@
+"""Typed names of which only figures are known, apart from models that score pairs."""
+
+from collections.abc import Sequence
+
+from embedlab.models.catalog import resolve
+from embedlab.models.encoder_kind import prefix_of, stated_figures
+from embedlab.reports.stated_figures import StatedModel
+from embedlab.workflows.session import Session
+
+
+def without_stated(names: Sequence[str], session: Session) -> tuple[list[str], list[StatedModel]]:
+    """Return the NAMES of models that score pairs, and the others with their figures."""
+    stated = [found for name in dict.fromkeys(names) if (found := _stated(name, session)) is not None]
+    return [name for name in names if name not in {model.name for model in stated}], stated
+
+
+def _stated(name: str, session: Session) -> StatedModel | None:
+    if prefix_of(name) is None:
+        return None
+    spec = resolve(name, session.settings.runs_folder).members[0]
+    found = stated_figures(spec.kind, spec.location)
+    return StatedModel(name=name, figures=found) if found else None

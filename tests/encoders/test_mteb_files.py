@@ -1,0 +1,174 @@
+"""Similarities and figures in mteb's files, as models of comparisons."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import spearmanr
+from typer.testing import CliRunner
+
+import embedlab
+from embedlab.cli.app import app
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_scorer
+from embedlab.models.catalog import resolve
+from embedlab.models.encoder_kind import score_part
+
+GOLD = [0.0, 5.0, 3.0, 1.0, 4.0]
+REVISION = "4d8694f8f0e0100860b497b999b3dbed754a0513"
+PART = Part(
+    frame=pl.DataFrame({"sentence1": list("abcde"), "sentence2": list("vwxyz"), "gold": GOLD, "source": [None] * 5}),
+    state=DatasetState(name="sts16", split="test", rows=5, expected_rows=5, origin="folder"),
+)
+
+
+def predictions(folder: Path, values: Sequence[object], *, task: str = "STS16", **other: object) -> Path:
+    """A prediction file as mteb 2.26 writes it."""
+    folder.mkdir(exist_ok=True)
+    own = {"cosine_scores": values, "manhattan_distances": values, "euclidean_distances": values, "similarity_scores": values}
+    path = folder / f"{task}_predictions.json"
+    meta = {"model_name": "own/model", "revision": "8b3219a92973c328a8e22fadcfa821b5dc75636a"}
+    path.write_text(json.dumps({"mteb_model_meta": meta, "default": {"test": own}, **other}))
+    return path
+
+
+def result(folder: Path, spearman: float, *, task: str = "STS16", revision: str = REVISION) -> Path:
+    """A result file as mteb 2.26 writes it."""
+    folder.mkdir(exist_ok=True)
+    own = {"cosine_spearman": round(spearman, 6), "cosine_pearson": 0.5, "main_score": round(spearman, 6)}
+    scores = {"test": [{**own, "hf_subset": "default", "languages": ["eng-Latn"]}]}
+    path = folder / f"{task}.json"
+    path.write_text(
+        json.dumps({"dataset_revision": revision, "task_name": task, "mteb_version": "2.26.24", "scores": scores, "evaluation_time": 1.0})
+    )
+    return path
+
+
+def scored(path: Path, part: Part = PART, dataset: str = "") -> list[float] | None:
+    """The similarities of PART by `mteb:PATH`."""
+    spec = resolve(f"mteb:{path}{dataset}", Path("none")).members[0]
+    found = score_part(spec.kind, spec.location, part)
+    return found.scores.tolist() if found is not None else None
+
+
+def at(revision: str) -> Part:
+    """PART as it is read from a revision."""
+    return Part(
+        frame=PART.frame,
+        state=DatasetState(name="sts16", split="test", rows=5, expected_rows=5, origin="hub", revision=f"mteb/sts16-sts@{revision}"),
+    )
+
+
+def test_rows_are_aligned_where_the_stated_correlation_is_theirs(tmp_path: Path) -> None:
+    values = [0.5, 0.75, 0.25, 0.0, 1.0]
+    predictions(tmp_path, values)
+    result(tmp_path, spearmanr(GOLD, values).statistic)
+    assert scored(tmp_path) == values == scored(tmp_path / "STS16_predictions.json")
+
+
+def test_rows_in_another_order_are_refused_by_the_stated_correlation(tmp_path: Path) -> None:
+    predictions(tmp_path, [0.5, 0.75, 0.25, 0.0, 1.0])
+    result(tmp_path, 1.0)
+    with pytest.raises(EmbedlabError, match=r"gives a Spearman of 60\.00 on sts16, where STS16\.json states 100\.00"):
+        scored(tmp_path)
+
+
+def test_a_typed_dataset_states_whose_rows_they_are(tmp_path: Path) -> None:
+    path = predictions(tmp_path, GOLD, task="Mine")
+    assert scored(path, dataset="#sts16") == GOLD
+    assert scored(path, dataset="#sts15") is None
+    assert scored(path) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "revision", "part", "words"),
+    [
+        (GOLD[:4], REVISION, PART, r"has 4 similarities, sts16 test has 5 rows"),
+        (GOLD, "f" * 40, at(REVISION), r"is of revision ffffffff, sts16 is here at 4d8694f8"),
+        (GOLD, None, at(REVISION), r"does not state the revision of its dataset"),
+        ([*GOLD[:4], None], REVISION, PART, r"row 4 of 'cosine_scores' is None, not a number"),
+    ],
+)
+def test_what_is_not_known_to_be_the_same_rows_is_refused(
+    tmp_path: Path, values: list[object], revision: str | None, part: Part, words: str
+) -> None:
+    predictions(tmp_path, values)
+    if revision:
+        result(tmp_path, 1.0, revision=revision)
+    with pytest.raises(EmbedlabError, match=words):
+        scored(tmp_path, part)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[1]", "not a JSON object"),
+        ("{", "not readable as JSON"),
+        ("{}", "no key 'mteb_model_meta'"),
+        ('{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}', "no similarities, but what another kind of task predicts"),
+        ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "STS16_predictions.json").write_text(content)
+    with pytest.raises(EmbedlabError, match=words) as raised:
+        scored(tmp_path)
+    assert "\n" not in raised.value.message
+
+
+def test_a_folder_of_two_models_is_refused(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        predictions(tmp_path / model, GOLD)
+    with pytest.raises(UsageError, match="are of one task"):
+        scored(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("mteb:absent", "no file or folder 'absent'"), ("mteb:.", "no file of mteb in"), ("mteb:.#sts16", "is a folder: #sts16 names")],
+)
+def test_a_name_without_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EmbedlabError, match=words):
+        resolve(name, Path("none"))
+
+
+def test_typed_sentences_have_no_similarity(tmp_path: Path, cpu: Machine) -> None:
+    predictions(tmp_path, GOLD)
+    scorer = load_scorer(resolve(f"mteb:{tmp_path}", Path("none")).members[0], cpu)
+    with pytest.raises(UsageError, match="holds similarities of rows, not of texts"):
+        scorer.score(["a"], ["b"])
+
+
+def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"sentence1": [f"one {i}" for i in range(40)], "sentence2": [f"two {i}" for i in range(40)], "score": rng.random(40)}
+    )
+    frame.write_csv("mine.tsv", separator="\t")
+    for model in ("a", "b"):
+        predictions(tmp_path / model, (frame["score"].to_numpy() + rng.random(40)).tolist(), task="Mine")
+    result(tmp_path / "c", 0.5, task="Mine.tsv")  # figures alone
+    names = [f"mteb:{model}/Mine_predictions.json#mine.tsv" for model in ("a", "b")]
+    done = CliRunner().invoke(app, ["compare", *names, "mteb:c", "--task", "mine.tsv", "--json"])
+    assert done.exit_code == 0, done.output
+    first, second, stated = json.loads(done.stdout)["rows"]
+    for row, model in ((first, "a"), (second, "b")):
+        values = json.loads(Path(model, "Mine_predictions.json").read_text())["default"]["test"]["cosine_scores"]
+        assert row["score"] == pytest.approx(100 * spearmanr(frame["score"], np.float32(values)).statistic, abs=1e-6)
+        assert row["low"] < row["score"] < row["high"]
+    assert second["difference_low"] < second["difference"] < second["difference_high"]
+    assert (stated["model"], stated["score"], stated["low"], stated["marks"]) == ("mteb:c", 50.0, None, "stated")
+    assert "Mine.tsv test at revision 4d8694f8" in done.stdout
+    shown = embedlab.pairs(names, datasets=["mine.tsv"]).frame
+    assert shown.height == 80
+    alone = embedlab.evaluate(["mteb:c"], tasks=["mine.tsv"])
+    assert alone.frame["score"].to_list() == [50.0]
+    with pytest.raises(UsageError, match="only figures of whole datasets are known"):
+        embedlab.compare(["mteb:c"], tasks=["mine.tsv"])
