@@ -89,7 +89,7 @@ def test_a_typed_dataset_states_whose_rows_they_are(tmp_path: Path) -> None:
     ("values", "revision", "part", "words"),
     [
         (GOLD[:4], REVISION, PART, r"has 4 similarities, sts16 test has 5 rows"),
-        (GOLD, "f" * 40, at(REVISION), r"is of revision ffffffff, sts16 is here at 4d8694f8"),
+        (GOLD, "f" * 40, at(REVISION), r"is of revision ffffffff, sts16 was read at 4d8694f8"),
         (GOLD, None, at(REVISION), r"does not state the revision of its dataset"),
         ([*GOLD[:4], None], REVISION, PART, r"row 4 of 'cosine_scores' is None, not a number"),
     ],

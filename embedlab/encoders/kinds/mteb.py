@@ -71,7 +71,7 @@ def _alignment(found: Predictions, part: Part, stated: StatedFigures | None, *, 
     revision = (state.revision or "").rpartition("@")[2]
     if stated is not None and revision and revision != stated.revision:
         raise MissingError(
-            f"{found.path} is of revision {stated.revision[:8]}, {state.name} is here at {revision[:8]}", hint="predict again on that one"
+            f"{found.path} is of revision {stated.revision[:8]}, {state.name} was read at {revision[:8]}", hint="predict again on that one"
         )
     if stated is not None and "cosine_spearman" in stated.figures:
         here, there = spearman(part.frame["gold"].to_numpy(), np.array(found.values)), stated.figures["cosine_spearman"]
