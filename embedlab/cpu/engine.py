@@ -50,11 +50,14 @@ class Forward(Protocol):
         """Free what encoding caches of the weights; training must call it before it changes them."""
 
 
-def prepare_backbone(backbone: "PreTrainedModel", machine: EngineMachine, *, pool: "Pool", is_first_only: bool = False) -> Forward:
+def prepare_backbone(
+    backbone: "PreTrainedModel", machine: EngineMachine, *, pool: "Pool", is_first_only: bool = False, layer: int | None = None
+) -> Forward:
     """Change BACKBONE in place to run fastest on MACHINE, and return its forward; parameters keep their names and values.
 
     On other devices, and with the engine off, it stays as transformers built it; int8 is a precision and applies either way.
-    IS_FIRST_ONLY says that POOL reads only the first token.
+    IS_FIRST_ONLY says that POOL reads only the first token. LAYER is the number of the hidden states that are pooled, 0 the
+    embeddings; None: the model's last ones.
     """
     # Classifiers use the thread pool alone: they must not wait for transformers (2 s).
     from embedlab.cpu.dropout import use_bits
@@ -68,11 +71,11 @@ def prepare_backbone(backbone: "PreTrainedModel", machine: EngineMachine, *, poo
         quantise(backbone)
         notes = (NOTE,)
     if machine.device.type != "cpu" or not machine.has_cpu_engine:
-        return PaddedForward(backbone, pool, notes=notes)
+        return PaddedForward(backbone, pool, layer=layer, notes=notes)
     use_bits(backbone)
     uses_onednn = use_onednn(backbone)
-    if not can_pack(backbone):
-        return PaddedForward(backbone, pool, notes=notes)
+    if layer is not None or not can_pack(backbone):
+        return PaddedForward(backbone, pool, layer=layer, notes=notes)
     make_packable(backbone)
     return PackedForward(backbone, pool, is_first_only=is_first_only, uses_onednn=uses_onednn, notes=notes)
 

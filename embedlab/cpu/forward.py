@@ -18,8 +18,9 @@ class PaddedForward:
 
     is_packing = False
 
-    def __init__(self, backbone: PreTrainedModel, pool: Pool, *, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, backbone: PreTrainedModel, pool: Pool, *, layer: int | None = None, notes: tuple[str, ...] = ()) -> None:
         self.notes = notes
+        self._layer = layer
         self._backbone = backbone
         self._pool = pool
         self._takes_wide_mask = can_pack(backbone) and backbone.config._attn_implementation in {"sdpa", PACKED}
@@ -31,7 +32,9 @@ class PaddedForward:
         # For a mask of two dimensions transformers checks whether anything is masked: a step would wait for the accelerator.
         is_wide = self._takes_wide_mask and self._backbone.training
         mask = attention_mask[:, None, None, :].bool() if is_wide else attention_mask
-        tokens = self._backbone(input_ids=input_ids, attention_mask=mask, **segments).last_hidden_state
+        options = {} if self._layer is None else {"output_hidden_states": True}
+        found = self._backbone(input_ids=input_ids, attention_mask=mask, **segments, **options)
+        tokens = found.last_hidden_state if self._layer is None else found.hidden_states[self._layer]
         return self._pool(tokens.float(), attention_mask if weights is None else weights)
 
     def release(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from embedlab.core.checksums import CHECKSUMS, check_folder, write_checksums
+from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import ELSEWHERE, atomic_folder
 from embedlab.encoders.device import Machine
@@ -15,7 +15,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
 from embedlab.models.fingerprint import used_fingerprint
-from embedlab.models.folder import Wishes, read_usage
+from embedlab.models.folder import Usage, Wishes, read_intact_usage
 from embedlab.models.hub import hub_folder
 
 
@@ -35,14 +35,17 @@ def load_transformer(
     Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
-    check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
-    usage = read_usage(folder, wishes)
+    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note)
+
+
+def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | None = None) -> TransformerEncoder:
+    """The transformer that USAGE describes; static token vectors are a UsageError."""
     if usage.is_static:
-        raise UsageError(f"{name or location!r} has static token vectors: nothing of it is trained", hint="name a transformer")
+        raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     tokenizer, backbone = load_tokenizer(usage.source), load_backbone(usage.source)
     return TransformerEncoder(
-        name=name or location,
+        name=name,
         fingerprint=fingerprint,
         backbone=backbone,
         tokenizer=tokenizer,

@@ -144,7 +144,7 @@ def endpoint_kind(scheme: str) -> EncoderKind:
             raise UsageError(f"{scheme}:{rest!r} is not a model of an endpoint", hint=f"for example {scheme}://localhost:8000/v1#MODEL")
         return f"{address.rstrip('/')}#{model}"
 
-    return EncoderKind(open=open_endpoint, locate=locate, backend="endpoint", per_save=TEXTS_A_SAVE, is_remote=True)
+    return EncoderKind(open=open_endpoint, locate=locate, backend="endpoint", pooling="endpoint", per_save=TEXTS_A_SAVE, is_remote=True)
 
 
 def _batches(sentences: Sequence[str]) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
-from embedlab.models.folder import pooling_label, read_usage, vector_dim
+from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
 from embedlab.models.location import model_folder
 
@@ -32,7 +32,7 @@ def load_scorer(
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
     if spec.kind == "dice":
         return DiceScorer()
-    if spec.is_prefixed:
+    if spec.is_prefixed and not spec.is_transformed:
         fingerprint = spec_fingerprint(spec, precision=machine.precision)
         return load_prefixed_scorer(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
@@ -48,6 +48,8 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
         raise UsageError(
             f"{spec.name!r} has no vectors: it averages predictions", hint="--suite multitask evaluates those, average:a,b averages vectors"
         )
+    if spec.is_transformed:
+        return _load_transformed(spec, machine, cache, cache_gib, offline=offline)
     if spec.is_prefixed:
         return load_prefixed(spec, spec_fingerprint(spec, precision=machine.precision), cache, int(cache_gib * GIB), offline=offline)
     if (combination := next((name for name in COMBINATION_NAMES if name == spec.kind), None)) is not None:
@@ -58,8 +60,21 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
     return load_cached(spec, machine, cache, cache_gib, offline=offline)
 
 
+def _load_transformed(spec: ModelSpec, machine: Machine, cache: Path | None, cache_gib: float, *, offline: bool) -> Encoder:
+    from embedlab.encoders.transformed import TransformedEncoder  # its files of vectors need polars
+
+    before = spec.untransformed
+    similarity = "cosine" if before.is_prefixed else read_usage(model_folder(before, offline=offline), before.wishes).similarity
+    inner = load_encoder(before, machine, cache=cache, cache_gib=cache_gib, offline=offline)
+    return TransformedEncoder(spec=spec, inner=inner, similarity=similarity)
+
+
 def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
-    """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the first new sentence."""
+    """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the first new sentence.
+
+    These are its vectors before whitening and normalising.
+    """
+    spec = spec.untransformed
     folder = model_folder(spec, offline=offline)
     usage = read_usage(folder, spec.wishes)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
@@ -83,19 +98,28 @@ def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float
 
 def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
-    folder = model_folder(spec, offline=offline) if spec.kind in ("run", "folder", "hub") else None
-    if folder is None or not (usage := read_usage(folder, spec.wishes)).is_static:
-        return load_trainable(spec, machine, offline=offline)
-    from embedlab.encoders.static import load_static
+    folder = model_folder(spec, offline=offline)
+    usage = read_intact_usage(folder, spec.wishes)
+    if usage.is_static:
+        from embedlab.encoders.static import load_static
 
-    fingerprint = used_fingerprint(usage, precision=machine.precision)
-    return load_static(folder, usage, name=spec.name, fingerprint=fingerprint, note=spec.note)
+        fingerprint = used_fingerprint(usage, precision=machine.precision)
+        return load_static(folder, usage, name=spec.name, fingerprint=fingerprint, note=spec.note)
+    # torch's models (2 s) are loaded only here: cached vectors do not need them.
+    from embedlab.encoders.checkpoint import open_transformer
+
+    return open_transformer(usage, machine, name=spec.name, note=spec.note)
 
 
 def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> "TransformerEncoder":
     """Load the transformer of SPEC without a cache; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
+    if spec.is_transformed or spec.layer is not None:
+        raise UsageError(
+            f"{spec.name!r}: layers, whitening and normalising are for evaluation; trained and exported models have none",
+            hint="name the model without them",
+        )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import load_transformer
 

@@ -16,7 +16,7 @@ from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer, Vectors, distinct, score_by_vectors
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import SentenceEncoder, encoder_kind
+from embedlab.models.encoder_kind import EncoderKind, SentenceEncoder, encoder_kind
 
 
 class PrefixedEncoder:
@@ -26,7 +26,8 @@ class PrefixedEncoder:
         self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
-        self._prompt = spec.prompt or ""
+        by_itself = encoder_kind(spec.kind).opened_with  # options that the opened encoder applies
+        self._prompt = spec.prompt if spec.prompt and "prompt" not in by_itself else ""
         self._cut = spec.dim
 
     @cached_property
@@ -96,7 +97,11 @@ def load_prefixed_scorer(spec: ModelSpec, fingerprint: str, cache: Path | None, 
     kind = encoder_kind(spec.kind)
     if kind.has_vectors:
         return load_prefixed(spec, fingerprint, cache, limit_bytes, offline=offline)
-    return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=kind.open(spec.location))
+    return PrefixedScorer(name=spec.name, fingerprint=fingerprint, inner=_open(kind, spec))
+
+
+def _open(kind: EncoderKind, spec: ModelSpec) -> Any:
+    return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
 
 
 def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_bytes: int, *, offline: bool = False) -> Encoder:
@@ -110,7 +115,7 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
     def load() -> PrefixedEncoder:
         if kind.is_remote and offline:
             raise MissingError(f"{spec.name!r} has no cached vectors of some sentences, and --offline is set", hint="remove --offline")
-        return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=kind.open(spec.location))
+        return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=_open(kind, spec))
 
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
@@ -120,7 +125,7 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        facts=EncoderFacts(pooling="endpoint") if kind.is_remote else replace(opened().facts, truncated=0),
+        facts=EncoderFacts(pooling=kind.pooling) if kind.pooling is not None else replace(opened().facts, truncated=0),
         load=opened,
         cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes),
         per_save=kind.per_save,

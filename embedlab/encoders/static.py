@@ -1,6 +1,7 @@
 """Static token vectors averaged to sentence vectors: sentence-transformers' StaticEmbedding and model2vec's folders."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ class StaticEncoder:
         self._layers = layers
         self._notes = notes
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """Length of a vector."""
         return vector_dim(self.usage)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -42,7 +42,7 @@ class ScorePlace:
         """
         precision = evaluation_precision(settings) if "torch" in backends(spec) else "float32"
         fingerprint = spec_fingerprint(spec, precision=precision)
-        is_plain_run = spec.kind == "run" and spec.pooling is None and precision == "float32"
+        is_plain_run = spec.kind == "run" and not spec.has_options and precision == "float32"
         heads = _heads(spec)
         name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint
         folder = Path(spec.location).parent if is_plain_run else settings.cache / "models" / name
@@ -61,6 +61,12 @@ class ScorePlace:
             return empty
         stored = ScoreFile.read(self.scores_file)
         return stored if stored.facts.get("fingerprint") == self.fingerprint else empty
+
+    def fitted(self, pairs: pl.DataFrame) -> Self:
+        """Return the place of scores whose model was fitted on the sentences of these PAIRS: other sentences have another file."""
+        texts = sorted({*pairs["sentence1"], *pairs["sentence2"]})
+        name = f"scores-{combined_fingerprint('sentences', *texts)}.parquet"
+        return replace(self, scores_file=self.scores_file.with_name(name))
 
 
 def _heads(spec: ModelSpec) -> list[str]:

@@ -16,12 +16,11 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import PAIR_SEPARATOR, EncoderFacts, Vectors, distinct, score_by_vectors
-from embedlab.encoders.layers import Dense, token_weights
+from embedlab.encoders.layers import token_weights
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
-from embedlab.models.folder import Usage, pooling_label
-from embedlab.models.modules import pooling_parts
+from embedlab.models.folder import Usage, pooling_label, vector_dim
 
 # Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
@@ -50,6 +49,7 @@ class TransformerEncoder:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.usage = usage
+        self.dim = vector_dim(usage, int(backbone.config.hidden_size))
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
         self.layers = (layers or nn.Sequential()).to(machine.device)  # between pooling and the last normalisation
@@ -60,7 +60,7 @@ class TransformerEncoder:
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
         self._token_weights = self._weights_of_tokens()
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
-        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only)
+        self.forward = prepare_backbone(backbone, machine, pool=method.pool, is_first_only=method.is_first_only, layer=usage.layer)
         self._notes = (*notes, *self.forward.notes)
         self._truncated: set[str] = set()
 
@@ -83,14 +83,6 @@ class TransformerEncoder:
     def training_text(self) -> tuple[str, ...] | None:
         """What the folder states of its training text, which no run records; None: it states nothing."""
         return self.usage.training_text
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.usage.pooling))
-        for layer in self.layers:
-            width = layer.linear.out_features if isinstance(layer, Dense) else width
-        return min(width, self.usage.dim or width)
 
     @property
     def facts(self) -> EncoderFacts:

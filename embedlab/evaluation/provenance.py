@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers
     from embedlab.runs.store import RunFolder
 
 OVERLAP, SHORTENED = "overlap", "shortened"
+WHITENED = "whitened by the scored sentences: its vectors depend on the test sentences, which it saw without their gold"
 PAIRS_SHARED, SENTENCES_SHARED = "†", "‡"
 
 
@@ -33,8 +34,8 @@ def training_precision(spec: "ModelSpec") -> str | None:
 def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     """Return what the marks mean: shortened training, incomplete data and by how much.
 
-    Also how many rows a run drew where it did not read all, whether each seed drew its own, and what is known of training text
-    that no run records.
+    Also whether whitening saw the test sentences, how many rows a run drew where it did not read all, whether each seed drew its
+    own, and what is known of training text that no run records.
     """
     from embedlab.evaluation.stated_text import stated_text_notes
 
@@ -42,7 +43,8 @@ def training_notes(spec: "ModelSpec") -> tuple[str, ...]:
     known = [run.environment() for run in runs]
     shortened = [f"training shortened to {one.steps} of {one.whole_steps} steps" for one in known if one.is_shortened]
     parts = [(part, run) for run, one in zip(runs, known, strict=True) for part in one.data if part.get("partial") or "used" in part]
-    return tuple(dict.fromkeys([*shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
+    fitted = [WHITENED] if spec.is_fitted else []
+    return tuple(dict.fromkeys([*fitted, *shortened, *(_read(part, run) for part, run in parts), *stated_text_notes(spec)]))
 
 
 def _read(part: Mapping[str, Any], run: "RunFolder") -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import polars as pl
 
@@ -93,20 +93,19 @@ def score_models(
     """
     table = pair_table(parts)
     places = {spec.name: ScorePlace.of(spec, settings) for model in models for spec in model.members}
-    stored = {}
-    for name, place in places.items():
-        if scores_rows(place.spec.kind):
-            stored[name] = _complete_rows(parts, table, place, note)
-        else:
-            stored[name] = _complete(table, place, settings, progress, note)
-    scored = with_scores(table, {name: file.scores for name, file in stored.items()})
+    stored = {name: _complete_all(parts, table, place, settings, progress, note) for name, place in places.items()}
+    scored = with_scores(table, {name: files[0][1].scores for name, files in stored.items() if len(files) == 1})
+    for name, files in stored.items():
+        if len(files) > 1:
+            columns = [with_scores(rows, {name: file.scores})[name] for rows, file in files]
+            scored = scored.with_columns(pl.concat(columns))
     for text in _lacking_scores(scored, [name for name in stored if name in scored.columns]):
         note(text)
     return ScoredPairs(
         table=scored,
         models=tuple(model_columns(model) for model in models),
         places=places,
-        facts={name: {**file.facts, **_training_facts(places[name].spec)} for name, file in stored.items()},
+        facts={name: {**_joined_facts(files), **_training_facts(places[name].spec)} for name, files in stored.items()},
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
     )
@@ -186,10 +185,34 @@ def _runs_behind(spec: ModelSpec) -> frozenset[str]:
     return frozenset({spec.name} if spec.kind == "run" else ())
 
 
-def _complete(
+def _complete_all(
+    parts: Sequence[Part],
     table: pl.DataFrame,
     place: ScorePlace,
     settings: Settings,
+    progress: StartProgress | None,
+    note: Callable[[str], None],
+) -> list[tuple[pl.DataFrame, ScoreFile]]:
+    """Return the scores of TABLE, or those of each dataset in it where the model is fitted on the sentences of a dataset."""
+    if scores_rows(place.spec.kind):
+        return [(table, _complete_rows(parts, table, place, note))]
+    load = cache(partial(_load, place, settings))
+    if not place.spec.is_fitted:
+        return [(table, _complete(table, place, load, progress, note))]
+    datasets = table.partition_by("dataset", maintain_order=True)
+    return [(rows, _complete(rows, place.fitted(rows), load, progress, note)) for rows in datasets]
+
+
+def _joined_facts(files: Sequence[tuple[pl.DataFrame, ScoreFile]]) -> dict[str, str]:
+    """Return how the scores of several files were made, which differ in the number of truncated sentences alone."""
+    truncated = sum(int(file.facts.get("truncated", 0)) for _, file in files)
+    return {**files[-1][1].facts, **({"truncated": str(truncated)} if truncated else {})}
+
+
+def _complete(
+    table: pl.DataFrame,
+    place: ScorePlace,
+    load: Callable[[], PairScorer],
     progress: StartProgress | None,
     note: Callable[[str], None],
 ) -> ScoreFile:
@@ -203,7 +226,7 @@ def _complete(
     lacking = table.select("pair_key", "sentence1", "sentence2").unique("pair_key").join(stored.scores, on="pair_key", how="anti")
     if lacking.is_empty():
         return stored
-    scorer = _load(place, settings)
+    scorer = load()
     lacking = lacking.sort("pair_key")
     similarity = scorer.score(
         lacking["sentence1"].to_list(), lacking["sentence2"].to_list(), progress(place.spec.name) if progress else None

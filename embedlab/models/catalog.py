@@ -12,13 +12,14 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.models.encoder_kind import locate, prefix_of
+from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
 from embedlab.models.grammar import KINDS, Combined, Single, parse_model
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
-_PREFIXED_OPTIONS = ("prompt", "dim")  # what an encoder called by a prefix can be given
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
+BY_PACKAGE = "sentence-transformers"  # the kind of folders that this package computes
+FIT = "fit"  # whitening by the sentences that are scored
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -33,6 +34,10 @@ class ModelSpec:
     prompt: str | None = None
     role: str | None = None
     dim: int | None = None
+    layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
+    whiten: str | None = None  # "fit" or a file
+    normalise: bool | None = None
+    backend: str | None = None
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
@@ -47,7 +52,27 @@ class ModelSpec:
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim)
+        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim, layer=self.layer)
+
+    @property
+    def has_options(self) -> bool:
+        """Whether its vectors are other than its folder states."""
+        return self.wishes != Wishes() or self.is_transformed
+
+    @property
+    def is_transformed(self) -> bool:
+        """Whether its finished vectors are whitened or normalised."""
+        return self.whiten is not None or bool(self.normalise)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether a vector depends on the other sentences that are encoded with it."""
+        return self.whiten == FIT or any(part.is_fitted for part in self.parts)
+
+    @property
+    def untransformed(self) -> "ModelSpec":
+        """The same model before whitening and normalisation; whitened vectors are cut afterwards."""
+        return replace(self, whiten=None, normalise=None, dim=None if self.whiten is not None else self.dim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +111,10 @@ def trainable(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         raise UsageError(f"encoder {name!r} is not a transformer that can be trained", hint="give a folder, a hub id or a run")
     if isinstance(parsed := parse_model(name), Single) and parsed.options.pooling is not None:
         raise UsageError(f"encoder {name!r}: the recipe says how it is pooled", hint=f"--set encoder.pooling={parsed.options.pooling}")
+    if members[0].layer is not None or members[0].is_transformed:
+        raise UsageError(
+            f"encoder {name!r}: layers, whitening and normalising are for evaluation", hint="start from the model without them"
+        )
     return members
 
 
@@ -140,17 +169,35 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.text.removeprefix(single.name)
     prefix = prefix_of(name)
     if name == "dice" or prefix is not None:
-        typed = {key: value for key, value in vars(single.options).items() if value is not None}
-        if wrong := next((key for key in typed if prefix is None or key not in _PREFIXED_OPTIONS), None):
+        accepted = accepted_options(prefix) if prefix is not None else ()
+        if wrong := next((key for key in single.options.typed if key not in accepted), None):
             raise UsageError(f"{single.text!r}: {name.split(':')[0]} takes no option {wrong!r}", hint=f"write {name}")
-        return (replace(_fixed(name, prefix), name=name + options, **typed),)
+        return (_with_options(_fixed(name, prefix), single, name + options),)
     found = _run(name, runs_folder) or _published(name, runs_folder) or _located(name)
     if not found:
         raise unknown("model", name, model_names(runs_folder), listing="folders and hub ids (with their /) work too")
-    return tuple(
-        replace(spec, **{**vars(single.options), "name": spec.name + options, "pooling": single.options.pooling or spec.pooling})
-        for spec in found
-    )
+    return tuple(_with_options(_on_backend(spec, single), single, spec.name + options) for spec in found)
+
+
+def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
+    """SPEC as it was typed; a file that whitening is fitted on must exist."""
+    typed = single.options.typed
+    if (whiten := single.options.whiten) is not None and whiten != FIT:
+        hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
+        typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
+    return replace(spec, **{**typed, "name": name})
+
+
+def _on_backend(spec: ModelSpec, single: Single) -> ModelSpec:
+    """SPEC, or with ?backend= its folder by sentence-transformers, which alone computes by ONNX and OpenVINO."""
+    if single.options.backend is None:
+        return spec
+    if spec.kind != "folder":
+        raise UsageError(f"{single.text!r}: ?backend takes a folder", hint=f"download it: hf download {spec.location} --local-dir DIR")
+    own, accepted = single.options.typed, accepted_options(BY_PACKAGE)
+    if wrong := next((key for key in own if key not in accepted), None):
+        raise UsageError(f"{single.text!r}: ?{wrong} has no effect on ?backend={single.options.backend}", hint=f"remove ?{wrong}")
+    return replace(spec, kind=BY_PACKAGE)
 
 
 def _fixed(name: str, prefix: str | None) -> ModelSpec:

@@ -18,6 +18,8 @@ from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
 
+OPTIONS = ("prompt", "dim", "whiten", "normalise")  # that any encoder called by a prefix can be given
+
 
 class SentenceEncoder(Protocol):
     """What a kind opens; one without vectors has `score(first, second)` instead, with nan for pairs that it cannot score."""
@@ -46,13 +48,16 @@ def _unknown_length(_: str) -> int | None:
 class EncoderKind:
     """A kind of encoders, each called by the text after the prefix."""
 
-    open: Callable[[str], Any]  # of SentenceEncoder
+    open: Callable[..., Any]  # of SentenceEncoder
     locate: Callable[[str], str] = _as_typed  # what is typed → what identifies the encoder; refuses what names none
     dim: Callable[[str], int | None] = _unknown_length  # the length of its vectors, where it is known without loading it
     backend: str = "plugin"  # what computes the vectors
     per_save: int | None = None  # sentences that are computed together before they are cached; None: many
     is_remote: bool = False  # whether it needs the network
     has_vectors: bool = True  # otherwise it only scores pairs
+    options: tuple[str, ...] = OPTIONS  # what can be typed behind its names
+    opened_with: tuple[str, ...] = ()  # those of them that `open` takes as keywords; the others are applied to what it gives
+    pooling: str | None = None  # how tables name what makes its vectors, where that is known without opening it
     is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
     score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
@@ -116,6 +121,11 @@ def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:
     if plugin is None or not plugin.is_shipped or (figures := encoder_kind(prefix).figures) is None:
         return ()
     return figures(location)
+
+
+def accepted_options(prefix: str) -> tuple[str, ...]:
+    """Return the options that can be typed behind names of a kind; all plug-ins have the same, so that none has to be loaded."""
+    return encoder_kind(prefix).options if plugins.get("encoders", prefix).is_shipped else OPTIONS
 
 
 def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
-from embedlab.models.catalog import ModelSpec
+from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
 from embedlab.models.folder import Usage, is_lower_casing, read_usage
 from embedlab.models.folder_files import weight_files
@@ -33,12 +33,24 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint(spec.kind, *(spec_fingerprint(part, precision=precision) for part in spec.parts))
     if spec.kind == "dice":
         return combined_fingerprint("dice")
+    if spec.is_transformed:
+        return transformed_fingerprint(spec, spec_fingerprint(spec.untransformed, precision=precision))
     if spec.is_prefixed:
-        typed = [f"{key}={value}" for key, value in (("prompt", spec.prompt), ("dim", spec.dim)) if value is not None]
+        options = (("prompt", spec.prompt), ("dim", spec.dim), ("role", spec.role), ("backend", spec.backend))
+        typed = [f"{key}={value}" for key, value in options if value is not None]
         return combined_fingerprint(spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed)
     folder = model_folder(spec, offline=True)
     usage = read_usage(folder, spec.wishes)
     return used_fingerprint(usage, precision=precision)
+
+
+def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
+    """Fingerprint of vectors that are whitened, cut and normalised as SPEC says; BEFORE is that of the vectors before."""
+    steps = [
+        *(["fit" if spec.whiten == FIT else file_hash(Path(spec.whiten)), f"dim={spec.dim}"] if spec.whiten is not None else []),
+        *(["normalised"] if spec.normalise else []),
+    ]
+    return combined_fingerprint("transformed", before, *steps)
 
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:

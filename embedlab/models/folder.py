@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from embedlab.choices import Similarity
+from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.models.folder_files import (
@@ -18,7 +19,7 @@ from embedlab.models.folder_files import (
     read_model_file,
     weight_files,
 )
-from embedlab.models.modules import Layer, pooling_parts, read_dense, read_modules
+from embedlab.models.modules import Layer, Modules, pooling_parts, read_dense, read_modules
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
@@ -41,6 +42,7 @@ class Wishes:
     prompt: str | None = None  # the name of a prompt that the folder states, or its text; "" for none
     role: str | None = None
     dim: int | None = None  # numbers of each vector, the first ones
+    layer: int | None = None  # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +61,15 @@ class Usage:
     prompt: str = ""  # put before each text
     includes_prompt: bool = True  # whether its tokens are pooled
     dim: int | None = None  # vectors are cut to so many numbers
+    layer: int | None = None  # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
     similarity: Similarity = "cosine"
 
     @property
     def details(self) -> tuple[str, ...]:
         """What decides vectors or scores beside weights, pooling, tokens and normalisation; empty for most models."""
-        stated = {"prompt": self.prompt, "dim": self.dim, "similarity": "" if self.similarity == "cosine" else self.similarity}
-        named = [f"{name}={value}" for name, value in stated.items() if value]
+        similarity = None if self.similarity == "cosine" else self.similarity
+        stated = {"prompt": self.prompt or None, "dim": self.dim, "layer": self.layer, "similarity": similarity}
+        named = [f"{name}={value}" for name, value in stated.items() if value is not None]
         return (*named, *(["prompt not pooled"] if self.prompt and not self.includes_prompt else []))
 
 
@@ -95,11 +99,20 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         prompt=_prompt(folder, file, wishes.prompt),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
+        layer=None if wishes.layer is None else _layer(folder, modules, wishes.layer),
         similarity=_similarity(folder, file.similarity_fn_name),
     )
     if usage.prompt:
         notes.append(f"prompt {usage.prompt!r}")
+    if usage.layer is not None and usage.layers:
+        notes.append("the layers after pooling were trained with the last hidden states")
     return _checked(folder, replace(usage, notes=tuple(notes)))
+
+
+def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
+    """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was written with are a MissingError."""
+    check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
+    return read_usage(folder, wishes)
 
 
 def _checked(folder: Path, usage: Usage) -> Usage:
@@ -112,9 +125,12 @@ def _checked(folder: Path, usage: Usage) -> Usage:
     return usage
 
 
-def vector_width(usage: Usage) -> int:
-    """The length of vectors before they are cut to `dim`."""
-    width = static_width(usage.source) if usage.is_static else hidden_size(usage.source) * len(pooling_parts(usage.pooling))
+def vector_width(usage: Usage, token_width: int | None = None) -> int:
+    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is that of token vectors, where it is known already."""
+    if usage.is_static:
+        width = static_width(usage.source)
+    else:
+        width = (token_width or hidden_size(usage.source)) * len(pooling_parts(usage.pooling))
     for layer in usage.layers:
         if layer.kind == "dense" and (stated := read_dense(layer.folder).in_features) != width:
             raise MissingError(
@@ -124,9 +140,9 @@ def vector_width(usage: Usage) -> int:
     return width
 
 
-def vector_dim(usage: Usage) -> int:
+def vector_dim(usage: Usage, token_width: int | None = None) -> int:
     """The length of sentence vectors."""
-    width = vector_width(usage)
+    width = vector_width(usage, token_width)
     return min(width, usage.dim or width)
 
 
@@ -154,14 +170,30 @@ def _max_tokens(folder: Path, source: Path, wishes: Wishes, own: Statement) -> i
 
 def _prompt(folder: Path, file: PromptsFile, wish: str | None) -> str:
     """The text of the prompt that was WISHed for by name or in words, else of the folder's default."""
-    if wish is None:
-        return file.default_prompt
+    return file.default_prompt if wish is None else typed_prompt(wish, folder, file)
+
+
+def typed_prompt(wish: str, folder: Path, file: PromptsFile | None = None) -> str:
+    """The text of the prompt that FOLDER calls so, or the text that was typed."""
+    file = file or read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
     prompts = file.prompts or {}
     if wish in prompts:
         return prompts[wish] or ""
     if wish and not any(character.isspace() or character in ":|" for character in wish):  # one word is a name
         raise unknown("prompt", wish, list(prompts), listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space")
     return wish
+
+
+def _layer(folder: Path, modules: Modules, wish: int) -> int:
+    """The number of a hidden state, counted from the embeddings; one that the model does not have is a UsageError."""
+    count = None if modules.is_static else read_config(modules.source).layers
+    if count is None:
+        raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove ?layer")
+    if not -count - 1 <= wish <= count:
+        raise UsageError(
+            f"{str(folder)!r} has {count} layers, none of them {wish}", hint=f"?layer takes 0, the embeddings, to {count}, or -1"
+        )
+    return wish % (count + 1)
 
 
 def _similarity(folder: Path, name: str | None) -> Similarity:

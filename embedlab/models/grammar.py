@@ -6,7 +6,8 @@
     kind   = "average" | "normalized-average" | "concat" | "ensemble"
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
-    option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "revision=" REVISION
+    option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "backend=" ( "onnx" | "openvino" ) | "revision=" REVISION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
@@ -15,18 +16,21 @@ it contains. The catalog resolves names to models.
 """
 
 import os.path
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from embedlab.core.errors import UsageError
+from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.modules import pooling_parts
 
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "revision")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "backend", "revision")
+_SWITCHES = ("normalise",)  # options without a value
+BACKENDS = ("onnx", "openvino")
 KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
 
 
@@ -38,7 +42,16 @@ class Options:
     prompt: str | None = None
     role: str | None = None
     dim: int | None = None
+    layer: int | None = None
+    whiten: str | None = None
+    normalise: bool | None = None
+    backend: str | None = None
     revision: str | None = None
+
+    @property
+    def typed(self) -> dict[str, Any]:
+        """The options that were typed, by name."""
+        return {key: value for key, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,16 +146,30 @@ def _read_options(text: str, parts: Sequence[str]) -> Options:
     values: dict[str, str] = {}
     for option in (option for part in parts for option in _outside_quotes(part, "&")):
         key, _, value = option.partition("=")
-        if key not in _KEYS or not value:
-            known = ", ".join(f"?{key}=" for key in _KEYS)
+        if option not in _SWITCHES and (key not in _KEYS or not value):
+            known = ", ".join([*(f"?{key}=" for key in _KEYS), *(f"?{name}" for name in _SWITCHES)])
             raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &")
         values[key] = value.removeprefix('"').removesuffix('"')
     if "pooling" in values:
         pooling_parts(values["pooling"])
+    if (backend := values.get("backend")) is not None and backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "backend", "revision")}
+    return Options(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
+
+
+def _dim(text: str, values: Mapping[str, str]) -> int | None:
     dim = values.get("dim")
-    if dim is not None and not (dim.isdigit() and int(dim) > 0):
+    if dim is not None and not (dim.isdecimal() and int(dim) > 0):
         raise UsageError(f"{text!r}: dim is {dim!r}, not a number of vector components", hint="for example ?dim=256")
-    return Options(**{**values, "dim": int(dim) if dim is not None else None})  # type: ignore[arg-type]  # the keys were checked
+    return None if dim is None else int(dim)
+
+
+def _layer(text: str, values: Mapping[str, str]) -> int | None:
+    layer = values.get("layer")
+    if layer is not None and not layer.removeprefix("-").isdecimal():
+        raise UsageError(f"{text!r}: layer is {layer!r}, not the number of a layer", hint="for example ?layer=-2, the last but one")
+    return None if layer is None else int(layer)
 
 
 def title_of(name: str) -> str:

@@ -17,6 +17,9 @@ def vector_length(spec: ModelSpec) -> int | None:
             return None if None in lengths else sum(length for length in lengths if length is not None)
         case "average" | "normalized-average":
             return vector_length(spec.parts[0])
+    if spec.whiten is not None:
+        length = vector_length(spec.untransformed)
+        return min(length, spec.dim or length) if length is not None else None
     if spec.is_prefixed:
         length = encoder_kind.vector_length(spec.kind, spec.location)
         return min(length, spec.dim) if length is not None and spec.dim is not None else length

@@ -41,6 +41,10 @@ def encode_file(options: EncodeOptions, session: Session) -> EncodedFile:
     _check_out(options.out, is_replaced=options.is_replaced)
     count = _count(options.file, options.column)
     spec = one_member(resolve_model(options.model, session))
+    if spec.is_fitted:
+        raise UsageError(
+            f"{options.model!r}: ?whiten=fit needs all sentences at once, and files are encoded in pieces", hint=f"?whiten={options.file}"
+        )
 
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder

@@ -1,14 +1,24 @@
-"""Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`."""
+"""Folders whose modules embedlab does not compute itself, through sentence-transformers: `sentence-transformers:FOLDER`.
+
+`FOLDER?backend=onnx` and `FOLDER?backend=openvino` are the same with its weights for that program.
+"""
 
 from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors
-from embedlab.models.encoder_kind import EncoderKind
+from embedlab.models.encoder_kind import OPTIONS, EncoderKind
+from embedlab.models.folder import typed_prompt
+
+Backend = Literal["onnx", "openvino"]
+NEEDED = {"onnx": ("optimum", "onnxruntime"), "openvino": ("optimum", "openvino")}  # packages of a backend, beside its own
+OWN_OPTIONS = ("prompt", "role", "backend")
 
 
 class SentenceTransformersEncoder:
@@ -16,15 +26,17 @@ class SentenceTransformersEncoder:
 
     facts = EncoderFacts(pooling="sentence-transformers")
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
+    def __init__(self, encode: Any) -> None:
+        self._encode = encode
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order."""
-        return np.asarray(self._model.encode(list(sentences), show_progress_bar=False), np.float32)
+        return np.asarray(self._encode(list(sentences), show_progress_bar=False), np.float32)
 
 
-def open_folder(location: str) -> SentenceTransformersEncoder:
+def open_folder(
+    location: str, *, prompt: str | None = None, role: str | None = None, backend: Backend | None = None
+) -> SentenceTransformersEncoder:
     """The model in a folder; without the package, or where it refuses the folder, a MissingError. Code of the folder is not run."""
     try:
         from sentence_transformers import SentenceTransformer
@@ -32,14 +44,18 @@ def open_folder(location: str) -> SentenceTransformersEncoder:
         raise MissingError("sentence-transformers is not installed", hint="pip install 'embedlab[st]'") from error
     from embedlab.encoders.hf_logging import silence_transformers
 
+    if lacking := [name for name in NEEDED.get(backend or "", ()) if find_spec(name) is None]:
+        raise MissingError(f"?backend={backend} needs the package {lacking[0]!r}", hint=f"pip install 'sentence-transformers[{backend}]'")
     try:
         with silence_transformers():
-            return SentenceTransformersEncoder(SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False))
+            model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False, backend=backend or "torch")
     except Exception as error:  # whatever it raises over files that are not its own
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise MissingError(
             f"sentence-transformers cannot load {location!r}: {reason}", hint="is it a whole folder that it wrote?"
         ) from error
+    options = {"prompt": None if prompt is None else typed_prompt(prompt, Path(location)), "task": role}
+    return SentenceTransformersEncoder(partial(model.encode, **{name: value for name, value in options.items() if value is not None}))
 
 
 def _locate(rest: str) -> str:
@@ -49,4 +65,11 @@ def _locate(rest: str) -> str:
     return str(folder)
 
 
-ENCODER = EncoderKind(open=open_folder, locate=_locate, backend="sentence-transformers")
+ENCODER = EncoderKind(
+    open=open_folder,
+    locate=_locate,
+    backend="sentence-transformers",
+    options=(*OPTIONS, *OWN_OPTIONS),
+    opened_with=OWN_OPTIONS,
+    pooling="sentence-transformers",
+)
