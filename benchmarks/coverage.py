@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -182,43 +183,67 @@ def real_table(arguments: argparse.Namespace) -> tuple:  # the pair table with a
 
 
 def show_halves(arguments: argparse.Namespace) -> None:
-    """Real scores: the difference of two models on one half of the components and on the other, which are independent samples."""
+    """Real scores: differences of models on one half of the components and on the other, which are independent samples."""
     from embedlab.analysis.dependence import SharedSentences
     from embedlab.analysis.evidence import sentence_numbers
 
     table, names = real_table(arguments)
     table, rows = table.with_columns(sentence_numbers(table)), []
-    rng = np.random.default_rng(0)
     for (dataset,), pairs in table.group_by("dataset", maintain_order=True):
         numbers = pairs.select("sentence1_number", "sentence2_number").to_numpy()
         components = SharedSentences.of(numbers[:, 0], numbers[:, 1]).components
-        for first, second in combinations(names, 2):
-            covered = {"dyadic": 0, "independent": 0}
-            for _ in range(arguments.runs):
-                side = rng.integers(0, 2, components.max() + 1)[components]
-                values = [_half(pairs.filter(side == number), (first, second)) for number in (0, 1)]
-                apart = abs(values[0][0] - values[1][0])
-                covered["dyadic"] += apart < np.hypot(values[0][1], values[1][1])
-                covered["independent"] += apart < np.hypot(values[0][2], values[1][2])
-            rows.append([dataset, f"{second} − {first}", *(_percent(count / arguments.runs, arguments.runs) for count in covered.values())])
+        sizes = np.bincount(components)
+        shares = [
+            halves_agree(pairs.filter(kept), names, components[kept], arguments.runs)
+            for kept in (sizes[components] > 0, components != sizes.argmax())
+        ]
+        for place, (first, second) in enumerate(combinations(names, 2)):
+            cells = [_percent(share[place], arguments.runs) for both in shares for share in both]
+            rows.append([dataset, f"{sizes.max()} of {pairs.height}", f"{second} − {first}", *cells])
     notes = [
         f"{arguments.runs} random halves of the components of connected pairs a row; the two differences should lie within the root of "
         "both squared half-widths in at least 95%; the halves of one row are of one sample, so that rows vary more than ± says",
+        "the largest component is in one half only, and an effect that its pairs share cannot be estimated: `compare` names it in a note",
     ]
-    columns = ["dataset", "difference", "dyadic: agree", "independent: agree"]
+    without = "without the largest component"
+    columns = [
+        "dataset",
+        "largest component",
+        "difference",
+        "dyadic: agree",
+        "independent: agree",
+        f"{without}: dyadic",
+        f"{without}: independent",
+    ]
     write_table("coverage-halves", "Two halves of real scores", columns, rows, packages=PACKAGES, notes=notes)
 
 
-def _half(pairs: pl.DataFrame, columns: tuple[str, str]) -> tuple[float, float, float]:
-    """The difference of two models on some pairs, and its half-width by both methods."""
+def halves_agree(pairs: pl.DataFrame, names: Sequence[str], components: NDArray[np.intp], runs: int) -> tuple[Floats, Floats]:
+    """For each two models, how often two random halves of the COMPONENTS agree, by both methods; (comparisons,) each."""
+    rng, agreed = np.random.default_rng(0), np.zeros((2, len(names) * (len(names) - 1) // 2))
+    _, components = np.unique(components, return_inverse=True)
+    for _ in range(runs):
+        side = rng.integers(0, 2, components.max() + 1)[components]
+        (first, *first_widths), (second, *second_widths) = (_half(pairs.filter(side == number), names) for number in (0, 1))
+        agreed += [np.abs(first - second) < np.hypot(*widths) for widths in zip(first_widths, second_widths, strict=True)]
+    return agreed[0] / runs, agreed[1] / runs
+
+
+def _half(pairs: pl.DataFrame, names: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+    """The differences of each two models on some pairs, and their half-widths by both methods; (comparisons,) each."""
     from embedlab.analysis.evidence import pair_rows
     from embedlab.analysis.uncertainty import Uncertainty
 
-    points, rows = pair_rows(pairs, columns, "all")
+    points, rows = pair_rows(pairs, names, "all")
     assert rows is not None
-    found = rows.shared.sums(rows.contributions).combined(np.array([[-1.0, 1.0]])).variances()
-    own = Uncertainty(rows=float(found.value[0]), rows_freedom=float(found.freedom[0]), independent=float(found.independent[0]))
-    return float(points[1] - points[0]), own.half_width(), 1.96 * float(np.sqrt(found.independent[0]))
+    unit = np.eye(len(names))
+    weights = np.array([second - first for first, second in combinations(unit, 2)])
+    found = rows.shared.sums(rows.contributions).combined(weights).variances()
+    own = [
+        Uncertainty(rows=value, rows_freedom=freedom, independent=independent).half_width()
+        for value, freedom, independent in zip(found.value, found.freedom, found.independent, strict=True)
+    ]
+    return weights @ points, np.array(own), 1.96 * np.sqrt(found.independent)
 
 
 def show_seeds_null(arguments: argparse.Namespace) -> None:
