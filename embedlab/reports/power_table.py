@@ -1,10 +1,12 @@
 """The table of the differences between two models that can be detected."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isinf
 
 from embedlab.analysis.power import Detectable
-from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.analysis.uncertainty import METHOD
+from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.reports.notes import data_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell, Value
 
@@ -35,7 +37,17 @@ def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: flo
         columns=columns,
         rows=[_row(one) for one in found],
         notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes],
+        signatures=_signatures(scored),
     )
+
+
+def _signatures(scored: ScoredPairs) -> dict[str, str]:
+    """Return the signature of each model's numbers."""
+    found = {
+        model.name: signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=scored.table.height)
+        for model in scored.models
+    }
+    return {name: str(replace(one, interval=(METHOD,))) for name, one in found.items()}
 
 
 def _row(one: Detectable) -> dict[str, Value | TableCell]:

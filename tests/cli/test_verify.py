@@ -140,6 +140,15 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     assert changed(parts, in_file) == {"by", "data", "metric"}  # the file has pearson, sources and fifths too
 
 
+def test_power_says_what_decides_its_numbers_as_compare_does(embedlab: Embedlab, model: str) -> None:
+    answer = embedlab("power", model, "dice", "--dataset", "mine.tsv", "--json")
+    compared = embedlab("compare", model, "dice", "--task", "mine.tsv", "--json")
+    assert answer.json["signatures"] == {
+        name: line.replace("|test:dyadic", "|test:none") for name, line in compared.json["signatures"].items()
+    }
+    assert answer.json["signatures"]["dice"] in embedlab("power", model, "dice", "--dataset", "mine.tsv", "--signature").out
+
+
 def test_whatever_changes_a_number_changes_the_signature(
     embedlab: Embedlab, model: str, recipe_of_two_seeds: str, tmp_path: Path, tiny_encoder: Path
 ) -> None:

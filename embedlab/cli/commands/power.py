@@ -1,12 +1,13 @@
 """`embedlab power`: which difference between two models these pairs and seeds can detect, and how many seeds a wanted one needs."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from embedlab.cli import completion
 from embedlab.cli.models import ModelName
-from embedlab.cli.options import common, examples
+from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
 
@@ -28,6 +29,7 @@ def power(
     ] = None,
     detect: Annotated[float | None, typer.Option("--detect", metavar="POINTS", help="How many seeds a difference of POINTS needs.")] = None,
     seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", help="What N seeds of each recipe would detect.")] = None,
+    signature: Signed = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -38,6 +40,6 @@ def power(
     from embedlab.workflows.power import PowerOptions, power_report
 
     found = power_report(PowerOptions(first=first, second=second, datasets=dataset, detect=detect, seeds=seeds), terminal)
-    terminal.show(found.table)
+    terminal.show(replace(found.table, is_signed=signature))
     if not found.is_whole:
         raise typer.Exit(ExitCode.MISSING)
