@@ -74,6 +74,23 @@ def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) 
     assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
 
 
+@pytest.mark.slow
+def test_a_grid_on_ray_runs_from_the_wheel(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    monkeypatch.setenv("PYTHONPATH", str(site))  # the nodes inherit it
+    cluster = pytest.importorskip("ray.cluster_utils", reason="the extra embedlab[ray] is not installed").Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 2, "object_store_memory": 80 * 2**20, "include_dashboard": False, "node_ip_address": "127.0.0.1"},
+    )
+    try:
+        (tmp_path / "lr.toml").write_text(GRID)
+        embedlab(site, tmp_path, "grid", "run", "lr.toml", "--sample", "--cluster", cluster.address, "--quiet")
+    finally:
+        cluster.shutdown()
+    assert len(list(tmp_path.rglob("model/model.safetensors"))) == 2
+
+
 def test_typed_pairs_are_scored_by_a_process_from_the_wheel(site: Path, tmp_path: Path) -> None:
     program = """
         import asyncio
