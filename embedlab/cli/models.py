@@ -7,7 +7,7 @@ import typer
 from embedlab.cli import completion
 
 _HELP = (
-    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, "
+    "A run, run@seed, folder, hub id, catalog name, dice, average:a,b, or word-vectors:FILE, scores:FILE, vectors:FILE, wordllama:NAME, "
     "http://HOST/v1#MODEL; options follow it, joined by &: ?pooling=, ?prompt=, ?role=, ?dim=, ?layer=, ?whiten=, ?normalise, ?backend=, "
     "?revision=."
 )

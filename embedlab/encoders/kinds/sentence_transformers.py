@@ -45,7 +45,7 @@ def open_folder(
     from embedlab.encoders.hf_logging import silence_transformers
 
     if lacking := [name for name in NEEDED.get(backend or "", ()) if find_spec(name) is None]:
-        raise MissingError(f"?backend={backend} needs the package {lacking[0]!r}", hint=f"pip install 'sentence-transformers[{backend}]'")
+        raise MissingError(f"?backend={backend} needs the package {lacking[0]!r}", hint=f"pip install 'embedlab[{backend}]'")
     try:
         with silence_transformers():
             model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False, backend=backend or "torch")
