@@ -134,7 +134,12 @@ def models() -> dict[str, str]:
     """Every name of the catalog with all that is known of it, but for its note, which is prose."""
     from embedlab.models.published import CATALOG
 
-    return {name: digest({**asdict(one), "note": bool(one.note)}) for name, one in sorted(CATALOG.items())}
+    return {name: digest({**as_before(asdict(one)), "note": bool(one.note)}) for name, one in sorted(CATALOG.items())}
+
+
+def as_before(one: dict[str, Any]) -> dict[str, Any]:
+    """A published model without what the first of them do not have."""
+    return {key: value for key, value in one.items() if key not in {"revision", "prompts"}}
 
 
 def keys() -> dict[str, dict[str, str]]:

@@ -185,6 +185,8 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     if (whiten := single.options.whiten) is not None and whiten != FIT:
         hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
+    if (prompt := single.options.prompt) is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
+        typed["prompt"] = entry.prompts.get(prompt, prompt)
     return replace(spec, **{**typed, "name": name})
 
 
@@ -230,7 +232,16 @@ def _published(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
         return ()
     note = f"the published checkpoint: the run {name!r} is not finished" if (runs_folder / name).is_dir() else entry.note
     return (
-        ModelSpec(name=name, kind="hub", location=entry.repository, pooling=entry.pooling, note=note, training_text=entry.training_text),
+        ModelSpec(
+            name=name,
+            kind="hub",
+            location=entry.repository,
+            pooling=entry.pooling,
+            prompt=entry.prompts.get("sts"),
+            revision=entry.revision,
+            note=note,
+            training_text=entry.training_text,
+        ),
     )
 
 

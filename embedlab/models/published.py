@@ -1,9 +1,11 @@
 """Published checkpoints under short names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Pooling
+from embedlab.models.compared import COMPARED, NEEDING_CODE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +16,9 @@ class Published:
     repository: str
     pooling: Pooling | None  # as its authors evaluated it; absent for an encoder without fine-tuning
     note: str | None = None
-    training_text: tuple[str, ...] = ()  # as its authors state it, pre-training included
+    training_text: tuple[str, ...] | None = ()  # as its authors state it, pre-training included; None: it is unknown
+    revision: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)  # by name; "sts" holds where none is typed
 
 
 # SBERT: Reimers & Gurevych 2019, table 1 (mean). DefSent: Tsukagoshi et al. 2021, the pooling is in the repository's name.
@@ -72,10 +76,18 @@ CATALOG: Mapping[str, Published] = {
         training_text=_training_text(repository),
     )
     for name, repository, pooling in _PUBLISHED
+} | {
+    name: Published(name=name, repository=repository, pooling=None, training_text=None, revision=revision, prompts=prompts)
+    for repository, (revision, prompts) in COMPARED.items()
+    for name in [repository.partition("/")[2]]
 }
 BY_REPOSITORY: Mapping[str, Published] = {one.repository: one for one in CATALOG.values()}
 
 
 def published(name: str) -> Published | None:
-    """Return the checkpoint of a short NAME, None if there is none of it."""
+    """Return the checkpoint of a short NAME, None if there is none of it; one that runs code of its own is a UsageError."""
+    if name in NEEDING_CODE:
+        raise UsageError(
+            f"{name!r} computes by code of its repository, which embedlab does not run", hint=f"{NEEDING_CODE[name]} needs none"
+        )
     return CATALOG.get(SHORT_NAMES.get(name, name))

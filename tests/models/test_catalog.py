@@ -4,6 +4,7 @@ import pytest
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
+from embedlab.models.compared import NEEDING_CODE
 from embedlab.models.published import CATALOG
 
 
@@ -134,6 +135,36 @@ def test_every_published_checkpoint_is_a_hub_id_with_the_pooling_its_name_says(n
     assert spec.location == CATALOG[name].repository
     if spec.location.startswith("cl-nagoya"):
         assert spec.location.endswith(f"-{spec.pooling}")
+
+
+def test_prompts_and_revisions_of_published_models_are_passed_on(tmp_path: Path) -> None:
+    def resolved(name: str) -> tuple[str, str | None, str | None]:
+        (spec,) = resolve(name, tmp_path).members
+        return spec.location, spec.prompt, spec.revision
+
+    assert resolved("e5-base-v2") == ("intfloat/e5-base-v2", "query: ", "1c644c92ad3ba1efdad3f1451a637716616a20e8")
+    assert resolved("e5-base-v2?prompt=passage")[1] == "passage: "
+    assert resolved('e5-base-v2?prompt="my: "&revision=main')[1:] == ("my: ", "main")
+    assert resolved("embeddinggemma-300m?prompt=Clustering")[1] == "Clustering"  # its folder names this one
+    assert resolved("all-distilroberta-v1")[1:] == (None, None)
+    assert resolved("intfloat/e5-base-v2")[1:] == (None, None)  # by its id: as its folder states
+
+
+@pytest.mark.slow  # mteb reads all its models first
+def test_pinned_revisions_are_those_of_mteb(tmp_path: Path) -> None:
+    import mteb
+
+    for one in (one for one in CATALOG.values() if one.revision is not None):
+        meta = mteb.get_model_meta(one.repository, fetch_from_hf=False)
+        assert meta.revision == one.revision, one.name
+
+
+@pytest.mark.parametrize(("name", "instead"), NEEDING_CODE.items())
+def test_a_model_with_code_of_its_own_is_refused_by_name(name: str, instead: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="code of its repository, which embedlab does not run") as caught:
+        resolve(name, tmp_path)
+    assert instead in caught.value.hint
+    assert instead in CATALOG
 
 
 def test_names_are_listed_without_a_runs_folder(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_encoder
 from embedlab.models import hub
-from embedlab.models.catalog import ModelSpec
+from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import hub_folder
 from embedlab.models.location import model_folder, pinned
+from embedlab.models.published import CATALOG
 
 
 @pytest.fixture
@@ -46,3 +49,19 @@ def test_a_local_folder_is_not_the_published_model_of_its_name(repository: Path,
     assert model_folder(spec, offline=True) == repository / "snapshots" / "aaa"
     assert model_folder(pinned(spec, offline=True), offline=True) == repository / "snapshots" / "aaa"
     assert model_folder(replace(spec, kind="folder"), offline=True) == Path("org/old")
+
+
+def test_a_published_name_loads_its_pinned_revision_with_its_prompt(
+    small_bert: Path, sentences: list[str], cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = CATALOG["e5-base-v2"].revision
+    snapshots = tmp_path / "models--intfloat--e5-base-v2" / "snapshots"
+    snapshots.mkdir(parents=True)
+    (snapshots / str(revision)).symlink_to(small_bert)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub._snapshot_download.constants.HF_HUB_CACHE", str(tmp_path))
+    by_name, by_folder = (
+        load_encoder(pinned(resolve(name, tmp_path).members[0], offline=True), cpu, offline=True).encode(sentences)
+        for name in ("e5-base-v2", f'{small_bert}?prompt="query: "')
+    )
+    assert (by_name == by_folder).all()
