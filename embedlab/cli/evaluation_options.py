@@ -13,20 +13,22 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         metavar="NAME",
-        help="Only this dataset, a file of your own pairs, a set of probing files (gum-probing, probing:DIR) or a whole task.",
+        help="Only this dataset, a file of your own pairs, a set of probing files (gum-probing, probing:DIR), mteb:NAME or a whole task.",
         autocompletion=completion.datasets,
     ),
 ]
 SuiteName = Annotated[
     str | None,
-    typer.Option("--suite", metavar="TASK", help="What to evaluate: a task, or all. [default: sts]", autocompletion=completion.tasks),
+    typer.Option(
+        "--suite", metavar="TASK", help="What to evaluate: a task, mteb:BENCHMARK, or all. [default: sts]", autocompletion=completion.tasks
+    ),
 ]
 SuiteNames = Annotated[
     list[str] | None,
     typer.Option(
         "--suite",
         metavar="TASK",
-        help="What to compare on: a task, or all; again for more. [sts]",
+        help="What to compare on: a task, mteb:BENCHMARK, or all; again for more. [sts]",
         autocompletion=completion.tasks,
     ),
 ]

@@ -17,10 +17,11 @@ class Overlap:
     shared_sentences: int  # those that occur in training
     pairs: int  # rows of the evaluation set; 0 for single sentences
     shared_pairs: int  # those whose two sentences form one training row, in either order
+    declared: int = 0  # evaluation sets whose dataset is declared as training data, without counts
 
     def __bool__(self) -> bool:
         """Whether anything is shared."""
-        return bool(self.shared_sentences or self.shared_pairs)
+        return bool(self.shared_sentences or self.shared_pairs or self.declared)
 
     def __add__(self, other: Self) -> Self:
         """Return the counts of two evaluation sets together; a sentence in both counts twice."""

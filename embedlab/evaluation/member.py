@@ -7,7 +7,7 @@ from typing import Any
 from embedlab.choices import SettingName
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.shared_text import NOTHING_SHARED, Overlap, total
+from embedlab.data.shared_text import Overlap, total
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
@@ -43,18 +43,18 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     totals = {name: total(counts for other, counts in found if other == name) for name, _ in found}
     shared = {name: counts for name, counts in totals.items() if counts}
     trained, notes = training_marks(spec), (*training_notes(spec), *known.notes)
-    marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared else ())}
+    marks = {*evaluation.marks, *trained, *((OVERLAP,) if shared or evaluation.overlaps else ())}
     return replace(
         result,
         evaluation=replace(
             evaluation,
             marks=tuple(sorted(marks)),
-            notes=(*evaluation.notes, *notes, *overlap_notes(shared)),
-            overlaps={**shared, **_averages(result, shared)},
+            notes=(*evaluation.notes, *notes, *overlap_notes({**evaluation.overlaps, **shared})),
+            overlaps={**evaluation.overlaps, **shared, **_averages(result, shared)},
             **model_facts(spec),
         ),
         outcomes=tuple(
-            replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, NOTHING_SHARED))
+            replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, one.overlap))
             for one in result.outcomes
         ),
     )

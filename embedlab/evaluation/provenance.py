@@ -87,4 +87,8 @@ def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
         if one.shared_sentences and not one.shared_pairs
     ]
     notes = ((PAIRS_SHARED, "pairs", pairs), (SENTENCES_SHARED, "sentences", sentences))
-    return tuple(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts)
+    declared = [name for name, one in overlaps.items() if one.declared]
+    return (
+        *(f"{sign} test {what} that are in its training data: {', '.join(counts)}" for sign, what, counts in notes if counts),
+        *([f"{SENTENCES_SHARED} declared as its training data, not counted: {', '.join(declared)}"] if declared else []),
+    )

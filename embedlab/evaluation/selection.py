@@ -35,6 +35,11 @@ class SelectedTask:
         return find_task(self.task).scores_pairs
 
     @property
+    def is_each_alone(self) -> bool:
+        """Return whether each dataset of its task is evaluated by itself."""
+        return find_task(self.task).is_each_alone
+
+    @property
     def has_submission(self) -> bool:
         """Return whether a server scores its test splits."""
         return find_task(self.task).has_submission
@@ -55,13 +60,15 @@ class SelectedTask:
 
 
 def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -> list[SelectedTask]:
-    """Return the evaluations of SUITE (a task, or "all") or of the datasets in NAMES; without either it is sts.
+    """Return the evaluations of SUITE (a task, a benchmark, or "all") or of the datasets in NAMES; without either it is sts.
 
     "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
     of probing files (`gum-probing`, `probing:DIR`), or a whole task.
     """
-    if suite not in {None, ALL, *task_names()}:
-        raise unknown("task", str(suite), [ALL, *task_names()])
+    if suite is not None and suite not in {ALL, *task_names()}:
+        if not (members := [name for task in all_tasks() for name in task.members(suite)]):
+            raise unknown("task", suite, [ALL, *task_names()])
+        suite, names = None, [*members, *names]
     if not names:
         return list(_everything(folder)) if suite == ALL else [SelectedTask(task=suite or "sts")]
     found: dict[tuple[str, str | None], list[str]] = {}
@@ -69,8 +76,9 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
         task = _task_of(name)
         if suite not in {None, ALL, task}:
             raise UsageError(f"{name!r} belongs to {task!r}, not to {suite!r}", hint="remove --suite")
-        found.setdefault((task, set_of(name)), []).append(name)
-    return [SelectedTask(task=task, names=_wanted(task, set_, own)) for (task, set_), own in found.items()]
+        together = name if find_task(task).is_each_alone else set_of(name)
+        found.setdefault((task, together), []).append(name)
+    return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
 
 
 def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +89,7 @@ def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def _everything(folder: Path | None) -> Iterator[SelectedTask]:
-    for task in all_tasks():
+    for task in (one for one in all_tasks() if one.is_in_all):
         yield SelectedTask(task=task.name)
         yield from (SelectedTask(task=task.name, names=(name,)) for name in task.sets(folder))
 

@@ -1,6 +1,7 @@
 """Read the usage of a model folder without loading it: weights, pooling, normalisation, the longest input."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -214,6 +215,12 @@ def _layer(folder: Path, modules: Modules, wish: int) -> int:
             f"{str(folder)!r} has {count} layers, none of them {wish}", hint=f"?layer takes 0, the embeddings, to {count}, or -1"
         )
     return wish % (count + 1)
+
+
+def stated_prompts(folder: Path) -> Mapping[str, str]:
+    """Return the prompts that FOLDER states, by name."""
+    file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
+    return {name: text or "" for name, text in (file.prompts or {}).items()}
 
 
 def _similarity(folder: Path, name: str | None) -> Similarity:

@@ -37,6 +37,11 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     )
 
 
+def joined(first: SuiteEvaluations, second: SuiteEvaluations) -> SuiteEvaluations:
+    """Return the evaluations of several datasets of one task, for one table."""
+    return {model: (*first.get(model, ()), *second.get(model, ())) for model in dict.fromkeys((*first, *second))}
+
+
 def _rows(evaluations: SuiteEvaluations, scale: float) -> list[dict[str, Value | TableCell]]:
     keys = dict.fromkeys(_key(score) for own in evaluations.values() for one in own for score in one.scores)
     rows: list[dict[str, Value | TableCell]] = []

@@ -85,6 +85,9 @@ class Task:
     texts: Callable[[Source, Selection], Texts] | None  # None: depends on the model
     outcomes: Literal["pairs", "items", "none"]  # stored with the scores: similarities, predictions, or nothing
     has_dataset: Callable[[str], bool] = lambda _: False  # whether a name is one of its datasets
+    members: Callable[[str], Sequence[str]] = lambda _: ()  # its datasets in the suite of a name, such as a benchmark
+    is_in_all: bool = True  # whether "all" includes it
+    is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
     datasets: tuple[str, ...] = ()  # those of its suite, in order
     trains_classifiers: bool = False  # in one of several settings
     has_own_units: bool = False  # its numbers are not percentages, and higher is not better

@@ -14,7 +14,7 @@ from embedlab.reports.frames import EVALUATED
 from embedlab.reports.mteb import write_mteb
 from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.stated_figures import stated_table
-from embedlab.reports.suite_table import suite_table
+from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
 from embedlab.reports.tables import Table
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.workflows.closed_choices import refuse_unknown_choices
@@ -95,13 +95,17 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
         check_submission(predicting, session.settings)
     work = Work(selected=selected, setting=options.setting, again=options.again)
     known = encode_for_all(models, work, session)
-    tables, is_whole = [], known.is_whole
+    tables: dict[str, Table] = {}
+    found: dict[str, SuiteEvaluations] = {}
+    is_whole = known.is_whole
     for one in (one for one in selected if one not in known.ready.missing):
+        title = one.task if one.is_each_alone else one.stored_name()  # datasets that are evaluated one by one share a table
         try:
             if one.scores_pairs:
-                tables.append(evaluate_on_pairs(options, one, session, is_reported=True)[0])
-            elif found := evaluate_on_task(models, one, work, known, session):
-                tables.append(suite_table(one, found))
+                tables[title] = evaluate_on_pairs(options, one, session, is_reported=True)[0]
+            elif own := evaluate_on_task(models, one, work, known, session):
+                found[title] = joined(found.get(title, {}), own)
+                tables[title] = suite_table(one, found[title])
         except MissingError as error:
             if work.is_one:
                 raise
@@ -112,7 +116,7 @@ def _evaluate_tasks(options: EvaluateOptions, selected: Sequence[SelectedTask], 
             session.note(f"{author}: predictions for GLUE's server in {path}")
     if not tables:
         raise _nothing_left(selected, is_whole=is_whole)
-    return Report.of(tables, EVALUATED, is_whole=is_whole)
+    return Report.of(list(tables.values()), EVALUATED, is_whole=is_whole)
 
 
 def _nothing_left(selected: Sequence[SelectedTask], *, is_whole: bool) -> UsageError | MissingError:

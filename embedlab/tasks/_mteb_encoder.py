@@ -1,0 +1,98 @@
+"""A model of embedlab as mteb calls encoders, with the prompts that its folder states for mteb's tasks, task types and roles."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from embedlab.core.errors import UsageError
+from embedlab.core.progress import StartProgress
+from embedlab.core.settings import Settings
+from embedlab.encoders.encoder import Encoder, Vectors
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.folder import read_usage, stated_prompts
+from embedlab.models.location import model_folder
+from embedlab.tasks.task import load_member
+
+_MODELS_WITH_FOLDER = ("run", "folder", "hub")
+
+
+class MtebEncoder:
+    """The encoder of a member model; a typed prompt or role holds for every text, otherwise each task has its own."""
+
+    def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
+        self._spec, self._settings, self._start_progress = spec, settings, start_progress
+        self.encoder: Encoder = load_member(spec, settings)[0]
+        self._encoders: dict[ModelSpec, Encoder] = {spec: self.encoder}
+        self.used_prompts: dict[str, None] = {}
+
+    @cached_property
+    def mteb_model_meta(self) -> Any:
+        """What mteb records of the model."""
+        from mteb.models.model_meta import ModelMeta
+
+        meta = {"name": f"embedlab/{self.encoder.name.replace('/', '__')}", "revision": self.encoder.fingerprint}
+        return ModelMeta.create_empty(meta)
+
+    def encode(
+        self,
+        inputs: Iterable[Mapping[str, Any]],
+        *,
+        task_metadata: Any,
+        hf_split: str,
+        hf_subset: str,
+        prompt_type: Any = None,
+        **_: Any,
+    ) -> Vectors:
+        """One vector a text of all batches in INPUTS."""
+        texts = [text for batch in inputs for text in batch["text"]]
+        encoder = self._encoder_for(task_metadata, prompt_type)
+        return encoder.encode(texts, self._start_progress(f"mteb:{task_metadata.name}"))
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """The similarity of each vector with each other one, as the model states it."""
+        from mteb import similarity_functions as functions
+
+        kinds = {"dot": functions.dot_score, "euclidean": functions.euclidean_sim}
+        return kinds.get(self._similarity, functions.cos_sim)(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """The similarity of each vector with that of the same row, as the model states it."""
+        from mteb import similarity_functions as functions
+
+        kinds = {"dot": functions.pairwise_dot_score, "euclidean": functions.pairwise_euclidean_sim}
+        return kinds.get(self._similarity, functions.pairwise_cos_sim)(embeddings1, embeddings2)
+
+    @cached_property
+    def _similarity(self) -> str:
+        if self._spec.kind not in _MODELS_WITH_FOLDER:
+            return "cosine"
+        return read_usage(model_folder(self._spec, offline=True), self._spec.wishes).similarity
+
+    def _encoder_for(self, task_metadata: Any, prompt_type: Any) -> Encoder:
+        """Return the encoder with the prompt and the role of a task."""
+        spec = self._spec
+        if spec.prompt is not None or spec.role is not None or spec.kind not in _MODELS_WITH_FOLDER:
+            return self.encoder
+        name = _prompt_name(stated_prompts(model_folder(spec, offline=True)), task_metadata, prompt_type)
+        role = getattr(prompt_type, "value", None)
+        wanted = replace(spec, prompt=name, role=role if role is not None and self._has_role(role) else None)
+        if name is not None:
+            self.used_prompts[name] = None
+        if wanted not in self._encoders:
+            self._encoders[wanted] = load_member(wanted, self._settings)[0]
+        return self._encoders[wanted]
+
+    def _has_role(self, role: str) -> bool:
+        try:
+            read_usage(model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes)
+        except UsageError:
+            return False
+        return True
+
+
+def _prompt_name(prompts: Mapping[str, Any], task_metadata: Any, prompt_type: Any) -> str | None:
+    """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task, type and role, type, role."""
+    role = getattr(prompt_type, "value", None)
+    names = [name for own in (task_metadata.name, task_metadata.type) for name in ((f"{own}-{role}", own) if role else (own,))]
+    return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)

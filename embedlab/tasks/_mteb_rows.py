@@ -1,0 +1,252 @@
+"""The rows of mteb's own tasks: in `mteb/NAME` of the data folder, otherwise where mteb fetches them from, at its revision."""
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.nearest import unknown
+from embedlab.core.paths import file_hash
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.hub import is_reachable
+from embedlab.data.source import Source
+
+PREFIX = "mteb:"
+_NAME = re.compile(r"mteb:(?P<task>[^\[\]:]+)(?:\[(?P<subsets>[^\[\]]+)\])?(?::(?P<splits>[^\[\]:]+))?")
+_READERS = {".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson, ".csv": pl.read_csv}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskName:
+    """A typed `mteb:NAME`, `mteb:NAME[subset,…]` or `mteb:NAME:split`."""
+
+    task: str
+    subsets: tuple[str, ...] = ()  # none: all
+    splits: tuple[str, ...] = ()  # none: those that the task evaluates
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return what TEXT names."""
+        found = _NAME.fullmatch(text)
+        if found is None:
+            raise UsageError(f"{text!r} is not a task of mteb", hint="for example mteb:STS16 or mteb:STS17[en-en]")
+        parts = (tuple(found[group].split(",")) if found[group] else () for group in ("subsets", "splits"))
+        return cls(task=found["task"], **dict(zip(("subsets", "splits"), parts, strict=True)))
+
+    def __str__(self) -> str:
+        subsets = f"[{','.join(self.subsets)}]" if self.subsets else ""
+        return f"{PREFIX}{self.task}{subsets}" + (f":{','.join(self.splits)}" if self.splits else "")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OpenedTask:
+    """A task of mteb with its rows loaded."""
+
+    name: str  # as typed
+    task: Any  # of mteb.AbsTask
+    parts: Mapping[tuple[str, str], Part]  # by subset and split; sentences as `sentence`, or `sentence1` and `sentence2`, where they are
+
+    @property
+    def states(self) -> tuple[DatasetState, ...]:
+        """Return the state of each subset and split."""
+        return tuple(part.state for part in self.parts.values())
+
+    @property
+    def main_score(self) -> str:
+        """Return the name of mteb's main score, as embedlab calls it."""
+        return str(self.task.metadata.main_score).removeprefix("cosine_")
+
+
+def mteb_package() -> Any:
+    """Return mteb, which is imported for its own tasks only."""
+    try:
+        with quiet():
+            import mteb
+    except ImportError as error:
+        raise MissingError("mteb is not installed", hint="pip install 'embedlab[mteb]'") from error
+    return mteb
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the warnings of mteb until the block ends."""
+    logger = logging.getLogger("mteb")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def benchmark_tasks(name: str) -> list[str]:
+    """Return the tasks of the benchmark NAME as they are typed; those of an aggregate are listed one by one."""
+    mteb = mteb_package()
+    with quiet():
+        known = {one.name: one for one in mteb.get_benchmarks()}
+    if name not in known:
+        raise unknown("benchmark of mteb", name, list(known))
+    found = [one for task in known[name].tasks for one in (task.tasks if task.is_aggregate else [task])]
+    return list(dict.fromkeys(str(_typed(task)) for task in found if task.modalities == ["text"]))
+
+
+def _typed(task: Any) -> TaskName:
+    known, subsets, splits = task.metadata, tuple(task.hf_subsets), tuple(task.eval_splits)
+    return TaskName(
+        task=known.name,
+        subsets=() if subsets == tuple(known.hf_subsets) else subsets,
+        splits=() if splits == tuple(known.eval_splits) else splits,
+    )
+
+
+@lru_cache(maxsize=256)
+def open_task(name: str, source: Source) -> OpenedTask:
+    """Return the task called NAME with its rows; where they cannot be read, a MissingError."""
+    typed, mteb = TaskName.of(name), mteb_package()
+    if source.sample:
+        raise MissingError(f"{name}: the sample world has no rows of mteb's tasks", hint="remove --sample")
+    try:
+        with quiet():
+            task = mteb.get_task(typed.task, hf_subsets=list(typed.subsets) or None, eval_splits=list(typed.splits) or None)
+    except KeyError as error:
+        from mteb.get_tasks import TASK_LIST
+
+        known = [one.metadata.name for one in TASK_LIST]
+        raise unknown("task of mteb", typed.task, known, listing="`mteb available-tasks` lists all") from error
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
+    _refuse_others(name, task)
+    state = _load(name, task, source)
+    return OpenedTask(name=name, task=task, parts=_parts(name, task, state))
+
+
+def _refuse_others(name: str, task: Any) -> None:
+    if task.is_aggregate:
+        own = ", ".join(f"{PREFIX}{one.metadata.name}" for one in task.tasks)
+        raise UsageError(f"{name} is an aggregate of several tasks", hint=f"name them: {own}"[:300])
+    if task.modalities != ["text"]:
+        raise UsageError(f"{name} is of {', '.join(task.modalities)}, not of text alone", hint="`mteb available-tasks` lists all")
+
+
+def _load(name: str, task: Any, source: Source) -> DatasetState:
+    """Load the rows of TASK and return their origin; rows, name and split are those of its parts."""
+    own = source.folder / "mteb" / task.metadata.name if source.folder is not None else None
+    address = task.metadata.dataset
+    state = DatasetState(name=name, split="", rows=0, expected_rows=None, origin="hub")
+    try:
+        with quiet():
+            if own is not None and own.is_dir():
+                task.dataset, hashes = _local_rows(task, own)
+                task.dataset_transform()
+                task.data_loaded = True
+                return replace(state, origin="folder", sha256=hashes)
+            with _client(offline=source.offline or not (Path(address["path"]).exists() or is_reachable())):
+                task.load_data()
+    except EmbedlabError:
+        raise
+    except Exception as error:  # the client of the hub and the tasks' own loaders raise dozens of unrelated types
+        reason = " ".join(str(error).split())[:150] or type(error).__name__
+        raise MissingError(
+            f"{name}: its rows, {address['path']} at {str(address.get('revision'))[:8]}, cannot be read: {reason}",
+            hint=f"fetch them once with a network, or put them into mteb/{task.metadata.name}/test.parquet of the data folder",
+        ) from error
+    return replace(state, revision=f"{address['path']}@{address.get('revision')}")
+
+
+@contextmanager
+def _client(*, offline: bool) -> Iterator[None]:
+    """Let the hub's client use its cache alone where OFFLINE; it tries for minutes otherwise."""
+    import datasets
+    import huggingface_hub
+
+    places: tuple[Any, ...] = (datasets.config, huggingface_hub.constants)
+    before = [place.HF_HUB_OFFLINE for place in places]
+    try:
+        for place in places if offline else ():
+            place.HF_HUB_OFFLINE = True
+        with _without_bars(datasets):
+            yield
+    finally:
+        for place, value in zip(places, before, strict=True):
+            place.HF_HUB_OFFLINE = value
+
+
+@contextmanager
+def _without_bars(datasets: Any) -> Iterator[None]:
+    has_bars = datasets.is_progress_bar_enabled()
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if has_bars:
+            datasets.enable_progress_bars()
+
+
+def _local_rows(task: Any, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the rows in FOLDER, SPLIT.parquet or SUBSET/SPLIT.parquet for a task of several subsets, and the files' hashes."""
+    if not task.metadata.is_multilingual:
+        return _local_splits(folder)
+    found, hashes = {}, {}
+    for subset in task.hf_subsets:
+        found[subset], own = _local_splits(folder / subset)
+        hashes |= {f"{subset}/{file}": value for file, value in own.items()}
+    return found, hashes
+
+
+def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    from datasets import Dataset, DatasetDict
+
+    files = sorted(file for file in folder.glob("*") if file.suffix in _READERS) if folder.is_dir() else []
+    if not files:
+        raise MissingError(f"no rows in {str(folder)!r}", hint="put them there as test.parquet, test.jsonl or test.csv")
+    try:
+        rows = {file.stem: Dataset.from_list(_READERS[file.suffix](file).to_dicts()) for file in files}  # type: ignore[operator]
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise MissingError(f"{str(folder)!r}: {' '.join(str(error).split())[:150]}", hint="correct the file") from error
+    return DatasetDict(rows), {file.name: file_hash(file) for file in files}
+
+
+def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
+    """Return the rows of each subset and split that mteb evaluates."""
+    several = len(task.eval_splits) > 1
+    found = {}
+    for subset in task.hf_subsets:
+        for split in task.eval_splits:
+            title = "".join((f"{PREFIX}{task.metadata.name}", "" if subset == "default" else f" {subset}", f" {split}" if several else ""))
+            rows = rows_of(task, subset, split)
+            if rows is None:
+                raise MissingError(f"{title} has no split {split!r}", hint="mteb evaluates it: get the whole dataset")
+            frame = _frame(task, rows)
+            state = replace(origin, name=title, split=split, rows=len(rows))
+            found[subset, split] = Part(frame=frame, state=state)
+    return found
+
+
+def rows_of(task: Any, subset: str, split: str) -> Any:
+    """Return the rows of a subset and split as mteb has loaded them; None where there are none."""
+    return task.dataset.get(subset, task.dataset if subset == "default" else {}).get(split)
+
+
+def _frame(task: Any, rows: Any) -> pl.DataFrame:
+    """Return the sentences of ROWS, and the gold scores of pairs; a task whose columns are unknown has no columns."""
+    pair = getattr(task, "column_names", None)
+    single = getattr(task, "input_column_name", None)
+    if task.metadata.type == "STS" and _are_columns(pair, rows):
+        return pl.DataFrame({"sentence1": list(rows[pair[0]]), "sentence2": list(rows[pair[1]]), "gold": [float(x) for x in rows["score"]]})
+    if isinstance(single, str) and _are_columns([single], rows) and len(rows) and isinstance(rows[0][single], str):
+        return pl.DataFrame({"sentence": list(rows[single])})
+    return pl.DataFrame()
+
+
+def _are_columns(names: Sequence[object] | None, rows: Any) -> bool:
+    return bool(names) and all(isinstance(name, str) and name in rows.column_names for name in names or ())

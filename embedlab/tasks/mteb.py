@@ -1,0 +1,252 @@
+"""The task `mteb`: mteb's own tasks, `mteb:NAME`, on any model, with its outcomes item by item where mteb predicts some."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from math import nan
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.progress import StartProgress
+from embedlab.core.settings import Settings
+from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.overlaps import text_keys
+from embedlab.data.shared_text import NOTHING_SHARED
+from embedlab.data.source import Source
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
+from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of
+
+_PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
+_DECLARED = replace(NOTHING_SHARED, declared=1)
+
+
+def texts(source: Source, names: Sequence[str]) -> Texts:
+    """Return the rows of the tasks in NAMES; mteb hands their sentences to the model itself."""
+    return Texts(columns=(), states=tuple(state for name in _typed(names) for state in open_task(name, source).states))
+
+
+def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress, names: Sequence[str]) -> TaskResult:
+    """Evaluate the tasks in NAMES by mteb, or read their numbers from what mteb wrote of SPEC before."""
+    opened = [open_task(name, Source.from_settings(settings)) for name in _typed(names)]
+    found = _brought(spec, opened) if scores_rows(spec.kind) else _evaluated(spec, settings, start_progress, opened)
+    declared = declared_tasks(spec)
+    shared = {part.state.name: _DECLARED for one in opened for part in one.parts.values() if one.task.metadata.name in declared}
+    return replace(
+        found,
+        tested=tuple(part for one in opened for part in one.parts.values() if part.frame.width),
+        evaluation=replace(found.evaluation, overlaps=shared),
+        outcomes=tuple(replace(own, overlap=shared.get(own.dataset, NOTHING_SHARED)) for own in found.outcomes),
+    )
+
+
+def _typed(names: Sequence[str]) -> Sequence[str]:
+    if not names:
+        raise UsageError("no task of mteb was named", hint="name one: --task mteb:STS16, or a benchmark: --suite 'mteb:MTEB(eng, v2)'")
+    return names
+
+
+def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgress, opened: Sequence[OpenedTask]) -> TaskResult:
+    from embedlab.tasks._mteb_encoder import MtebEncoder
+
+    encoder = MtebEncoder(spec, settings, start_progress)
+    scores: list[StoredScore] = []
+    predicted: list[tuple[OpenedTask, Mapping[str, Any]]] = []
+    for one in opened:
+        result, predictions = _run(encoder, one)
+        scores += _scores(one, result)
+        predicted.append((one, predictions))
+    states = [state for one in opened for state in one.states]
+    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, [f"prompt {name!r} of its folder" for name in encoder.used_prompts])
+    outcomes = [own for one, predictions in predicted for own in _outcomes(one, evaluation, predictions)]
+    return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
+
+
+def _run(encoder: Any, one: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
+    """Return mteb's result of a task, and what it predicted, by subset and split."""
+    with TemporaryDirectory() as folder, quiet():
+        has_predictions = one.task.metadata.type in _PREDICTED
+        try:
+            result = mteb_package().evaluate(
+                encoder,
+                one.task,
+                cache=None,
+                co2_tracker=False,
+                show_progress_bar=False,
+                prediction_folder=folder if has_predictions else None,
+            )
+        except EmbedlabError:
+            raise
+        except Exception as error:  # whatever its evaluators raise over rows that do not suit them
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise MissingError(f"mteb cannot evaluate {one.name}: {reason}", hint="do its rows have what mteb reads?") from error
+        written = Path(folder) / f"{one.task.metadata.name}_predictions.json"
+        return result.task_results[0], json.loads(written.read_text(encoding="utf-8")) if written.is_file() else {}
+
+
+def _scores(one: OpenedTask, result: Any) -> Iterator[StoredScore]:
+    """Yield mteb's main score of each subset and split, then their mean where there are several."""
+    found = {
+        (own["hf_subset"], split): float(own["main_score"])
+        for split, of_split in result.scores.items()
+        for own in of_split
+        if (own["hf_subset"], split) in one.parts
+    }
+    for place, value in found.items():
+        yield _score(one, one.parts[place].state, value)
+    if len(found) > 1:
+        items = sum(state.rows for state in one.states)
+        yield StoredScore(
+            by="dataset",
+            slice=f"{PREFIX}{one.task.metadata.name}",
+            metric=f"mean {one.main_score}",
+            setting="mteb",
+            value=fmean(found.values()),
+            items=items,
+        )
+
+
+def _score(one: OpenedTask, state: DatasetState, value: float) -> StoredScore:
+    # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes needs a name of its own.
+    is_covered = one.main_score in {"accuracy", "spearman"} or one.task.metadata.type not in _PREDICTED
+    return StoredScore(
+        by="dataset",
+        slice=state.name if is_covered else f"{state.name} main score",
+        metric=one.main_score,
+        setting="mteb",
+        value=value,
+        items=state.rows,
+        split=state.split,
+    )
+
+
+def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str, Any]) -> Iterator[Outcomes]:
+    for (subset, split), part in one.parts.items():
+        predicted = predictions.get(subset, {}).get(split)
+        if isinstance(predicted, dict) and one.task.metadata.type == "STS":
+            values = (
+                predicted["cosine_scores"] if str(one.task.metadata.main_score).startswith("cosine") else predicted["similarity_scores"]
+            )
+            yield _similarities(evaluation, part, values)
+        elif isinstance(predicted, list) and all(len(own) == part.state.rows for own in predicted):
+            yield _classes(evaluation, part, rows_of(one.task, subset, split)[one.task.label_column_name], predicted)
+
+
+def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> Outcomes:
+    rows = np.arange(len(values))
+    items = items_frame(rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame))
+    return _described(evaluation, part.state, classes=(), items=items)
+
+
+def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], experiments: Sequence[Sequence[object]]) -> Outcomes:
+    """Return an item for each row and experiment, because mteb's accuracy is the mean over experiments.
+
+    Items of one row have its text, so that they count as dependent.
+    """
+    gold = [str(label) for label in labels] * len(experiments)
+    predicted = [str(label) for own in experiments for label in own]
+    keys = np.tile(text_keys(part.frame), (len(experiments), 1)) if part.frame.width else None
+    items = items_frame(np.arange(len(gold)), gold, predicted, keys)
+    return _described(evaluation, part.state, classes=tuple(sorted({*gold, *predicted})), items=items)
+
+
+def _described(evaluation: Evaluation, state: DatasetState, *, classes: tuple[str, ...], items: Any) -> Outcomes:
+    return Outcomes(
+        task="mteb",
+        dataset=state.name,
+        split="test",  # the split that mteb evaluates, whatever its name; the state has that
+        model=evaluation.model,
+        fingerprint=evaluation.fingerprint,
+        data=(asdict(state),),
+        marks=evaluation.marks,
+        classes=classes,
+        items=items,
+        embedlab=evaluation.embedlab,
+    )
+
+
+def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
+    """Return what mteb's own files hold of a model: outcomes of predictions, otherwise stated figures."""
+    figures = {one.task: one for one in stated_figures(spec.kind, spec.location)}
+    scores: list[StoredScore] = []
+    rows: list[tuple[Part, RowScores]] = []
+    notes: list[str] = []
+    for one in opened:
+        name = one.task.metadata.name
+        for part in one.parts.values():
+            found = score_part(spec.kind, spec.location, replace(part, state=replace(part.state, name=name))) if part.frame.width else None
+            if found is not None:
+                rows.append((part, found))
+                notes.append(found.note)
+            elif (stated := figures.get(name)) is not None and stated.split == part.state.split:
+                scores.append(_score(one, part.state, stated.figures.get("main_score", nan)))
+                notes.append(f"{stated.origin}: a figure that mteb stated, without items")
+    if not rows and not scores:
+        raise UsageError(f"{spec.name!r} has no numbers of {', '.join(one.name for one in opened)}", hint="name tasks that it has files of")
+    evaluation = _brought_evaluation(spec, [state for one in opened for state in one.states], scores, notes)
+    outcomes = tuple(_similarities(evaluation, part, [float(x) for x in found.scores]) for part, found in rows)
+    return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(own) for own in outcomes))), outcomes=outcomes)
+
+
+def _correlation(own: Outcomes) -> StoredScore:
+    from embedlab.analysis.correlations import spearman
+
+    gold, predicted = (own.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
+    return StoredScore(
+        by="dataset", slice=own.dataset, metric="spearman", setting="mteb", value=spearman(gold, predicted), items=len(gold), split="test"
+    )
+
+
+def _brought_evaluation(spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
+    return Evaluation(
+        task="mteb",
+        model=spec.name,
+        fingerprint=spec_fingerprint(spec, precision="float32"),
+        precision="float32",
+        pooling=None,
+        max_tokens=None,
+        truncated=0,
+        data=tuple(asdict(state) for state in states),
+        marks=(),
+        notes=tuple(notes),
+        scores=tuple(scores),
+    )
+
+
+def declared_tasks(spec: ModelSpec) -> frozenset[str]:
+    """Return the tasks whose datasets, by mteb's registry of models, a published model was trained on."""
+    if spec.kind != "hub":
+        return frozenset()
+    try:
+        with quiet():
+            known = mteb_package().get_model_meta(spec.location)
+            return frozenset(known.get_training_datasets() or ())
+    except (KeyError, ValueError):
+        return frozenset()
+
+
+def _members(suite: str) -> Sequence[str]:
+    """Return the tasks of the benchmark that `mteb:BENCHMARK` names, or the task where it names one."""
+    return benchmark_tasks(suite.removeprefix(PREFIX)) if suite.startswith(PREFIX) else ()
+
+
+TASK = Task(
+    name="mteb",
+    summary="mteb's own tasks, mteb:NAME, and the main score of each",
+    evaluate=lambda spec, settings, start_progress, chosen: evaluate(spec, settings, start_progress, chosen.names),
+    texts=lambda source, chosen: texts(source, chosen.names),
+    outcomes="items",
+    has_dataset=lambda name: name.startswith(PREFIX),
+    members=_members,
+    is_in_all=False,
+    is_each_alone=True,
+)
