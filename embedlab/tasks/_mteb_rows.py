@@ -196,7 +196,8 @@ def _local_rows(task: Any, folder: Path) -> tuple[dict[str, Any], dict[str, str]
     """Return the rows in FOLDER, SPLIT.parquet or SUBSET/SPLIT.parquet for a task of several subsets, and the files' hashes."""
     if not task.metadata.is_multilingual:
         return _local_splits(folder)
-    found, hashes = {}, {}
+    found: dict[str, Any] = {}
+    hashes: dict[str, str] = {}
     for subset in task.hf_subsets:
         found[subset], own = _local_splits(folder / subset)
         hashes |= {f"{subset}/{file}": value for file, value in own.items()}
@@ -239,8 +240,8 @@ def rows_of(task: Any, subset: str, split: str) -> Any:
 
 def _frame(task: Any, rows: Any) -> pl.DataFrame:
     """Return the sentences of ROWS, and the gold scores of pairs; a task whose columns are unknown has no columns."""
-    pair = getattr(task, "column_names", None)
-    single = getattr(task, "input_column_name", None)
+    pair: Any = getattr(task, "column_names", None)
+    single: Any = getattr(task, "input_column_name", None)
     if task.metadata.type == "STS" and _are_columns(pair, rows):
         return pl.DataFrame({"sentence1": list(rows[pair[0]]), "sentence2": list(rows[pair[1]]), "gold": [float(x) for x in rows["score"]]})
     if isinstance(single, str) and _are_columns([single], rows) and len(rows) and isinstance(rows[0][single], str):
