@@ -6,6 +6,7 @@ from pathlib import Path
 from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import ELSEWHERE, atomic_folder
+from embedlab.encoders.adapters import apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.layers import load_layers
@@ -43,7 +44,9 @@ def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | N
     if usage.is_static:
         raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
     fingerprint = used_fingerprint(usage, precision=machine.precision)
-    tokenizer, backbone = load_tokenizer(usage.source), load_backbone(usage.source)
+    tokenizer, backbone = load_tokenizer(usage), load_backbone(usage.source)
+    if usage.adapter is not None:
+        apply_adapter(backbone, usage.adapter)
     return TransformerEncoder(
         name=name,
         fingerprint=fingerprint,

@@ -22,7 +22,7 @@ from embedlab.encoders.weight_checks import (
     refuse_other_size,
     refuse_other_tensors,
 )
-from embedlab.models.folder import ENCODER_HALVES, is_lower_casing, read_config
+from embedlab.models.folder import ENCODER_HALVES, Usage, read_config
 
 
 def load_backbone(folder: Path) -> PreTrainedModel:
@@ -49,16 +49,17 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
     return model
 
 
-def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """Load the fast tokenizer in FOLDER, lower-casing where sentence-transformers does; anything else is a MissingError."""
-    refuse_foreign_code(folder)
-    refuse_other_type(folder)
+def load_tokenizer(usage: Usage) -> PreTrainedTokenizerFast:
+    """Load the fast tokenizer of a model, lower-casing where sentence-transformers does; anything else is a MissingError."""
+    refuse_foreign_code(usage.source)
+    refuse_other_type(usage.source)
+    folder = usage.tokenizer_folder
     with reading(folder, "tokenizer"), without_standard_error():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer("a")  # some damage appears only when a text is read
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise MissingError(f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer")
-    if is_lower_casing(folder):
+    if usage.is_lower_casing:
         backend = tokenizer.backend_tokenizer
         backend.normalizer = normalizers.Sequence([normalizers.Lowercase(), *([backend.normalizer] if backend.normalizer else [])])
     return tokenizer

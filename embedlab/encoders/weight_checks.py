@@ -37,6 +37,11 @@ _TASK_HEADS = {
 _FLOATING = {"F64", "F32", "F16", "BF16"}
 
 
+def is_unused(name: str) -> bool:
+    """Whether the tensor called NAME belongs to a part of a model that an encoder does not need."""
+    return _UNUSED.search(name) is not None
+
+
 def is_headless(model: PreTrainedModel, missing: Collection[str]) -> bool:
     """Return whether MISSING are exactly the tensors of the head of MODEL, as in the weights of an encoder alone."""
     words = {id(value) for value in model.get_input_embeddings().parameters()}

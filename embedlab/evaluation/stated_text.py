@@ -27,7 +27,8 @@ def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
         for part in spec.parts:
             yield from stated_texts(part)
     elif spec.kind != "dice":
-        yield StatedText(is_run=bool(runs_in(spec)), text=_stated(spec))
+        # What an adapter was trained on is not stated by its base.
+        yield StatedText(is_run=bool(runs_in(spec)) and spec.adapter is None, text=_stated(spec) if spec.adapter is None else None)
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:

@@ -14,7 +14,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import KINDS, Combined, Single, parse_model
+from embedlab.models.grammar import KINDS, Combined, Options, Single, options_text, parse_model
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
@@ -38,6 +38,7 @@ class ModelSpec:
     whiten: str | None = None  # "fit" or a file
     normalise: bool | None = None
     backend: str | None = None
+    adapter: str | None = None  # the folder or hub id of a peft adapter of it
     revision: str | None = None
     parts: tuple["ModelSpec", ...] = ()  # of a combination
     seed: int | None = None  # of a run
@@ -52,7 +53,7 @@ class ModelSpec:
     @property
     def wishes(self) -> Wishes:
         """How its folder is to be used, where that was typed."""
-        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim, layer=self.layer)
+        return Wishes(pooling=self.pooling, prompt=self.prompt, role=self.role, dim=self.dim, layer=self.layer, adapter=self.adapter)
 
     @property
     def has_options(self) -> bool:
@@ -130,14 +131,15 @@ def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list
 
 
 def starting_location(name: str, runs_folder: Path) -> str:
-    """Return the absolute folder, or the hub id with its revision, of the one transformer that training starts from."""
+    """Return the absolute folder or the hub id of the one transformer that training starts from, with the options that were typed."""
     members = trainable(name, runs_folder)
     if len(members) > 1:
         raise UsageError(f"encoder {name!r} has {len(members)} seeds", hint=f"start from one of them: {members[0].name}")
     spec = members[0]
-    if spec.kind != "hub":
-        return str(Path(spec.location).absolute())
-    return spec.location if spec.revision is None else f"{spec.location}?revision={spec.revision}"
+    location = spec.location if spec.kind == "hub" else str(Path(spec.location).absolute())
+    parsed = parse_model(name)
+    adapter = str(Path(spec.adapter).absolute()) if spec.adapter is not None and Path(spec.adapter).is_dir() else spec.adapter
+    return location + options_text(replace(parsed.options, adapter=adapter) if isinstance(parsed, Single) else Options())
 
 
 def _resolve(parsed: Single | Combined, runs_folder: Path) -> Model:
@@ -182,6 +184,8 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
 def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     """SPEC as it was typed; a file that whitening is fitted on must exist."""
     typed = single.options.typed
+    if single.options.adapter is not None:
+        typed["training_text"] = None  # what an adapter was trained on is not that of its base
     if (whiten := single.options.whiten) is not None and whiten != FIT:
         hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)

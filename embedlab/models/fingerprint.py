@@ -9,8 +9,8 @@ from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.folder import Usage, is_lower_casing, is_model2vec, read_usage
-from embedlab.models.folder_files import weight_files
+from embedlab.models.folder import Usage, is_model2vec, read_usage
+from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, weight_files
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN
 
@@ -55,28 +55,28 @@ def transformed_fingerprint(spec: ModelSpec, before: str) -> str:
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint of what is in a folder, used as USAGE says: weights, architecture, tokenizer, layers and settings."""
-    folder = usage.source
-    parts = _file_parts(folder)
-    changes = [*(["normalised"] if usage.is_normalised else []), *(["lower-cased"] if is_lower_casing(folder) else []), *usage.details]
+    parts = weight_parts(usage)
+    changes = [*(["normalised"] if usage.is_normalised else []), *(["lower-cased"] if usage.is_lower_casing else []), *usage.details]
     for layer in usage.layers:
         changes += [layer.kind, *_hashes(layer.folder, ("config.json", "model.safetensors"))]
     if usage.word_weights is not None:
         changes += ["word weights", *_hashes(usage.word_weights, ("config.json",))]
     if usage.is_static:
-        changes += ["as model2vec"] if is_model2vec(folder) else []
+        changes += ["as model2vec"] if is_model2vec(usage.source) else []
         return combined_fingerprint("static", *parts, *changes)
     code = [own for part in usage.pooling.split(BETWEEN) if (own := identity("poolings", part))]  # of plug-ins
     return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)
 
 
-def _file_parts(folder: Path) -> list[str]:
-    """The hashes of the weights, the architecture and the tokenizer in FOLDER."""
-    weights = weight_files(folder)
+def weight_parts(usage: Usage) -> list[str]:
+    """The hashes of the weights, the architecture, the tokenizer and the adapter of a model."""
+    folder, weights = usage.source, weight_files(usage.source)
     if not weights:
         raise MissingError(
             f"{str(folder)!r} holds no safetensors weights", hint="embedlab loads no pickled weights; convert the checkpoint to safetensors"
         )
-    return [*_named_hashes(weights), *_hashes(folder, ("config.json", *TOKENIZER_FILES))]
+    adapter = _hashes(usage.adapter, (ADAPTER, ADAPTER_WEIGHTS)) if usage.adapter is not None else []
+    return [*_named_hashes(weights), *_hashes(folder, ("config.json",)), *_hashes(usage.tokenizer_folder, TOKENIZER_FILES), *adapter]
 
 
 def _hashes(folder: Path, names: Sequence[str]) -> list[str]:

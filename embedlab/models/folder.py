@@ -10,6 +10,7 @@ from embedlab.choices import Similarity
 from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
+from embedlab.models.adapters import TransformerFiles, base_folder, is_adapter, transformer_files, typed_adapter
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     Config,
@@ -20,7 +21,7 @@ from embedlab.models.folder_files import (
     read_model_file,
     weight_files,
 )
-from embedlab.models.modules import Layer, Modules, pooling_parts, read_dense, read_modules
+from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
@@ -44,6 +45,7 @@ class Wishes:
     role: str | None = None
     dim: int | None = None  # numbers of each vector, the first ones
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them: 0 the embeddings, -1 the last
+    adapter: str | None = None  # the folder or hub id of a peft adapter, with which the model is changed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,9 @@ class Usage:
     training_text: tuple[str, ...] | None = None  # as the folder states it; None: it states nothing
     notes: tuple[str, ...] = ()
     source: Path  # the folder with the weights
+    adapter: Path | None = None  # changes to these weights
+    tokenizer: Path | None = None  # its folder where that is another one
+    settings: Path | None = None  # the folder of the transformer's settings where that is another one
     is_static: bool = False  # a vector a token, averaged
     layers: tuple[Layer, ...] = ()  # between pooling and the last normalisation
     word_weights: Path | None = None
@@ -64,6 +69,16 @@ class Usage:
     dim: int | None = None  # vectors are cut to so many numbers
     layer: int | None = None  # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
     similarity: Similarity = "cosine"
+
+    @property
+    def tokenizer_folder(self) -> Path:
+        """The folder of the tokenizer."""
+        return self.tokenizer or self.source
+
+    @property
+    def is_lower_casing(self) -> bool:
+        """Whether sentence-transformers lower-cases the input, whatever the tokenizer does."""
+        return bool(_transformer_file(self.settings or self.source).do_lower_case)
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -80,8 +95,14 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     Layers, normalisation and similarity hold with any pooling. A folder without a config.json, or with modules that embedlab does
     not compute, is a MissingError; a prompt or role that it does not state a UsageError.
     """
-    wishes, own = wishes or Wishes(), read_statement(folder)
-    modules = read_modules(folder, role=wishes.role)
+    wishes = wishes or Wishes()
+    folder, adapter = _adapted(folder, wishes.adapter)
+    own, modules = read_statement(folder), read_modules(folder, role=wishes.role)
+    files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
+    if not modules.is_static:
+        files = transformer_files(modules.source, adapter)
+    elif adapter is not None:
+        raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
     file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
     chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
     notes = [] if chosen is not None or modules.is_static else ["no pooling was stated: mean"]
@@ -90,21 +111,26 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     ends_normalised = bool(modules.layers) and modules.layers[-1].kind == "normalise"
     usage = Usage(
         pooling=chosen or "mean",
-        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, wishes, own),
+        max_tokens=DEFAULT_MAX_TOKENS if modules.is_static else _max_tokens(folder, modules.source, files, wishes, own),
         is_normalised=ends_normalised,
-        training_text=own.training_text,
-        source=modules.source,
+        training_text=own.training_text if adapter is None else None,
+        source=files.weights,
+        adapter=files.adapter,
+        tokenizer=files.tokenizer,
+        settings=modules.source,
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
         word_weights=modules.word_weights if chosen == modules.pooling else None,
         prompt=_prompt(folder, file, wishes.prompt),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
-        layer=None if wishes.layer is None else _layer(folder, modules, wishes.layer),
+        layer=None if wishes.layer is None else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
         similarity=_similarity(folder, file.similarity_fn_name),
     )
     if usage.prompt:
         notes.append(f"prompt {usage.prompt!r}")
+    if usage.adapter is not None:
+        notes.append(f"an adapter of {base_name(usage.source)}")
     if usage.layer is not None and usage.layers:
         notes.append("the layers after pooling were trained with the last hidden states")
     return _checked(folder, replace(usage, notes=tuple(notes)))
@@ -114,6 +140,20 @@ def read_intact_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """`read_usage` of a folder that is to be loaded: files that differ from the checksums it was written with are a MissingError."""
     check_folder(folder, hint=f"train or export it again, or restore the file; if you changed it yourself, remove {CHECKSUMS!r} there")
     return read_usage(folder, wishes)
+
+
+def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
+    """The folder whose statements hold, and an adapter of it: one that was TYPED, or FOLDER itself where it states no usage."""
+    if typed is not None:
+        return folder, typed_adapter(typed)
+    states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(folder.glob("*_Pooling/config.json"))
+    return (base_folder(folder), folder) if is_adapter(folder) and not states_usage and not weight_files(folder) else (folder, None)
+
+
+def base_name(folder: Path) -> str:
+    """How notes name the model that an adapter changes: a repository of the hub, or the folder's own name."""
+    is_snapshot = folder.parent.name == "snapshots" and folder.parents[1].name.startswith("models--")
+    return repr(folder.parents[1].name.removeprefix("models--").replace("--", "/") if is_snapshot else folder.name)
 
 
 def _checked(folder: Path, usage: Usage) -> Usage:
@@ -181,9 +221,9 @@ def _header(path: Path) -> dict[str, Any]:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
 
 
-def _max_tokens(folder: Path, source: Path, wishes: Wishes, own: Statement) -> int:
-    limit = position_limit(source)
-    tokens = min(wishes.max_tokens or own.max_tokens or _transformer_file(source).max_seq_length or limit, limit)
+def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
+    limit = position_limit(files.weights, files.tokenizer)
+    tokens = min(wishes.max_tokens or own.max_tokens or _transformer_file(settings).max_seq_length or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
     return tokens
@@ -205,9 +245,9 @@ def typed_prompt(wish: str, folder: Path, file: PromptsFile | None = None) -> st
     return wish
 
 
-def _layer(folder: Path, modules: Modules, wish: int) -> int:
+def _layer(folder: Path, weights: Path | None, wish: int) -> int:
     """The number of a hidden state, counted from the embeddings; one that the model does not have is a UsageError."""
-    count = None if modules.is_static else read_config(modules.source).layers
+    count = None if weights is None else read_config(weights).layers
     if count is None:
         raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove ?layer")
     if not -count - 1 <= wish <= count:
@@ -234,11 +274,6 @@ def read_statement(folder: Path) -> Statement:
     return read_model_file(folder / STATEMENT, Statement) or Statement()
 
 
-def is_lower_casing(folder: Path) -> bool:
-    """Return whether sentence-transformers lower-cases the input of the model in FOLDER, whatever its tokenizer does."""
-    return bool(_transformer_file(folder).do_lower_case)
-
-
 def _transformer_file(folder: Path) -> TransformerFile:
     return read_model_file(folder / TRANSFORMER, TransformerFile) or TransformerFile()
 
@@ -251,13 +286,13 @@ def pooling_label(usage: Usage) -> str:
     return ", ".join([pooling, *weights, *layers, *(["normalised"] if usage.is_normalised else []), *usage.details])
 
 
-def position_limit(folder: Path) -> int:
+def position_limit(folder: Path, tokenizer: Path) -> int:
     """The longest input in tokens: what tokenizer and position vectors allow; DEFAULT_MAX_TOKENS where neither states a limit."""
     config = read_config(folder)
     positions = config.max_position_embeddings or (None if config.model_type in ENCODER_HALVES else config.n_positions)
     if positions is not None and config.model_type in POSITIONS_AFTER_PADDING:
         positions -= (config.pad_token_id or 0) + 1
-    file = read_model_file(folder / "tokenizer_config.json", TokenizerFile)
+    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile)
     stated = file.model_max_length if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED else None
     return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))
 

@@ -12,6 +12,8 @@ from embedlab.core.errors import MissingError
 
 T = TypeVar("T")
 PositiveInt = Annotated[int, Gt(0)]
+ADAPTER = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 RESTORE_HINT = "restore the file as its author published it, or save the model again"
 
 
@@ -43,6 +45,15 @@ class Config:
     def layers(self) -> int | None:
         """The number of layers, in the same way."""
         return self.num_hidden_layers or self.n_layers or self.n_layer or self.num_layers
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterFile:
+    """adapter_config.json: what an adapter of peft changes, and how."""
+
+    base_model_name_or_path: str | None = None
+    revision: str | None = None  # of the base model
+    megatron_config: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

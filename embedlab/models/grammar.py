@@ -7,7 +7,8 @@
     list   = model "," model …          at least two; a list after ":" goes on to the end, or to the ")" around it
     single = name [ "?" option { "&" option } ]
     option = "pooling=" POOLING { "+" POOLING } | "prompt=" NAME or TEXT | "role=" ROLE | "dim=" NUMBER | "layer=" NUMBER
-           | "whiten=" ( "fit" | FILE ) | "normalise" | "backend=" ( "onnx" | "openvino" ) | "revision=" REVISION
+           | "whiten=" ( "fit" | FILE ) | "normalise" | "backend=" ( "onnx" | "openvino" ) | "adapter=" FOLDER
+           | "revision=" REVISION
 
 A value with an "&", "?" or "," in it is put in double quotes. Each option may also begin with "?".
 
@@ -28,7 +29,7 @@ from embedlab.models.modules import pooling_parts
 Combination = Literal["average", "normalized-average", "concat"]
 COMBINATION_NAMES: tuple[Combination, ...] = get_args(Combination)
 Ensemble = Literal["ensemble"]  # of runs whose predictions are averaged, not their vectors
-_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "backend", "revision")
+_KEYS = ("pooling", "prompt", "role", "dim", "layer", "whiten", "backend", "adapter", "revision")
 _SWITCHES = ("normalise",)  # options without a value
 BACKENDS = ("onnx", "openvino")
 KINDS: tuple[Combination | Ensemble, ...] = (*COMBINATION_NAMES, "ensemble")
@@ -46,6 +47,7 @@ class Options:
     whiten: str | None = None
     normalise: bool | None = None
     backend: str | None = None
+    adapter: str | None = None
     revision: str | None = None
 
     @property
@@ -154,7 +156,7 @@ def _read_options(text: str, parts: Sequence[str]) -> Options:
         pooling_parts(values["pooling"])
     if (backend := values.get("backend")) is not None and backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
-    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "backend", "revision")}
+    texts = {key: values.get(key) for key in ("pooling", "prompt", "role", "whiten", "backend", "adapter", "revision")}
     return Options(dim=_dim(text, values), layer=_layer(text, values), normalise="normalise" in values or None, **texts)
 
 
@@ -170,6 +172,13 @@ def _layer(text: str, values: Mapping[str, str]) -> int | None:
     if layer is not None and not layer.removeprefix("-").isdecimal():
         raise UsageError(f"{text!r}: layer is {layer!r}, not the number of a layer", hint="for example ?layer=-2, the last but one")
     return None if layer is None else int(layer)
+
+
+def options_text(options: Options) -> str:
+    """Return OPTIONS as they are typed behind a name; empty where nothing was."""
+    quoted = {key: f'"{value}"' if set("&?,") & set(str(value)) else str(value) for key, value in options.typed.items()}
+    values = [key if key in _SWITCHES else f"{key}={value}" for key, value in quoted.items()]
+    return f"?{'&'.join(values)}" if values else ""
 
 
 def title_of(name: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.models.folder_files import weight_files
+from embedlab.models.folder_files import ADAPTER, weight_files
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our own exports.
 WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "training/*/seed-*/recipe.toml", "training/*/seed-*/learnt.parquet")
@@ -16,7 +16,7 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     Older repositories have only pickled weights: the hub's converted ones come from its pull request.
     """
     folder = _snapshot(repository, revision or "main", offline)
-    if weight_files(folder) or revision is not None:
+    if weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
         return folder
     converted = _cached_conversion(folder) if offline else _offered_conversion(repository)
     return folder if converted is None else _snapshot(repository, converted, offline)

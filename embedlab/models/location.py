@@ -3,16 +3,24 @@
 from dataclasses import replace
 from pathlib import Path
 
+from embedlab.models.adapters import fetch_bases, typed_adapter
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.hub import hub_folder
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
-    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has its name."""
-    location = Path(spec.location)
-    if spec.kind != "hub" or location.is_absolute():  # absolute: pinned to a snapshot
-        return location
-    return hub_folder(spec.location, spec.revision, offline=offline)
+    """Return the folder of a transformer; of a hub model its snapshot, even if a local folder has its name.
+
+    The base model of an adapter is on this machine then too, downloaded if needed and allowed.
+    """
+    folder = Path(spec.location)
+    if spec.kind == "hub" and not folder.is_absolute():  # an absolute one is pinned to a snapshot
+        folder = hub_folder(spec.location, spec.revision, offline=offline)
+    if spec.adapter is not None:
+        typed_adapter(spec.adapter, offline=offline)
+    elif not offline:
+        fetch_bases(folder)
+    return folder
 
 
 def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
@@ -21,5 +29,7 @@ def pinned(spec: ModelSpec, *, offline: bool) -> ModelSpec:
     The fingerprinted weights are then the loaded ones, even if the hub's main moves on meanwhile.
     """
     parts = tuple(pinned(part, offline=offline) for part in spec.parts)
-    location = str(model_folder(spec, offline=offline)) if spec.kind == "hub" else spec.location
-    return replace(spec, parts=parts, location=location)
+    if spec.kind not in {"run", "folder", "hub"}:
+        return replace(spec, parts=parts)
+    folder = model_folder(spec, offline=offline)
+    return replace(spec, location=str(folder)) if spec.kind == "hub" else spec

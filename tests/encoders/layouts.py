@@ -1,11 +1,13 @@
 """Model folders in the layouts that sentence-transformers writes, with small random weights: each by its own name."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from peft import IA3Config, LoraConfig, PeftConfig, PeftModel
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
 from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling, StaticEmbedding, WordWeights
@@ -181,6 +183,46 @@ def routed(folder: Path) -> Path:
     )
 
 
+def adapted(architecture: str, change: PeftConfig, **more: Any) -> Callable[[Path], Path]:
+    """An adapter on a base in another folder, as sentence-transformers writes it: without the base's weights."""
+
+    def write(folder: Path) -> Path:
+        module = transformer(folder, architecture, **more)
+        torch.manual_seed(5)
+        module.model.add_adapter(change)
+        for name, parameter in module.model.named_parameters():  # an adapter begins as no change
+            if ".default" in name:
+                torch.nn.init.normal_(parameter, std=0.2)
+        return save(folder, module, Pooling(WIDTH, "mean"))
+
+    return write
+
+
+def lora(*targets: str, **more: Any) -> LoraConfig:
+    """A LoRA of rank 4 for the linear layers of these names."""
+    return LoraConfig(r=4, lora_alpha=8, target_modules=list(targets), **more)
+
+
+def bare_adapter(folder: Path) -> Path:
+    """What peft alone writes, and a tokenizer beside it."""
+    written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-whole")
+    folder.mkdir()
+    for name in ("adapter_config.json", "adapter_model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(written / name, folder)
+    return folder
+
+
+def merged_adapter(folder: Path) -> Path:
+    """An adapter that peft merged into its base."""
+    written = adapted("bert", lora("query", "value"))(folder.parent / f"{folder.name}-adapter")
+    base, whole = folder.parent / f"{folder.name}-adapter-backbone", folder.parent / f"{folder.name}-merged"
+    with silence_transformers():
+        merged: Any = PeftModel.from_pretrained(AutoModel.from_pretrained(base, trust_remote_code=False), written)
+        merged.merge_and_unload().save_pretrained(whole)
+        tokenizer().save_pretrained(whole)
+        return save(folder, Transformer(str(whole)), Pooling(WIDTH, "mean"))
+
+
 def old_files(folder: Path) -> Path:
     """The files of version 2: module types of that time, one switch a pooling mode, the transformer in a folder of its own."""
     made = save(folder, transformer(folder), Pooling(WIDTH, "max"))
@@ -221,4 +263,10 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "static": static,
     "routed": routed,
     "files of version 2": old_files,
+    "LoRA on BERT": adapted("bert", lora("query", "value", "dense")),
+    "LoRA on Qwen3": adapted("qwen3", lora("q_proj", "down_proj", use_rslora=True), **DECODERS["qwen3"]),
+    "LoRA with whole modules": adapted("bert", lora("query", modules_to_save=["embeddings.LayerNorm"])),
+    "IA3 on BERT": adapted("bert", IA3Config(target_modules=["key", "value"], feedforward_modules=[])),
+    "LoRA alone, without modules": bare_adapter,
+    "LoRA, merged": merged_adapter,
 }

@@ -1,0 +1,177 @@
+"""Adapters of peft as models: what they change, where their base comes from, and what is refused."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.encoders.device import Machine
+from embedlab.encoders.loading import load_encoder
+from embedlab.evaluation.stated_text import is_text_unknown
+from embedlab.models import adapters
+from embedlab.models.catalog import resolve, starting_location
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.folder import Wishes, read_usage
+from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer, write_backbone
+
+WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adapter of sentence-transformers; its base is beside it."""
+    return adapted("bert", lora("query", "value"))(tmp_path_factory.mktemp("adapters") / "lora")
+
+
+@pytest.fixture
+def adapter(written: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(written, tmp_path / "lora"))
+
+
+def base_of(adapter: Path) -> str:
+    return str(json.loads((adapter / CONFIG).read_text())["base_model_name_or_path"])
+
+
+def change(adapter: Path, **values: object) -> None:
+    (adapter / CONFIG).write_text(json.dumps({**json.loads((adapter / CONFIG).read_text()), **values}))
+
+
+def vectors(name: str | Path, cpu: Machine) -> NDArray[np.float32]:
+    return load_encoder(resolve(str(name), Path("none")).members[0], cpu, offline=True).encode(SENTENCES)
+
+
+def test_an_adapter_changes_its_base_and_says_which(written: Path, cpu: Machine) -> None:
+    changed, base = vectors(written, cpu), vectors(base_of(written), cpu)
+    assert abs(changed - base).max() > 0.01
+    assert "an adapter of 'lora-backbone'" in read_usage(written).notes
+    assert is_text_unknown(resolve(str(written), Path("none")).members[0])
+
+
+def test_a_typed_adapter_holds_with_the_statements_of_its_base(written: Path, cpu: Machine, tmp_path: Path) -> None:
+    whole = save(tmp_path / "whole", transformer(tmp_path / "whole"), Pooling(WIDTH, "cls"))
+    np.testing.assert_allclose(vectors(f"{whole}?adapter={written}", cpu), vectors(f"{written}?pooling=cls", cpu), atol=1e-6)
+    assert is_text_unknown(resolve(f"{base_of(written)}?adapter={written}", Path("none")).members[0])
+
+
+def test_an_adapter_alone_is_used_as_its_base_states(adapter: Path, cpu: Machine, tmp_path: Path) -> None:
+    whole = save(tmp_path / "whole", transformer(tmp_path / "whole"), Pooling(WIDTH, "cls"))
+    change(adapter, base_model_name_or_path=str(whole))
+    expected = vectors(f"{adapter}?pooling=cls", cpu)
+    (adapter / "modules.json").unlink()
+    shutil.rmtree(adapter / "1_Pooling")
+    assert read_usage(adapter).pooling == "cls"
+    np.testing.assert_allclose(vectors(adapter, cpu), expected, atol=1e-6)
+
+
+def test_the_fingerprint_changes_with_adapter_and_base(adapter: Path, tmp_path: Path) -> None:
+    def fingerprint(name: str) -> str:
+        return spec_fingerprint(resolve(name, Path("none")).members[0], precision="float32")
+
+    before = fingerprint(str(adapter))
+    tensors = load_file(adapter / WEIGHTS)
+    save_file({name: value * 2 for name, value in tensors.items()}, adapter / WEIGHTS)
+    assert len({before, fingerprint(str(adapter)), fingerprint(base_of(adapter))}) == 3
+
+
+def test_the_base_is_found_by_a_name_of_the_catalog_or_the_hub(adapter: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, base, sought = vectors(adapter, cpu), Path(base_of(adapter)), []
+
+    def found(repository: str, revision: str | None = None, *, offline: bool = False) -> Path:
+        sought.append((repository, revision))
+        return base
+
+    monkeypatch.setattr(adapters, "hub_folder", found)
+    for name, revision in (("bert-base-uncased", None), ("org/model", "v2")):
+        change(adapter, base_model_name_or_path=name, revision=revision)
+        assert (vectors(adapter, cpu) == expected).all()
+    assert set(sought) == {("google-bert/bert-base-uncased", None), ("org/model", "v2")}
+
+
+def test_the_magnitudes_of_dora_are_read(cpu: Machine, tmp_path: Path) -> None:
+    module = transformer(tmp_path / "dora", "llama", **DECODERS["llama"])
+    module.model.add_adapter(lora("q_proj", "v_proj", use_dora=True))
+    torch.manual_seed(5)
+    for name, parameter in module.model.named_parameters():
+        if ".default" in name:
+            torch.nn.init.normal_(parameter, std=0.2)
+    model = SentenceTransformer(modules=[module, Pooling(WIDTH, "mean")], device="cpu", trust_remote_code=False)
+    expected = model.encode(list(SENTENCES))  # before it is written: transformers 5.23 reads back other magnitudes
+    model.save_pretrained(str(tmp_path / "dora"))
+    np.testing.assert_allclose(vectors(tmp_path / "dora", cpu), expected, atol=1e-5)
+
+
+def test_training_starts_from_the_adapter_that_was_typed(written: Path) -> None:
+    typed = f"{base_of(written)}?adapter={written}&dim=5"
+    assert starting_location(typed, Path("none")) == f"{base_of(written)}?dim=5&adapter={written}"
+
+
+def other_base(adapter: Path) -> None:
+    write_backbone(adapter / "other", "llama", **DECODERS["llama"])
+    change(adapter, base_model_name_or_path=str(adapter / "other"))
+
+
+def without_weights(adapter: Path) -> None:
+    tensors = load_file(adapter / WEIGHTS)
+    tensors.pop(next(iter(tensors)))
+    save_file(tensors, adapter / WEIGHTS)
+
+
+def not_finite(adapter: Path) -> None:
+    tensors = load_file(adapter / WEIGHTS)
+    next(iter(tensors.values()))[0, 0] = torch.nan
+    save_file(tensors, adapter / WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda one: change(one, base_model_name_or_path="org/gone"), r"the base model is missing: 'org/gone' is not on this machine"),
+        (lambda one: change(one, base_model_name_or_path="/nothing/there"), r"the base model is missing: no folder and no hub model"),
+        (lambda one: change(one, base_model_name_or_path=None), "names no base model"),
+        (lambda one: change(one, peft_type="MAGIC"), "does not fit the base model"),
+        (lambda one: change(one, megatron_config={"a": 1}), "names modules of Megatron"),
+        (lambda one: change(one, base_model_name_or_path=str(one)), "is an adapter itself"),
+        (other_base, r"does not fit the base model '.*other': .*query"),
+        (without_weights, "does not fit the base model .*has no weights for"),
+        (not_finite, "numbers that are not finite in 'base_model"),
+        (lambda one: (one / WEIGHTS).rename(one / "adapter_model.bin"), f"holds no {WEIGHTS}"),
+        (lambda one: (one / WEIGHTS).write_bytes(b"x" * 40), "cannot be read"),
+        (lambda one: shutil.copy(Path(base_of(one)) / "model.safetensors", one), "holds a whole model and an adapter"),
+    ],
+)
+def test_an_adapter_that_does_not_fit_or_lacks_its_base_is_refused_in_one_line(
+    adapter: Path, cpu: Machine, damage: Callable[[Path], object], message: str
+) -> None:
+    damage(adapter)
+    with pytest.raises(MissingError, match=message) as error:
+        vectors(adapter, cpu)
+    assert "\n" not in error.value.message
+    assert error.value.hint
+
+
+def test_without_peft_an_adapter_is_refused_with_the_extra_to_install(written: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "peft", None)
+    with pytest.raises(MissingError, match="peft is not installed") as error:
+        vectors(written, cpu)
+    assert "embedlab[peft]" in error.value.hint
+
+
+def test_what_is_typed_as_an_adapter_must_be_one(written: Path, cpu: Machine) -> None:
+    base = base_of(written)
+    with pytest.raises(UsageError, match="is not an adapter"):
+        vectors(f"{base}?adapter={base}", cpu)
+    with pytest.raises(UsageError, match="is an adapter itself"):
+        vectors(f"{written}?adapter={written}", cpu)
+    with pytest.raises(EmbedlabError, match="no folder and no hub model"):
+        read_usage(Path(base), Wishes(adapter="no/such/adapter"))
