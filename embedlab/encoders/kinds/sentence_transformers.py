@@ -17,7 +17,8 @@ from embedlab.models.encoder_kind import OPTIONS, EncoderKind
 from embedlab.models.folder import typed_prompt
 
 Backend = Literal["onnx", "openvino"]
-NEEDED = {"onnx": ("optimum", "onnxruntime"), "openvino": ("optimum", "openvino")}  # packages of a backend, beside its own
+# optimum-onnx 0.1 needs transformers 4, and embedlab needs 5: no extra can install both.
+_BROUGHT = "where optimum does not support this transformers, encode in an environment of its own and bring the result: vectors:FILE"
 OWN_OPTIONS = ("prompt", "role", "backend")
 
 
@@ -44,15 +45,16 @@ def open_folder(
         raise MissingError("sentence-transformers is not installed", hint="pip install 'embedlab[st]'") from error
     from embedlab.encoders.hf_logging import silence_transformers
 
-    if lacking := [name for name in NEEDED.get(backend or "", ()) if find_spec(name) is None]:
-        raise MissingError(f"?backend={backend} needs the package {lacking[0]!r}", hint=f"pip install 'embedlab[{backend}]'")
+    if backend is not None and find_spec("optimum") is None:
+        raise MissingError(f"?backend={backend} needs the package optimum for it, beside sentence-transformers", hint=_BROUGHT)
     try:
         with silence_transformers():
             model = SentenceTransformer(location, device="cpu", local_files_only=True, trust_remote_code=False, backend=backend or "torch")
     except Exception as error:  # whatever it raises over files that are not its own
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise MissingError(
-            f"sentence-transformers cannot load {location!r}: {reason}", hint="is it a whole folder that it wrote?"
+            f"sentence-transformers cannot load {location!r}: {reason}",
+            hint=_BROUGHT if backend is not None else "is it a whole folder that it wrote?",
         ) from error
     options = {"prompt": None if prompt is None else typed_prompt(prompt, Path(location)), "task": role}
     return SentenceTransformersEncoder(partial(model.encode, **{name: value for name, value in options.items() if value is not None}))
