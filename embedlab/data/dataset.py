@@ -68,6 +68,8 @@ class HubSource:
     split: str
     columns: Mapping[str, str]  # our column → theirs; a column missing there is null
     labels: tuple[str, ...] = ()  # class names by their index; another index, such as −1, means unlabelled
+    config: str | None = None  # of a repository with several sets of rows
+    where: Mapping[str, str] = field(default_factory=dict)  # column → the value of the rows that are read
 
 
 @dataclass(frozen=True, kw_only=True)

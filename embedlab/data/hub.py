@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from contextlib import nullcontext
+from functools import cache, lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -12,13 +14,16 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
+NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
+_DATA_FOLDER = "give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get"
+
 
 def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     """Return the rows of a split on the hub in our columns; unlabelled rows are skipped and counted."""
-    loaded = _load(hub)
+    loaded = load_split(hub, otherwise=_DATA_FOLDER)
     absent = [theirs for theirs in hub.columns.values() if theirs not in loaded.columns]
     if absent:
-        raise MissingError(f"{hub.repository} at {hub.revision[:8]} has no column {absent[0]!r}: found {', '.join(loaded.columns)}")
+        raise _no_column(hub, absent[0], loaded)
     label = CLASS_COLUMN.get(kind)
     if hub.labels and label is not None:
         names = dict(enumerate(hub.labels))
@@ -47,27 +52,96 @@ def is_reachable() -> bool:
     return True
 
 
-def _load(hub: HubSource) -> pl.DataFrame:
+def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
+    """Return all columns of a split on the hub, or of a repository in the hub's layout in a local folder.
+
+    OTHERWISE is the hint for what can be done without the hub.
+    """
+    if is_local(hub.repository):
+        return _filtered(hub, _load(hub.repository, hub.config, hub.split, hub.revision, otherwise))
+    if not is_reachable():
+        raise MissingError(f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached", hint=otherwise)
+    return _filtered(hub, _load_once(hub.repository, hub.config, hub.split, hub.revision, otherwise))
+
+
+def _load(repository: str, config: str | None, split: str, revision: str, otherwise: str) -> pl.DataFrame:
     import datasets
     import huggingface_hub
 
-    if not Path(hub.repository).is_absolute() and not is_reachable():
-        raise MissingError(
-            f"{hub.repository!r} ({hub.split}) is not in the data folder, and the hub cannot be reached",
-            hint="give a folder that holds the corpus with --data DIR, or fill one on a machine with a network: embedlab data get",
-        )
     datasets.disable_progress_bars()
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
+    place = TemporaryDirectory() if is_local(repository) else nullcontext()
     try:
-        loaded = datasets.load_dataset(_address(hub.repository), split=hub.split, revision=hub.revision, trust_remote_code=False)
+        # The client knows a folder by its last name and its card alone: in its shared cache it would give the rows of another.
+        with place as own_cache:
+            loaded = datasets.load_dataset(
+                _address(repository),
+                config,
+                split=split,
+                revision=revision or None,
+                cache_dir=own_cache,
+                keep_in_memory=own_cache is not None,
+                trust_remote_code=False,
+            )
     except Exception as error:  # the hub's client raises a dozen unrelated types for "not reachable"
-        raise MissingError(
-            f"cannot get {hub.repository!r} ({hub.split}) at revision {hub.revision[:8]} from the hub: {error}",
-            hint="check the network, or give a folder that holds the corpus with --data DIR",
-        ) from error
-    _check_revision(hub, [file["filename"] for file in loaded.cache_files])
+        where = f" at revision {revision[:8]} from the hub" if revision else ""
+        reason = " ".join(str(error.__cause__ or error).split())  # its own message of unreadable files names no reason
+        raise MissingError(f"cannot get {repository!r} ({split}){where}: {reason}", hint=_hint(reason, otherwise)) from error
+    _check_revision(repository, revision, [file["filename"] for file in loaded.cache_files])
     table: pl.DataFrame = loaded.to_polars()
     return table
+
+
+_load_once = lru_cache(maxsize=4)(_load)  # of the hub: a command opens each dataset several times, at a revision that does not change
+
+
+def is_local(repository: str) -> bool:
+    """Return whether REPOSITORY is a folder in the hub's layout, not a name on the hub."""
+    return Path(repository).is_absolute()
+
+
+@cache  # one commit for a whole command
+def commit(repository: str, revision: str) -> str:
+    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a REPOSITORY on the hub."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+
+    if not is_reachable():
+        raise MissingError(f"{repository!r} is on the hub, which cannot be reached", hint=NO_HUB)
+    try:
+        return str(HfApi().dataset_info(repository, revision=revision).sha)
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise MissingError(f"no dataset {repository!r} on the hub", hint="check the name; private ones need `hf auth login`") from error
+    except Exception as error:  # the client's types for a dropped connection are unrelated too
+        reason = str(error).strip().split("\n")[0]
+        raise MissingError(f"cannot get {repository!r} from the hub: {reason}", hint=f"try again, or {NO_HUB}") from error
+
+
+def _hint(reason: str, otherwise: str) -> str:
+    """Return what the client's REASON for refusing an address calls for."""
+    if "Unknown split" in reason or "corresponds to no data" in reason:
+        return "name one of its splits that has rows: ?split=NAME"
+    if "Config name is missing" in reason or "BuilderConfig" in reason:
+        return "name one of its configurations: ?config=NAME"
+    return f"check the network, or {otherwise}"
+
+
+def _filtered(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of TABLE that the source keeps, such as those of one language."""
+    for column, value in hub.where.items():
+        if column not in table.columns:
+            raise _no_column(hub, column, table)
+        found = table.filter(pl.col(column).cast(pl.String) == value)
+        if found.is_empty():
+            known = ", ".join(map(str, table[column].unique().sort().head(40)))
+            raise MissingError(f"{hub.repository} ({hub.split}) has no row with {column} {value!r}", hint=f"it has {known}")
+        table = found
+    return table
+
+
+def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> MissingError:
+    where = f" at {hub.revision[:8]}" if hub.revision else ""
+    return MissingError(f"{hub.repository}{where} has no column {column!r}: found {', '.join(table.columns)}", hint="name one of them")
 
 
 def _address(repository: str) -> str:
@@ -75,12 +149,12 @@ def _address(repository: str) -> str:
     return f"hf://datasets/{repository}" if Path(repository).exists() and not Path(repository).is_absolute() else repository
 
 
-def _check_revision(hub: HubSource, files: Sequence[str]) -> None:
+def _check_revision(repository: str, revision: str, files: Sequence[str]) -> None:
     """Refuse rows of another revision: without a network the client uses any revision in its cache."""
     revisions = {part for file in files for part in Path(file).parts if re.fullmatch("[0-9a-f]{40}", part)}
-    if revisions - {hub.revision}:
-        found = min(revisions - {hub.revision})
+    if revision and revisions - {revision}:
+        found = min(revisions - {revision})
         raise MissingError(
-            f"the hub's client gave {hub.repository!r} at revision {found[:8]}, not {hub.revision[:8]}",
+            f"the hub's client gave {repository!r} at revision {found[:8]}, not {revision[:8]}",
             hint="type the command again with a network, or give a folder that holds the corpus with --data DIR",
         )

@@ -74,25 +74,25 @@ def _table(path: Path, rows: Sequence[tuple[int, list[str]]], needed: Sequence[s
     return pl.DataFrame({**columns, PLACE: pl.Series([line for line, _ in rows[1:]], dtype=pl.UInt32)})
 
 
-def refuse_rows(path: Path, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str = "") -> None:
-    """Raise for the first of ROWS that IS_WRONG, with its place in the file, the FAULT and what the COLUMN holds there."""
+def refuse_rows(title: Path | str, rows: pl.DataFrame, is_wrong: pl.Expr, fault: str, column: str, *, hint: str = "") -> None:
+    """Raise for the first of ROWS that IS_WRONG, with its place in the file or dataset TITLE, the FAULT and what the COLUMN holds there."""
     wrong = rows.filter(is_wrong)
     if not wrong.is_empty():
-        place = "row" if path.suffix.lower() == ".parquet" else "line"
+        place = "line" if isinstance(title, Path) and title.suffix.lower() != ".parquet" else "row"
         found = "" if wrong[column][0] is None else f": {wrong[column][0]!r}"
-        raise MissingError(f"{path}, {place} {wrong[PLACE][0]}: {fault}{found}", hint=hint or f"correct the {place}")
+        raise MissingError(f"{title}, {place} {wrong[PLACE][0]}: {fault}{found}", hint=hint or f"correct the {place}")
 
 
-def refuse_nested(path: Path, rows: pl.DataFrame, columns: Sequence[str]) -> None:
+def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for one of COLUMNS that holds neither texts nor numbers."""
     for name in columns:
         if name in rows.columns and (rows.schema[name].is_nested() or rows.schema[name] in {pl.Binary, pl.Object}):
-            raise MissingError(f"{path}: {name} holds lists, tables or bytes, not texts or numbers", hint="give one text or number a row")
+            raise MissingError(f"{title}: {name} holds lists, tables or bytes, not texts or numbers", hint="give one text or number a row")
 
 
-def refuse_bad_texts(path: Path, rows: pl.DataFrame, columns: Sequence[str]) -> None:
+def refuse_bad_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for the first row in which one of COLUMNS is blank or holds a NUL character."""
     for name in columns:
         text = pl.col(name).cast(pl.String).fill_null("")
-        refuse_rows(path, rows, text.str.strip_chars() == "", f"{name} is empty", name)
-        refuse_rows(path, rows, text.str.contains("\0", literal=True), f"{name} holds a NUL character", name)
+        refuse_rows(title, rows, text.str.strip_chars() == "", f"{name} is empty", name)
+        refuse_rows(title, rows, text.str.contains("\0", literal=True), f"{name} holds a NUL character", name)

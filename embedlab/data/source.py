@@ -18,6 +18,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import read_hub
+from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
@@ -81,6 +82,8 @@ class Source:
 
         Rows that are fewer, more or otherwise balanced than the full corpus are refused unless partial data is allowed.
         """
+        if is_hub_name(name):
+            return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
             return open_own_file(Path(name), kind, split)
         return self.open_split(dataset(name), split)

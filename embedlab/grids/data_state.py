@@ -9,6 +9,7 @@ from pathlib import Path
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import FileLayout
+from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 
@@ -24,6 +25,9 @@ class PartState:
 @cache
 def part_state(source: Source, name: str, split: str) -> PartState:
     """Return the state of a dataset's split as SOURCE would open it; missing data is refused as opening it would."""
+    if is_hub_name(name):
+        state = source.open(name).state
+        return PartState(digest=state.revision or _digest(" ".join(state.sha256.values())), rows=state.rows)
     if is_pair_file(name):
         return _files([Path(name)])
     if source.sample:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from embedlab.core.errors import UsageError
+from embedlab.core.name_options import option_values, outside_quotes
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import names_file, prefix_of
 from embedlab.models.modules import pooling_parts
@@ -121,7 +122,7 @@ def _parse_single(text: str) -> Single:
 
 def _split_options(text: str) -> tuple[str, list[str]]:
     """The name and the options behind it: the longest name that exists on disk, otherwise all before the first "?"."""
-    parts = _outside_quotes(text, "?")
+    parts = outside_quotes(text, "?")
     count = next((count for count in range(len(parts), 1, -1) if _exists("?".join(parts[:count]))), 1)
     return "?".join(parts[:count]), parts[count:]
 
@@ -133,25 +134,8 @@ def _exists(name: str) -> bool:
     return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
 
 
-def _outside_quotes(text: str, sign: str) -> list[str]:
-    """Split TEXT at each SIGN that is not between double quotes."""
-    parts, start, is_quoted = [], 0, False
-    for place, character in enumerate(text):
-        is_quoted ^= character == '"'
-        if character == sign and not is_quoted:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]
-
-
 def _read_options(text: str, parts: Sequence[str]) -> Options:
-    values: dict[str, str] = {}
-    for option in (option for part in parts for option in _outside_quotes(part, "&")):
-        key, _, value = option.partition("=")
-        if option not in _SWITCHES and (key not in _KEYS or not value):
-            known = ", ".join([*(f"?{key}=" for key in _KEYS), *(f"?{name}" for name in _SWITCHES)])
-            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &")
-        values[key] = value.removeprefix('"').removesuffix('"')
+    values = option_values(text, parts, _KEYS, _SWITCHES)
     if "pooling" in values:
         pooling_parts(values["pooling"])
     if (backend := values.get("backend")) is not None and backend not in BACKENDS:

@@ -8,8 +8,9 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Dataset, DatasetState, Part
+from embedlab.data.dataset import Dataset, DatasetKind, DatasetState, Part
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
+from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import find_overlaps
@@ -25,9 +26,12 @@ from embedlab.workflows.session import Session
 class ListedSplit:
     """A split of a dataset, and where it would come from."""
 
-    dataset: Dataset
+    dataset: str
     split: str
-    origin: str  # "folder", "hub", "sample" or "missing"
+    kind: DatasetKind
+    expected: int | None  # rows of the published corpus
+    origin: str  # "folder", "hub", "sample", "file" or "missing"
+    summary: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +61,34 @@ class Overlaps:
     notes: tuple[str, ...]
 
 
-def list_splits(settings: Settings) -> list[ListedSplit]:
-    """Return every split of every known dataset; nothing is read."""
-    return [
-        ListedSplit(dataset=found, split=split, origin=_origin(found, split, settings))
-        for found in datasets().values()
-        for split in found.splits
-    ]
+def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
+    """Return every split of the datasets called NAMES, all known ones where none is named; nothing is read."""
+    found = []
+    for name in names or datasets():
+        found += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
+    return found
+
+
+def _listed(found: Dataset, split: str, settings: Settings) -> ListedSplit:
+    expected = found.splits[split].expected
+    return ListedSplit(
+        dataset=found.name,
+        split=split,
+        kind=found.kind,
+        expected=expected.rows if expected else None,
+        origin=_origin(found, split, settings),
+        summary=found.summary,
+    )
+
+
+def _own_pairs(name: str) -> ListedSplit:
+    """Return the row of a user's own file of pairs, or of pairs on the hub, whose name is checked."""
+    if is_hub_name(name):
+        hub = parse_hub_name(name).source
+        where = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
+        return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin="hub", summary=f"scored pairs of {where}")
+    origin = "file" if Path(name).is_file() else "missing"
+    return ListedSplit(dataset=name, split="all", kind="sts", expected=None, origin=origin, summary="scored pairs of your own")
 
 
 def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:

@@ -13,6 +13,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
+from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.source import Source, dataset
 from embedlab.tui.pairs.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
@@ -125,7 +126,7 @@ def _from_parts(
     empty = Part(frame=pl.DataFrame(schema=_EMPTY), state=DatasetState(name="", split="test", rows=0, expected_rows=None, origin="file"))
     table = pair_table(parts or [empty])
     marks = [mark for mark in ("sample", "partial") if any(getattr(part.state, mark) for part in parts)]
-    published = {part.state.name for part in parts if part.state.origin != "file"}
+    published = {part.state.name for part in parts if part.state.origin != "file" and not is_hub_name(part.state.name)}
     ranges = _gold_ranges(table, published - plugin_ranges.keys())
     return PairData(table=table, gold_ranges={**ranges, **plugin_ranges}, notes=(*marks, *missing))
 

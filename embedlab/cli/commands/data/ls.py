@@ -1,30 +1,21 @@
 """`embedlab data ls`: the known datasets."""
 
+from embedlab.cli.dataset_names import DatasetNames
 from embedlab.cli.options import common, examples
 from embedlab.cli.terminal import Terminal
 
-EXAMPLES = examples("embedlab data ls --data DIR", "embedlab data ls --json")
+EXAMPLES = examples("embedlab data ls --data DIR", "embedlab data ls --json", "embedlab data ls 'hub:OWNER/NAME?split=test'")
 
 
 @common("data", "output")
-def ls(*, terminal: Terminal) -> None:
-    """List the known datasets and where each split would come from; nothing is read."""
+def ls(names: DatasetNames = None, *, terminal: Terminal) -> None:
+    """List the known datasets, or those that are named, and where each split would come from; nothing is read."""
     from embedlab.reports.notes import sample_note, with_marks
     from embedlab.reports.tables import Column, Table
     from embedlab.workflows.data import list_splits
 
     settings = terminal.settings
-    rows = [
-        {
-            "dataset": found.dataset.name,
-            "split": found.split,
-            "kind": found.dataset.kind,
-            "expected": expected.rows if (expected := found.dataset.splits[found.split].expected) else None,
-            "from": found.origin,
-            "summary": found.dataset.summary,
-        }
-        for found in list_splits(settings)
-    ]
+    rows = [{**vars(found), "from": found.origin} for found in list_splits(names or (), settings)]
     marks = ["sample"] if settings.sample else []
     notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are found", *sample_note(marks)]
     notes += [] if settings.data or marks else ["no data folder is set: --data DIR or EMBEDLAB_DATA"]

@@ -1,0 +1,123 @@
+"""Scored pairs of any dataset on the hub, usable instead of a dataset name: `hub:OWNER/NAME?split=test&s1=a&s2=b&score=c&scale=0-5`.
+
+`hub:FOLDER` is a copy of such a repository on this machine, a path that begins with "/", "." or "~". Without a revision the commit
+that the main branch is at now is read, and recorded with every number.
+"""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.name_options import option_values, outside_quotes
+from embedlab.core.paths import file_hash
+from embedlab.data.dataset import DatasetState, HubSource, Part
+from embedlab.data.hub import NO_HUB, commit, is_local, load_split
+from embedlab.data.pair_file import HUB, scored_pairs
+from embedlab.data.row_file import PLACE
+
+_KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
+_OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}  # option → our column
+_SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubPairs:
+    """What a typed name says of a repository with scored pairs."""
+
+    name: str  # as it was typed
+    source: HubSource  # its revision is empty where none was typed
+    scale: tuple[float, float] | None = None  # lowest and highest score
+
+    def at(self, revision: str) -> HubSource:
+        """Return where the pairs are at a REVISION."""
+        return replace(self.source, revision=revision)
+
+
+def is_hub_name(name: str) -> bool:
+    """Return whether NAME is a dataset of the hub by its own name."""
+    return name.startswith(HUB)
+
+
+def parse_hub_name(name: str) -> HubPairs:
+    """Return what NAME says; a violation of the grammar is a UsageError that quotes it."""
+    repository, *parts = outside_quotes(name.removeprefix(HUB), "?")
+    values = option_values(name, parts, _KEYS)
+    if repository.startswith(("/", ".", "~")):
+        repository = os.path.abspath(Path(repository).expanduser())  # noqa: PTH100 - a link stays a link
+    elif not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise UsageError(
+            f"{name!r}: {repository!r} is not a dataset of the hub", hint="write hub:OWNER/NAME, or hub:FOLDER for a copy of one"
+        )
+    column, _, value = values.get("where", "").partition(":")
+    if "where" in values and not value:
+        raise UsageError(f"{name!r}: where is {values['where']!r}", hint="write ?where=COLUMN:VALUE, for example ?where=lang:en")
+    source = HubSource(
+        repository=repository,
+        revision=values.get("revision", ""),
+        split=values.get("split", "test"),
+        columns={ours: values.get(option, ours) for option, ours in _OURS.items()},
+        config=values.get("config"),
+        where={column: value} if value else {},
+    )
+    return HubPairs(name=name, source=source, scale=_scale(name, values.get("scale")))
+
+
+def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
+    """Return the pairs that NAME says; what cannot be read is one error that names the columns, or the row counted from 1."""
+    said = parse_hub_name(name)
+    hub, sha256 = said.source, {}
+    if is_local(hub.repository):
+        sha256 = _hashes(Path(hub.repository))
+    elif offline:
+        raise MissingError(f"--offline forbids reading {name!r}", hint=f"remove --offline, or {NO_HUB}")
+    else:
+        hub = said.at(commit(hub.repository, hub.revision or "main"))
+    rows = scored_pairs(name, _renamed(hub, load_split(hub, otherwise=NO_HUB)), scale=said.scale)
+    state = DatasetState(
+        name=name,
+        split="all",
+        rows=len(rows.frame),
+        expected_rows=None,
+        origin="hub",
+        revision=f"{hub.repository}@{hub.revision}" if hub.revision else None,
+        sha256=sha256,
+        skipped=rows.skipped,
+    )
+    return Part(frame=rows.frame, state=state)
+
+
+def _renamed(hub: HubSource, table: pl.DataFrame) -> pl.DataFrame:
+    """Return TABLE with the columns that were named under our names, and the places of its rows."""
+    absent = [theirs for ours, theirs in hub.columns.items() if theirs not in table.columns and (theirs, ours) != ("source", "source")]
+    if absent:
+        hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
+        raise MissingError(f"{hub.repository} has no column {absent[0]!r}: found {', '.join(table.columns)}", hint=hint)
+    named = {ours: table[theirs] for ours, theirs in hub.columns.items() if theirs in table.columns}
+    others = {name: table[name] for name in table.columns if name not in hub.columns.values() and name not in named}
+    return pl.DataFrame({**named, **others}).with_row_index(PLACE, offset=1)
+
+
+def _scale(name: str, text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    found = _SCALE.fullmatch(text)
+    try:
+        low, high = (float(number) for number in found.groups()) if found else (0.0, 0.0)
+    except ValueError:
+        low = high = 0.0
+    if low >= high:
+        raise UsageError(f"{name!r}: scale is {text!r}, not the lowest and the highest score", hint="for example ?scale=0-5")
+    return low, high
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Return the hash of each file of a copy of a repository; its own bookkeeping does not count."""
+    if not folder.is_dir():
+        raise MissingError(f"no folder {str(folder)!r}", hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    shown = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    return {str(path.relative_to(folder)): file_hash(path) for path in shown}

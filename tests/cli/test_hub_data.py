@@ -1,0 +1,34 @@
+"""Pairs of the hub by their own name, wherever a dataset is named: a small copy of a repository, never the hub itself."""
+
+from pathlib import Path
+
+import polars as pl
+
+from tests.cli.conftest import Embedlab
+
+NAME = "hub:./pairs?s1=a&s2=b&score=rating&scale=0-5"
+ROWS = {
+    "a": ["one man runs", "two dogs play", "a girl sings"],
+    "b": ["a man runs", "cats sleep", "a girl is singing"],
+    "rating": [5.0, 0.5, 4.0],
+}
+
+
+def test_a_copy_of_a_repository_is_a_dataset_of_every_command(embedlab: Embedlab, tmp_path: Path) -> None:
+    (tmp_path / "pairs").mkdir()
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "pairs" / "test.parquet")
+    (listed,) = embedlab("data", "ls", NAME, "--json").rows
+    assert (listed["dataset"], listed["kind"], listed["from"]) == (NAME, "sts", "hub")
+    (checked,) = embedlab("data", "check", NAME, "--json").rows
+    assert (checked["rows"], checked["state"]) == (3, "not counted")
+    evaluated = embedlab("evaluate", "dice", "--task", NAME, "--json")
+    assert evaluated.code == 0, evaluated.err
+    assert NAME in evaluated.out
+    pl.DataFrame({"sentence1": ROWS["a"], "sentence2": ROWS["b"], "mine": [0.9, 0.1, 0.8]}).write_csv(tmp_path / "mine.csv")
+    compared = embedlab("compare", "dice", "scores:mine.csv", "--task", NAME, "--json")
+    assert compared.code == 0, compared.err
+    assert NAME in compared.out
+    pairs = embedlab("pairs", "dice", "--dataset", NAME, "--json").rows
+    assert {row["sentence1"] for row in pairs} == set(ROWS["a"])
+    refused = embedlab("evaluate", "dice", "--task", NAME.replace("rating", "stars"))
+    assert (refused.code, "has no column 'stars': found a, b, rating" in refused.err) == (3, True)

@@ -1,0 +1,170 @@
+"""Scored pairs of any dataset on the hub, read from small repositories in its own layout; the real hub is never asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.data import hub, hub_pairs
+from embedlab.data.hub_pairs import parse_hub_name
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.source import Source
+
+Repository = Callable[..., Path]
+CARD = """---
+configs:
+- config_name: default
+  data_files:
+  - {split: test, path: data/test-*}
+  - {split: validation, path: data/validation-*}
+- config_name: old
+  data_files:
+  - {split: test, path: old/test-*}
+---
+# Pairs
+"""
+ROWS = {"question": ["a", "c"], "answer": ["b", "d"], "rating": [1.5, 4.0], "lang": ["en", "de"]}
+NAMED = "s1=question&s2=answer&score=rating"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Writes a repository in the hub's layout: parquet files and a card that names splits and configurations."""
+
+    def write(rows: dict[str, list[object]] | None = None) -> Path:
+        folder = tmp_path / "repository"
+        for place in ("data", "old"):
+            (folder / place).mkdir(parents=True)
+        rating = pl.String if rows and "high" in rows["rating"] else pl.Float64
+        schema = {"question": pl.String, "answer": pl.String, "rating": rating, "lang": pl.String}
+        pl.DataFrame(rows or ROWS, schema=schema).write_parquet(folder / "data/test-00000-of-00001.parquet")
+        for name in ("data/validation", "old/test"):
+            pl.DataFrame({**ROWS, "rating": [0.0, 1.0]}).write_parquet(folder / f"{name}-00000-of-00001.parquet")
+        (folder / "README.md").write_text(CARD)
+        return folder
+
+    return write
+
+
+def test_a_copy_of_a_repository_is_read_by_the_columns_that_are_named(repository: Repository) -> None:
+    folder = repository()
+    part = Source(offline=True).open(f"hub:{folder}?{NAMED}&scale=0-5&source=lang")
+    assert part.frame.rows() == [("a", "b", 1.5, "en"), ("c", "d", 4.0, "de")]
+    assert (part.state.origin, part.state.split, part.state.revision) == ("hub", "all", None)
+    assert set(part.state.sha256) >= {"README.md", "data/test-00000-of-00001.parquet"}
+
+
+@pytest.mark.parametrize(
+    ("options", "golds"), [("split=validation", [0.0, 1.0]), ("config=old", [0.0, 1.0]), ("where=lang:de", [4.0]), ("", [1.5, 4.0])]
+)
+def test_splits_configurations_and_some_of_the_rows_can_be_chosen(options: str, golds: list[float], repository: Repository) -> None:
+    part = Source().open(f"hub:{repository()}?{NAMED}&{options}".removesuffix("&"))
+    assert part.frame["gold"].to_list() == golds
+    assert part.frame["source"].null_count() == len(golds)
+
+
+def test_a_changed_copy_gives_its_new_rows(repository: Repository) -> None:
+    name = f"hub:{(folder := repository())}?{NAMED}"
+    before = Source().open(name)
+    pl.DataFrame({**ROWS, "rating": [2.0, 3.0]}).write_parquet(folder / "data/test-00000-of-00001.parquet")
+    after = Source().open(name)  # the client's shared cache would give the rows of before: the card is the same
+    assert after.frame["gold"].to_list() == [2.0, 3.0]
+    assert after.state != before.state
+
+
+def test_a_name_without_a_revision_is_read_at_the_commit_of_now(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, commits = repository(), []
+
+    def commit(name: str, revision: str) -> str:
+        commits.append((name, revision))
+        return "c" * 40
+
+    monkeypatch.setattr(hub_pairs, "commit", commit)
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
+    monkeypatch.setattr(hub, "_address", lambda _: str(folder))
+    hub._load_once.cache_clear()
+    part = Source().open(f"hub:owner/pairs?{NAMED}")
+    assert part.frame["gold"].to_list() == [1.5, 4.0]
+    assert part.state.revision == f"owner/pairs@{'c' * 40}"
+    Source().open(f"hub:owner/pairs?{NAMED}&revision=v2")
+    assert commits == [("owner/pairs", "main"), ("owner/pairs", "v2")]
+    hub._load_once.cache_clear()
+
+
+def test_without_a_network_or_an_allowed_one_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    hub.commit.cache_clear()
+    with pytest.raises(MissingError, match="'owner/pairs' is on the hub, which cannot be reached") as caught:
+        Source().open("hub:owner/pairs")
+    assert "hub:FOLDER" in caught.value.hint
+    with pytest.raises(MissingError, match="--offline forbids reading 'hub:owner/pairs'"):
+        Source(offline=True).open("hub:owner/pairs")
+
+
+def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
+
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
+    monkeypatch.setattr(HfApi, "dataset_info", refuse)
+    hub.commit.cache_clear()
+    with pytest.raises(MissingError, match="no dataset 'owner/nothing' on the hub") as caught:
+        Source().open("hub:owner/nothing")
+    assert "check the name" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "fault"),
+    [
+        (ROWS, "s1=question&s2=answer", "has no column 'score': found question, answer, rating, lang"),
+        (ROWS, f"{NAMED}&source=genre", "has no column 'genre': found question, answer, rating, lang"),
+        (ROWS, f"{NAMED}&scale=0-1", "row 1: score is not from 0 to 1: 1.5"),
+        (ROWS, f"{NAMED}&split=dev", 'Unknown split "dev"'),
+        (ROWS, f"{NAMED}&config=new", "BuilderConfig 'new' not found"),
+        (ROWS, f"{NAMED}&where=lang:fr", "has no row with lang 'fr'"),
+        (ROWS, f"{NAMED}&where=language:fr", "has no column 'language'"),
+        ({**ROWS, "answer": ["b", " "]}, NAMED, "row 2: sentence2 is empty"),
+        ({**ROWS, "rating": ["1", "high"]}, NAMED, "row 2: score is not a number: 'high'"),
+        ({**ROWS, "rating": [None, None]}, NAMED, "holds no pair with a score"),
+        ({key: [] for key in ROWS}, NAMED, "corresponds to no data"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(rows: dict[str, list[object]], options: str, fault: str, repository: Repository) -> None:
+    with pytest.raises(EmbedlabError, match=fault) as caught:
+        Source().open(f"hub:{repository(rows)}?{options}")
+    assert "\n" not in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_pair_without_a_score_is_skipped_and_counted(repository: Repository) -> None:
+    part = Source().open(f"hub:{repository({**ROWS, 'rating': [None, 2.0]})}?{NAMED}")
+    assert (part.state.rows, part.state.skipped) == (1, {"blank score": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("hub:pairs", "'pairs' is not a dataset of the hub"),
+        ("hub:a/b/c", "'a/b/c' is not a dataset of the hub"),
+        ("hub:a/b?language=en", "no option 'language=en'"),
+        ("hub:a/b?split=", "no option 'split='"),
+        ("hub:a/b?scale=5", "scale is '5'"),
+        ("hub:a/b?scale=5-0", "scale is '5-0'"),
+        ("hub:a/b?scale=1.2.3-5", r"scale is '1.2.3-5'"),
+        ("hub:a/b?where=en", "where is 'en'"),
+    ],
+)
+def test_a_name_that_breaks_the_grammar_is_quoted(name: str, fault: str) -> None:
+    assert is_pair_file(name)
+    with pytest.raises(UsageError, match=fault):
+        parse_hub_name(name)
+
+
+def test_values_with_signs_of_the_grammar_are_put_in_quotes() -> None:
+    found = parse_hub_name('hub:a/b?s1="a & b"?s2=c&scale=-1-1')
+    assert (found.source.columns["sentence1"], found.source.columns["sentence2"], found.scale) == ("a & b", "c", (-1.0, 1.0))
