@@ -117,11 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    with _stop_signals():
+    with _stop_signals() as received:
         try:
             code = app(arguments, standalone_mode=False, prog_name="embedlab") or ExitCode.OK
             if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C, without a word
-                to_stderr("embedlab: interrupted")
+                _report_stop(received)
             return code
         except EmbedlabError as error:
             report(error)
@@ -129,30 +129,43 @@ def _run(arguments: Sequence[str] | None) -> int:
         except typer.TyperException as error:
             return _usage_error(error)
         except (typer.Abort, KeyboardInterrupt):
-            to_stderr("embedlab: interrupted")
+            _report_stop(received)
             return ExitCode.INTERRUPTED
         except OSError as error:
             return _system_error(error)
 
 
 @contextmanager
-def _stop_signals() -> Iterator[None]:
-    """Make SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored."""
+def _stop_signals() -> Iterator[list[int]]:
+    """Make SIGTERM and SIGHUP end any command with 130 and a word, as training does; what nohup ignores stays ignored.
+
+    Yields the list of the signals that were received. They stop the command as Ctrl-C does, because libraries discard any `Exception`
+    that is raised while they probe what is installed.
+    """
+    received: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        raise Interrupted(f"stopped by {signal.Signals(number).name}", hint="what was saved before stays")
+        received.append(number)
+        raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield received
         return
     caught = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in caught:
         signal.signal(number, stop)
     try:
-        yield
+        yield received
     finally:
         for number in caught:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _report_stop(received: Sequence[int]) -> None:
+    if received:
+        report(Interrupted(f"stopped by {signal.Signals(received[-1]).name}", hint="what was saved before stays"))
+    else:
+        to_stderr("embedlab: interrupted")
 
 
 def _system_error(error: OSError) -> ExitCode:

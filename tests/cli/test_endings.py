@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,19 @@ def test_a_stop_outside_training_ends_with_130_and_a_word(
     assert process.wait(timeout=60) in {130, -signal.SIGINT}
     assert word in rest
     assert b"Traceback" not in rest
+
+
+def test_a_stop_is_not_lost_in_a_library_that_discards_exceptions(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def probe() -> list[str]:
+        with suppress(Exception):
+            signal.raise_signal(signal.SIGTERM)
+        return []
+
+    monkeypatch.setattr("embedlab.cli.commands.recipes.recipe_names", probe)
+    assert main(["recipes"]) == 130
+    assert capsys.readouterr().err.startswith("embedlab: stopped by SIGTERM")
 
 
 def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
