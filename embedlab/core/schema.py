@@ -19,6 +19,7 @@ TomlTable = dict[str, Any]
 
 CORRECT = "correct it; `embedlab recipes NAME` shows a whole recipe, `embedlab config` lists all settings"
 LARGEST_FILE = 4 * 2**20  # bytes of a TOML file: the largest of our own has 60 thousand
+LONGEST_CACHED = 100_000  # characters of a TOML file
 MOST_DOTS = 2000  # in one line: the standard library's parser needs quadratic time for a key of many parts
 
 _UNKNOWN_KEY = {"unexpected_keyword_argument", "extra_forbidden"}
@@ -49,7 +50,18 @@ def read_toml(path: Path) -> TomlTable:
 
 
 def parse_toml(text: str) -> TomlTable:
-    """Return the table in TEXT; any fault is a TOMLDecodeError."""
+    """Return the table in TEXT, which the caller may change; any fault is a TOMLDecodeError."""
+    return _copied(_parse(text)) if len(text) <= LONGEST_CACHED else _parse.__wrapped__(text)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    return [_copied(one) for one in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=256)  # settings, recipes and grids are read again for each question to them; a copy takes a tenth of the time
+def _parse(text: str) -> TomlTable:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(".") > MOST_DOTS:
             raise tomllib.TOMLDecodeError(f"more than {MOST_DOTS} dots (at line {number})")

@@ -54,7 +54,7 @@ def _by_name(module: str) -> Mapping[str, Dataset]:
     return MappingProxyType({one.name: one for one in import_module(module).DATASETS})
 
 
-@lru_cache(maxsize=64)  # a training with its evaluation opens each dataset several times
+@lru_cache(maxsize=256)  # more than there are: a training with its evaluation opens each several times
 def _sample_frame(chosen: Dataset, split: str) -> pl.DataFrame:
     from embedlab.data.sample import sample_rows
 

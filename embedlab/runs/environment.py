@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from embedlab.core.checksums import sealed_json
@@ -90,6 +92,11 @@ def collect_environment(
 
 
 def _versions() -> dict[str, str]:
+    return {**_package_versions(), **plugin_versions()}
+
+
+@cache  # of this process, however many seeds it trains
+def _package_versions() -> Mapping[str, str]:
     from importlib.metadata import PackageNotFoundError, version  # needed by new runs only
 
     found = {}
@@ -98,9 +105,10 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found | plugin_versions()
+    return MappingProxyType(found)
 
 
+@cache  # the code that this process loaded, whatever is committed later
 def _commit() -> str | None:
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
