@@ -18,7 +18,7 @@ from embedlab.grids.local import prepare_grid, run_local, started
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.queue import Queue
 from embedlab.reports.notes import SAMPLE_NOTE
-from tests.grids.conftest import GRID, STAND_IN, plan_of
+from tests.grids.conftest import GRID, STAND_IN, plan_of, work_here
 from tests.grids.test_table import write_results
 from tests.stored_json import store_values, stored_values
 
@@ -32,7 +32,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GridPlan:
 def run_stand_in(plan: GridPlan) -> None:
     folder = GridFolder.of(plan.place.runs_folder, plan.name)
     prepare_grid(plan, folder)
-    run_local(plan, folder, 2, program=STAND_IN)
+    work_here(folder)
 
 
 def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode.OK) -> str:

@@ -1,13 +1,17 @@
 """A grid file, its plan, and a program that stands in for the real training."""
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import ExitCode
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
+from embedlab.grids.worker import Worker
 
 STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in.py")))
 
@@ -34,6 +38,11 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     path.write_text(text)
     place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
     return expand_grid(load_grid(str(path)), place)
+
+
+def work_here(folder: GridFolder) -> ExitCode:
+    """Do what is left of a grid as one worker in this process; starting a worker takes longer than its cells."""
+    return Worker(folder, parent=os.getppid(), since=time.time(), program=STAND_IN).work()
 
 
 @pytest.fixture
