@@ -3,9 +3,14 @@
 import functools
 import os
 import signal
+import sys
 from pathlib import Path
+from typing import Any
 
-for variable in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+# Without compiled files each worker rewrites every test file again, and each process that a test starts compiles the package again.
+sys.dont_write_bytecode = False
+
+for variable in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "PYTHONDONTWRITEBYTECODE"):
     os.environ.pop(variable, None)
 os.environ |= {
     "_TYPER_FORCE_DISABLE_TERMINAL": "1",
@@ -28,6 +33,17 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 # A process started in the background or by nohup ignores these, as its children do: tests that send them would wait in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, let a worker that is done take over half of what the slowest one has left."""
+    if config.getvalue("dist") != "load":  # a way of distributing was selected
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -68,3 +84,17 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("encoders") / "tiny"
     build_random_encoder(folder, seed=0)
     return folder
+
+
+@pytest.fixture
+def small_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample world whose STS datasets have a tenth of their pairs, of every source: for tests of commands, not of numbers."""
+    monkeypatch.setattr("embedlab.data.source._sample_frame", _tenth)
+
+
+@functools.cache
+def _tenth(chosen: Any, split: str) -> Any:
+    from embedlab.data.sample import sample_rows
+
+    frame = sample_rows(chosen, split).frame
+    return frame.gather_every(10) if chosen.kind == "sts" else frame

@@ -12,8 +12,23 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.processes", "embedlab.cli.app", "polars", "torch", "embedlab.encoders.checkpoint"])
+# Each test process has one such server. What is not loaded there is loaded by each of the processes: a second or more of each.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(
+    [
+        "tests.processes",
+        "embedlab.cli.app",
+        "embedlab.training.stages",
+        "embedlab.workflows.compare",
+        "embedlab.workflows.encode",
+        "embedlab.workflows.evaluate",
+        "embedlab.workflows.train.run",
+        "tests.evaluation.test_submission",
+        "tests.test_two_processes",
+        "tests.training.killed_run",
+        "tests.training.test_parallel",
+    ]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +47,7 @@ def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_ri
     folder, start = Path.cwd(), time.monotonic() + 0.2
     files = [folder / f".err-{number}" for number in range(len(calls))]
     processes = [
-        _CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, has_rights))
+        CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, has_rights))
         for (function, arguments), file in zip(calls, files, strict=True)
     ]
     for process in processes:

@@ -1,6 +1,5 @@
 """A process killed between the last step of a run and its end: whoever resumes it ends as if nothing had happened."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from embedlab.runs import events
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import Curve
+from tests.processes import CONTEXT
 from tests.training import killed_run
 from tests.training.small_runs import length_of_a_vector, recipe_of, stage, two_stages
 
@@ -38,11 +38,9 @@ def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp
     expected, curve = left_behind(whole), Curve()
     assert {"model/model.safetensors", "heads.safetensors", "learnt.parquet"} <= set(expected)
     curve.read_on(whole.events_file)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([killed_run.__name__])  # torch is imported once for all
     for number, (moment, is_finished) in enumerate(MOMENTS.items()):
         run = RunFolder.of(tmp_path / "runs", f"killed-{number}", 1)
-        child = context.Process(target=killed_run.end_at, args=(moment, tiny_encoder, run.path))
+        child = CONTEXT.Process(target=killed_run.end_at, args=(moment, tiny_encoder, run.path))
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment

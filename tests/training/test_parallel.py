@@ -1,6 +1,5 @@
 """Several processes give the loss and the gradient of one."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -33,7 +32,7 @@ from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Agreed, Team, join_team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
-from tests.processes import at_once
+from tests.processes import CONTEXT, at_once
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
 
 
@@ -112,9 +111,8 @@ def member(rank: int, size: int, folder: Path, out: Path) -> None:
 
 
 def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("forkserver")  # a fork of this process would wait for threads of polars that it has not got
-    context.set_forkserver_preload([__name__])  # torch is imported once for all three
-    team = [context.Process(target=member, args=(rank, 3, tiny_encoder, tmp_path)) for rank in range(3)]
+    # A fork of this process would wait for threads of polars that it has not got.
+    team = [CONTEXT.Process(target=member, args=(rank, 3, tiny_encoder, tmp_path)) for rank in range(3)]
     for process in team:
         process.start()
     for process in team:

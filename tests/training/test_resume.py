@@ -1,7 +1,6 @@
 """A run that was stopped, in whichever way, ends as if it had not been."""
 
 import json
-import multiprocessing
 import os
 import shutil
 import signal
@@ -22,6 +21,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
+from tests.processes import CONTEXT
 from tests.training import killed_run
 from tests.training.small_runs import (
     MACHINE,
@@ -46,11 +46,9 @@ def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_pa
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
     run = RunFolder.of(tmp_path / "runs", "small", 1)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([killed_run.__name__])  # torch is imported once for both
     complete: list[int] = []
     for moment in ("while a checkpoint is written", "between two checkpoints"):
-        child = context.Process(target=killed_run.train_until, args=(moment, kill_at, tiny_encoder, run.path, bool(complete)))
+        child = CONTEXT.Process(target=killed_run.train_until, args=(moment, kill_at, tiny_encoder, run.path, bool(complete)))
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
