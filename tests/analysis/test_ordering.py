@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, norm, spearmanr, t
+from scipy.stats import kendalltau, norm, rankdata, spearmanr, t
 
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.influence import spearman_influence
@@ -22,6 +22,11 @@ def estimate(scores: list[np.ndarray], gold: np.ndarray, *, texts: np.ndarray | 
     return Estimate(members=np.array([spearmanr(gold, one).statistic for one in scores]), rows=rows, is_recipe=is_recipe)
 
 
+def rank_correlation(gold: np.ndarray, scores: np.ndarray) -> float:
+    """What spearmanr gives, without its p-value, which takes nine tenths of its time."""
+    return float(np.corrcoef(rankdata(gold), rankdata(scores))[0, 1])
+
+
 @pytest.fixture
 def gold() -> np.ndarray:
     return np.random.default_rng(0).integers(0, 11, PAIRS) / 2
@@ -37,7 +42,7 @@ def test_the_probability_is_the_share_of_bootstrap_resamples_in_which_the_first_
     found = Ordering([estimate([near], gold), estimate([far], gold)]).order(0, 1)
     rng, drawn = np.random.default_rng(3), []
     for rows in rng.integers(0, PAIRS, (2000, PAIRS)):
-        first, second = (spearmanr(gold[rows], one[rows]).statistic for one in (near, far))
+        first, second = (rank_correlation(gold[rows], one[rows]) for one in (near, far))
         drawn.append(first - second)
     assert found.probability == pytest.approx(np.mean(np.array(drawn) > 0), abs=0.03)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.01)
@@ -93,7 +98,7 @@ def test_the_interval_of_tau_is_that_of_rankings_drawn_again(gold: np.ndarray) -
     found = Ordering([estimate([one], gold) for one in scores]).agreement([0, 1, 2, 3], [4, 3, 2, 1])
     drawn = []
     for rows in np.random.default_rng(4).integers(0, PAIRS, (1500, PAIRS)):
-        drawn.append(kendalltau([4, 3, 2, 1], [spearmanr(gold[rows], one[rows]).statistic for one in scores]).statistic)
+        drawn.append(kendalltau([4, 3, 2, 1], [rank_correlation(gold[rows], one[rows]) for one in scores]).statistic)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), abs=0.34)
     assert found.low <= found.tau <= found.high
 

@@ -14,6 +14,8 @@ from tests.cli.conftest import Embedlab
 from tests.stored_json import store_values, stored_values
 from tests.tasks.labelled_sentences import write_sst2
 
+pytestmark = pytest.mark.usefixtures("small_world")
+
 BF16 = ["--precision", "bf16", "--threads", "1"]
 PAIRS = "sentence1\tsentence2\tscore\nA cat.\tA dog.\t2\nIt rains.\tIt pours.\t4\nA man.\tA sun.\t0\n"
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--json", "--quiet")
 
 
+@pytest.mark.usefixtures("small_world")
 def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
@@ -68,24 +69,33 @@ def test_a_second_evaluation_on_the_same_data_shows_what_is_kept(embedlab: Embed
     assert "as it was evaluated before" not in embedlab(*words).err
 
 
-@pytest.mark.parametrize(
-    "selected",
-    [
-        "--suite transfer",
-        "--task own-probing",
-        "--suite geometry --sample",
-        "--suite multitask --sample",
-        "--suite word_prediction --sample",
-    ],
+SELECTIONS = (
+    "--suite transfer",
+    "--task own-probing",
+    *(f"--suite {name} --sample" for name in ("geometry", "multitask", "word_prediction")),
 )
-def test_what_is_kept_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path, selected: str) -> None:
+SHOW_ALL = """
+import json, sys
+from embedlab.cli.app import main
+for words in json.loads(sys.argv[1]):
+    main(words)
+    print("---", file=sys.stderr)
+print("torch" in sys.modules)
+"""
+
+
+def test_what_is_stored_is_shown_without_torch(embedlab: Embedlab, tiny_encoder: Path) -> None:
     write_mr(Path("data"))
     write_probing(Path("data/probing_own/tree_depth.txt"))
-    words = ("evaluate", f"{tiny_encoder}?pooling=mean", *selected.split(), "--setting", "exact", *QUIET[:4])
-    embedlab(*words)
-    program = "import sys; from embedlab.cli.app import main; main(sys.argv[1:]); print('torch' in sys.modules)"
-    second = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
-    assert "as it was evaluated before" in second.stderr
+    model = f"{tiny_encoder}?pooling=mean"
+    commands = [["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]] for selected in SELECTIONS]
+    for words in commands:
+        embedlab(*words)
+    second = subprocess.run([sys.executable, "-c", SHOW_ALL, json.dumps(commands)], capture_output=True, text=True, check=False)
+    *shown, rest = second.stderr.split("---\n")
+    assert (len(shown), rest) == (len(SELECTIONS), "")
+    for selected, report in zip(SELECTIONS, shown, strict=True):
+        assert "as it was evaluated before" in report, selected
     assert second.stdout.splitlines()[-1] == "False"
 
 

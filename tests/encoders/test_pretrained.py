@@ -1,10 +1,9 @@
 """A model folder is loaded whole or refused by name: tensors, shapes, numbers, architecture, code and tokenizer."""
 
+import io
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, DistilBertConfig, DistilBertModel
 
+from embedlab.cli.app import main
 from embedlab.core.errors import MissingError
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
@@ -204,13 +204,18 @@ def test_a_tokenizer_that_cannot_be_read_is_one_line(folder: Path, cpu: Machine,
 FOREIGN = {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Model", "AutoTokenizer": ["mine.T", None]}}
 
 
-def test_code_in_a_model_folder_is_refused_in_two_lines_and_never_run(folder: Path, tmp_path: Path) -> None:
+def test_code_in_a_model_folder_is_refused_in_two_lines_and_never_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     change_json(folder / "config.json", **FOREIGN)
     change_json(folder / "tokenizer_config.json", auto_map=FOREIGN["auto_map"], tokenizer_class="Mine")
     (folder / "mine.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n")
-    command = [sys.executable, "-m", "embedlab", "score", "a dog", "a cat", "--model", str(folder)]
-    done = subprocess.run(command, input="y\n" * 9, capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.splitlines()[0].endswith("wants to run its own code for the model type 'mine': embedlab runs none")
-    assert len(done.stderr.splitlines()) == 2
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 9))
+    capsys.readouterr()
+    assert main(["score", "a dog", "a cat", "--model", str(folder)]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[0].endswith("wants to run its own code for the model type 'mine': embedlab runs none")
+    assert len(err.splitlines()) == 2
     assert not (tmp_path / "was-run").exists()

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pytest
+from textual.pilot import Pilot
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
@@ -25,7 +26,7 @@ def check(widget: Widget) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "140x45"])
-async def test_every_screen_fits(opened: Open, size: tuple[int, int]) -> None:
+async def test_every_screen_and_its_help_fit(opened: Open, size: tuple[int, int]) -> None:
     async with opened(size=size) as pilot:
         for name, found in SCREENS.items():
             await pilot.press(found.entry.key)
@@ -33,16 +34,14 @@ async def test_every_screen_fits(opened: Open, size: tuple[int, int]) -> None:
             await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)  # Compare has computed
             await pilot.pause()
             check(pilot.app.screen)
+            if size == NARROW:
+                await check_help(pilot)
 
 
-async def test_the_help_of_every_screen_fits_a_small_terminal(opened: Open) -> None:
-    async with opened(size=NARROW) as pilot:
-        for name, found in SCREENS.items():
-            await pilot.press(found.entry.key)
-            await until(pilot, lambda name=name: pilot.app.current_mode == name and pilot.app.screen.is_mounted)  # type: ignore[misc]
-            await pilot.app.screen.run_action("screen.help")
-            await until(pilot, lambda: pilot.app.screen.is_modal and pilot.app.screen.is_mounted)
-            await pilot.pause()
-            check(pilot.app.screen)
-            await pilot.press("escape")
-            await until(pilot, lambda: not pilot.app.screen.is_modal)
+async def check_help(pilot: Pilot[None]) -> None:
+    await pilot.app.screen.run_action("screen.help")
+    await until(pilot, lambda: pilot.app.screen.is_modal and pilot.app.screen.is_mounted)
+    await pilot.pause()
+    check(pilot.app.screen)
+    await pilot.press("escape")
+    await until(pilot, lambda: not pilot.app.screen.is_modal)

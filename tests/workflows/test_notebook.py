@@ -92,6 +92,7 @@ def test_a_comparison_has_the_numbers_of_the_command(embedlab_command: Callable[
     assert "<table" in found._repr_html_()
 
 
+@pytest.mark.usefixtures("small_world")
 def test_several_tasks_are_compared_in_one_frame(tiny_encoder: Path, own: str) -> None:
     found = embedlab.compare([f"{tiny_encoder}?pooling=cls", f"{tiny_encoder}?pooling=mean"], suite="geometry", sample=True)
     assert set(found.frame["task"]) == {"geometry"}
