@@ -51,10 +51,16 @@ def read_toml(path: Path) -> TomlTable:
 
 def parse_toml(text: str) -> TomlTable:
     """Return the table in TEXT, which the caller may change; any fault is a TOMLDecodeError."""
-    return _copied(_parse(text)) if len(text) <= LONGEST_CACHED else _parse.__wrapped__(text)
+    if len(text) > LONGEST_CACHED:
+        return _parse.__wrapped__(text)
+    try:
+        return _copied(_parse(text))
+    except RecursionError:  # of the copy: the caller refuses what is nested that deep
+        return _parse.__wrapped__(text)
 
 
 def _copied(value: Any) -> Any:
+    """Copy tables and lists; all other values of TOML are immutable."""
     if isinstance(value, dict):
         return {key: _copied(one) for key, one in value.items()}
     return [_copied(one) for one in value] if isinstance(value, list) else value

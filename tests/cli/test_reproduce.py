@@ -14,8 +14,6 @@ from embedlab.runs.store import RunFolder
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
 
-pytestmark = pytest.mark.usefixtures("small_world")
-
 SMALL = (
     "--sample",
     "--threads",
