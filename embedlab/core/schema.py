@@ -66,7 +66,7 @@ def _copied(value: Any) -> Any:
     return [_copied(one) for one in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=256)  # settings, recipes and grids are read again for each question to them; a copy takes a tenth of the time
+@lru_cache(maxsize=256)  # settings, recipes and grids are read again for each question to them; a copy takes a twentieth of the time
 def _parse(text: str) -> TomlTable:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(".") > MOST_DOTS:
