@@ -54,9 +54,10 @@ def parse_toml(text: str) -> TomlTable:
     if len(text) > LONGEST_CACHED:
         return _parse.__wrapped__(text)
     try:
-        return _copied(_parse(text))
+        values: TomlTable = _copied(_parse(text))
     except RecursionError:  # of the copy: the caller refuses what is nested that deep
         return _parse.__wrapped__(text)
+    return values
 
 
 def _copied(value: Any) -> Any:
