@@ -10,6 +10,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.data.probing import set_of, suite_title
+from embedlab.data.source import dataset
 from embedlab.tasks.task import all_tasks
 from embedlab.tasks.task import task as find_task
 
@@ -100,8 +101,12 @@ def _task_of(name: str) -> str:
     tasks = all_tasks()
     if found := next((one for one in tasks if one.has_dataset(name)), None):
         return found.name
-    for kind in ("tasks", "datasets"):
-        if (plugin := plugins.find(kind, name)) is not None:
-            plugin.load()  # says why it cannot be used
-    known = [*task_names(), *(dataset for one in tasks for dataset in one.datasets)]
+    if (plugin := plugins.find("tasks", name)) is not None:
+        plugin.load()  # says why it cannot be used
+    if plugins.find("datasets", name) is not None:
+        held = dataset(name).kind  # or an error that says why it cannot be used
+        raise UsageError(
+            f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
+        )
+    known = [*task_names(), *(own for one in tasks for own in one.datasets)]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

@@ -98,9 +98,10 @@ def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: 
 
 
 def _has_dataset(name: str) -> bool:
-    """Return whether a name is a dataset of scored pairs with a test split, or a file of the user's own pairs."""
+    """Return whether a name is a dataset of scored pairs with a test split, or one split alone, or the user's own pairs or the hub's."""
     if name in dataset_names("sts"):
-        return "test" in dataset(name).splits
+        splits = dataset(name).splits
+        return "test" in splits or len(splits) == 1
     return is_pair_file(name) and set_of(name) is None
 
 

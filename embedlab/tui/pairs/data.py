@@ -7,12 +7,14 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.plugins import shipped_names
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
+from embedlab.data.get import is_in_folder
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.source import Source, dataset
 from embedlab.tui.pairs.plugin_parts import read_plugin_parts
@@ -21,6 +23,7 @@ from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")
 
 
+SUITE = STS_AVERAGES["average of seven"]
 UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 
 
@@ -102,6 +105,8 @@ def _from_settings(settings: Settings) -> PairData:
     parts: list[Part] = []
     missing: list[str] = []
     for chosen, split in splits_shown():
+        if chosen.name not in SUITE and not _is_at_hand(chosen, split, settings):
+            continue
         try:
             parts.append(source.open_split(chosen, split))
         except EmbedlabError as error:
@@ -111,12 +116,17 @@ def _from_settings(settings: Settings) -> PairData:
     return replace(found, files=more.files)
 
 
+def _is_at_hand(chosen: Dataset, split: str, settings: Settings) -> bool:
+    """Return whether the data folder holds a split: of datasets outside the suite only those are shown, and none is missed."""
+    return settings.data is not None and not settings.sample and is_in_folder(chosen.splits[split], settings.data)
+
+
 def splits_shown() -> Iterator[tuple[Dataset, str]]:
-    """The test split of every shipped STS dataset that has one, and all splits of STS Benchmark: its Dice fifths need all of them."""
+    """The test split of every shipped STS dataset that has one or its only split, and all of STS Benchmark: its Dice fifths need all."""
     for name in shipped_names("datasets"):
         chosen = dataset(name)
         for split in chosen.splits if chosen.kind == "sts" else ():
-            if split == "test" or name == "sts-benchmark":
+            if split == "test" or name == "sts-benchmark" or len(chosen.splits) == 1:
                 yield chosen, split
 
 
