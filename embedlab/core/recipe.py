@@ -20,7 +20,7 @@ from embedlab.core.own_files import absolute, place_files
 from embedlab.core.plain_values import quote
 from embedlab.core.schema import CORRECT, TomlTable, build, read_toml, refuse_flaws, table, unbuild
 
-Pooling = str  # one of `pooling_names()`
+Pooling = str  # one of `pooling_names()`, or several joined by "+"
 Schedule = Literal["linear", "constant"]
 
 # How neighbouring stages with a `turn` are trained together: batches in turn, epochs in turn, or one step on a batch of
@@ -42,12 +42,24 @@ Seed = Annotated[int, Ge(0), Lt(2**63)]  # which one
 
 
 @table
+class LoraSection:
+    """Low-rank changes that are trained in place of the encoder's own weights (Hu et al. 2021), by peft."""
+
+    rank: Annotated[int, Ge(1), Le(4096)] = 8
+    alpha: Positive = 16.0  # changes are scaled by alpha / rank
+    dropout: Annotated[float, Ge(0), Lt(1)] = 0.0  # of their input
+    targets: tuple[str, ...] | None = None  # ends of the names of linear layers; absent = all linear layers
+    save: Literal["merged", "adapter"] = "merged"  # the model as a whole, or the changes alone, on the base that they name
+
+
+@table
 class EncoderSection:
     """The encoder to train, its pooling and its token limit."""
 
     model: str  # a model name: folder, hub id, catalog name or run
     pooling: Pooling
     max_tokens: Annotated[int, Ge(4), Le(8192)] = 128
+    lora: LoraSection | None = None  # absent = all weights are trained
 
 
 @table
@@ -226,7 +238,8 @@ def from_table(values: Mapping[str, Any], *, name: str, where: str, is_stored: b
 def _check_names(encoder: EncoderSection, evaluate: EvaluateSection, where: str) -> None:
     """Refuse a pooling or task that does not exist."""
     try:
-        known_pooling(encoder.pooling)
+        for part in encoder.pooling.split("+"):  # several are concatenated
+            known_pooling(part)
     except UsageError as error:
         raise UsageError(f"{where}: 'encoder.pooling' is {quote(encoder.pooling)}: not a pooling", hint=error.hint) from error
     for task in evaluate.tasks:

@@ -9,13 +9,15 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.recipe import LoraSection
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.weight_checks import is_unused
-from embedlab.models.adapters import OWN_BASE, read_adapter
+from embedlab.models.adapters import OWN_BASE, base_location, read_adapter
+from embedlab.models.folder import Usage
 from embedlab.models.folder_files import ADAPTER_WEIGHTS
 
 NAME = "default"  # peft's own name of the only adapter
@@ -39,6 +41,37 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
     with _fitting(adapter, backbone):
         merge_adapter(backbone)
     backbone._weight_conversions = conversions
+
+
+def add_lora(backbone: PreTrainedModel, lora: LoraSection, usage: Usage, *, seed: int) -> None:
+    """Freeze BACKBONE, the model of USAGE, and add changes of low rank to its linear layers, which are to be trained.
+
+    They begin as no change, drawn by SEED. Layers that the model does not have are a UsageError.
+    """
+    require_peft()
+    if lora.save == "adapter" and usage.adapter is not None:
+        raise UsageError("the encoder is an adapter itself, and no adapter can be saved on it", hint="--set encoder.lora.save=merged")
+    from peft import LoraConfig
+
+    config = LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]  # only divided by the rank
+        lora_dropout=lora.dropout,
+        target_modules="all-linear" if lora.targets is None else list(lora.targets),
+    )
+    with torch.random.fork_rng(devices=[]), silence_transformers():
+        torch.manual_seed(seed)
+        try:
+            backbone.add_adapter(config, adapter_name=NAME)
+        except ValueError as error:
+            reason = " ".join(str(error).split())[:200]
+            layers = sorted({name.rpartition(".")[2] for name, module in backbone.named_modules() if isinstance(module, nn.Linear)})
+            raise UsageError(f"'encoder.lora.targets' does not fit: {reason}", hint=f"its linear layers are {', '.join(layers)}") from error
+    own: Any = backbone.peft_config[NAME]
+    own.base_model_name_or_path, own.revision = base_location(usage.source)
+    for parameter in backbone.parameters():
+        if parameter.requires_grad:  # peft makes them of the base's precision
+            parameter.data = parameter.data.float()
 
 
 def _adapter_weights(adapter: Path) -> dict[str, Tensor]:

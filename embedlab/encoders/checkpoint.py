@@ -1,12 +1,14 @@
 """Load and save transformer encoders as folders in transformers layout, which sentence-transformers loads with equal vectors."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import ELSEWHERE, atomic_folder
-from embedlab.encoders.adapters import apply_adapter
+from embedlab.core.recipe import LoraSection
+from embedlab.encoders.adapters import add_lora, apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.layers import load_layers
@@ -15,9 +17,17 @@ from embedlab.encoders.sentence_transformers_format import write_layout
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weights import writing_weights
 from embedlab.encoders.word_head import MaskedWordHead
-from embedlab.models.fingerprint import used_fingerprint
+from embedlab.models.fingerprint import combined_fingerprint, used_fingerprint, weight_parts
 from embedlab.models.folder import Usage, Wishes, read_intact_usage
 from embedlab.models.hub import hub_folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lora:
+    """Changes of low rank that a run trains."""
+
+    section: LoraSection
+    seed: int  # of the run
 
 
 def load_transformer(
@@ -28,6 +38,7 @@ def load_transformer(
     wishes: Wishes | None = None,
     revision: str | None = None,
     note: str | None = None,
+    lora: Lora | None = None,
     offline: bool = False,
 ) -> TransformerEncoder:
     """The transformer in a folder or of a hub id, used as WISHES say or else as it states.
@@ -36,17 +47,19 @@ def load_transformer(
     Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
-    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note)
+    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note, lora=lora)
 
 
-def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | None = None) -> TransformerEncoder:
-    """The transformer that USAGE describes; static token vectors are a UsageError."""
+def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | None = None, lora: Lora | None = None) -> TransformerEncoder:
+    """The transformer that USAGE describes, with LORA to be trained in place of its weights; static token vectors are a UsageError."""
     if usage.is_static:
         raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
     fingerprint = used_fingerprint(usage, precision=machine.precision)
     tokenizer, backbone = load_tokenizer(usage), load_backbone(usage.source)
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
+    if lora is not None:
+        add_lora(backbone, lora.section, usage, seed=lora.seed)
     return TransformerEncoder(
         name=name,
         fingerprint=fingerprint,
@@ -56,6 +69,7 @@ def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | N
         machine=machine,
         layers=load_layers(usage.layers),
         notes=(*usage.notes, *([note] if note else [])),
+        frozen_weights=None if lora is None else combined_fingerprint("base", *weight_parts(usage)),
     )
 
 

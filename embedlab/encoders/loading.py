@@ -20,6 +20,7 @@ from embedlab.models.grammar import COMBINATION_NAMES
 from embedlab.models.location import model_folder
 
 if TYPE_CHECKING:
+    from embedlab.encoders.checkpoint import Lora
     from embedlab.encoders.static import StaticEncoder
     from embedlab.encoders.transformer import TransformerEncoder
 
@@ -111,8 +112,10 @@ def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "
     return open_transformer(usage, machine, name=spec.name, note=spec.note)
 
 
-def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, offline: bool = False) -> "TransformerEncoder":
-    """Load the transformer of SPEC without a cache; anything else is a UsageError."""
+def load_trainable(
+    spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, lora: "Lora | None" = None, offline: bool = False
+) -> "TransformerEncoder":
+    """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):
         raise UsageError(f"{spec.name!r} is not a transformer", hint="name a run, a folder, a hub id or a published model such as sbert")
     if spec.is_transformed or spec.layer is not None:
@@ -130,5 +133,6 @@ def load_trainable(spec: ModelSpec, machine: Machine, *, max_tokens: int | None 
         wishes=replace(spec.wishes, max_tokens=max_tokens),
         revision=spec.revision,
         note=spec.note,
+        lora=lora,
         offline=offline,
     )

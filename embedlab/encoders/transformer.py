@@ -45,10 +45,13 @@ class TransformerEncoder:
         machine: Machine,
         layers: nn.Sequential | None = None,
         notes: tuple[str, ...] = (),
+        frozen_weights: str | None = None,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint  # of what was loaded: training does not change it
         self.usage = usage
+        self.frozen_weights = frozen_weights  # fingerprint of weights that no training changes, where others are trained beside them
+        self._frozen = frozenset(name for name, parameter in backbone.named_parameters() if not parameter.requires_grad)
         self.dim = vector_dim(usage, int(backbone.config.hidden_size))
         self.backbone = backbone
         self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
@@ -106,13 +109,15 @@ class TransformerEncoder:
         return vectors[:, : self.usage.dim] if self.usage.dim is not None else vectors
 
     def tensors(self) -> dict[str, Tensor]:
-        """All weights, those of the layers after pooling under `LAYERS`."""
-        return {**self.backbone.state_dict(), **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
+        """All weights but frozen ones, those of the layers after pooling under `LAYERS`."""
+        own = {name: value for name, value in self.backbone.state_dict().items() if name not in self._frozen}
+        return {**own, **{f"{LAYERS}{name}": value for name, value in self.layers.state_dict().items()}}
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
         """Take the weights that `tensors` gave."""
         self.layers.load_state_dict({name.removeprefix(LAYERS): value for name, value in tensors.items() if name.startswith(LAYERS)})
-        self.backbone.load_state_dict({name: value for name, value in tensors.items() if not name.startswith(LAYERS)})
+        own = {name: value for name, value in tensors.items() if not name.startswith(LAYERS)}
+        self.backbone.load_state_dict(own, strict=not self._frozen)
 
     def _pooling_weights(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor | None:
         """The weight of each token in pooling, where it is not the same for all; (batch, tokens)."""

@@ -54,6 +54,19 @@ def base_folder(adapter: Path, *, offline: bool = True) -> Path:
         raise MissingError(f"{adapter / ADAPTER}: the base model is missing: {error.message}", hint=hint) from error
 
 
+def base_location(folder: Path) -> tuple[str, str | None]:
+    """How an adapter names the base in FOLDER: a repository of the hub with its revision, or an absolute path."""
+    if folder.parent.name == "snapshots" and folder.parents[1].name.startswith("models--"):
+        return folder.parents[1].name.removeprefix("models--").replace("--", "/"), folder.name
+    return str(folder.absolute()), None
+
+
+def base_title(folder: Path) -> str:
+    """How notes name the base in FOLDER: a repository of the hub, or the folder's own name."""
+    location, revision = base_location(folder)
+    return location if revision is not None else folder.name
+
+
 def read_adapter(adapter: Path) -> AdapterFile:
     """What the adapter in a folder states; pickled weights and modules of other programs are a MissingError."""
     file = read_model_file(adapter / ADAPTER, AdapterFile) or AdapterFile()

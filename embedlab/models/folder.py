@@ -10,7 +10,7 @@ from embedlab.choices import Similarity
 from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
-from embedlab.models.adapters import TransformerFiles, base_folder, is_adapter, transformer_files, typed_adapter
+from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     Config,
@@ -130,7 +130,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     if usage.prompt:
         notes.append(f"prompt {usage.prompt!r}")
     if usage.adapter is not None:
-        notes.append(f"an adapter of {base_name(usage.source)}")
+        notes.append(f"an adapter of {base_title(usage.source)!r}")
     if usage.layer is not None and usage.layers:
         notes.append("the layers after pooling were trained with the last hidden states")
     return _checked(folder, replace(usage, notes=tuple(notes)))
@@ -148,12 +148,6 @@ def _adapted(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
         return folder, typed_adapter(typed)
     states_usage = any((folder / name).is_file() for name in (MODULES, STATEMENT)) or any(folder.glob("*_Pooling/config.json"))
     return (base_folder(folder), folder) if is_adapter(folder) and not states_usage and not weight_files(folder) else (folder, None)
-
-
-def base_name(folder: Path) -> str:
-    """How notes name the model that an adapter changes: a repository of the hub, or the folder's own name."""
-    is_snapshot = folder.parent.name == "snapshots" and folder.parents[1].name.startswith("models--")
-    return repr(folder.parents[1].name.removeprefix("models--").replace("--", "/") if is_snapshot else folder.name)
 
 
 def _checked(folder: Path, usage: Usage) -> Usage:

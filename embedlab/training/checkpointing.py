@@ -48,14 +48,17 @@ class Snapshot:
     optimizer: Tensors
     random: Tensors
     unreported: Unreported = Unreported()  # noqa: RUF009 - frozen
+    frozen_weights: str | None = None  # fingerprint of the weights that are not stored, as the run does not change them
 
     def write(self, folder: Path) -> None:
         """Write FOLDER atomically: complete or not at all."""
         with atomic_folder(folder) as place:
             for name in ("encoder", "heads", "optimizer", "random"):
                 write_tensors(place / f"{name}.safetensors", getattr(self, name))
-            values = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
+            values: dict[str, Any] = {"schema": SCHEMA, "step": self.step, "best": asdict(self.best) if self.best else None}
             values["unreported"] = asdict(self.unreported)
+            if self.frozen_weights is not None:
+                values["frozen_weights"] = self.frozen_weights
             (place / STATE).write_text(sealed_json(values, indent=2), encoding="utf-8")
             write_checksums(place)
 
@@ -69,7 +72,8 @@ class Snapshot:
                 raise MissingError(f"{str(folder)!r} was written by another embedlab (schema {values['schema']})")
             tensors = {name: load_file(folder / f"{name}.safetensors") for name in ("encoder", "heads", "optimizer", "random")}
             best = Best(**values["best"]) if values["best"] else None
-            return cls(step=values["step"], best=best, unreported=_unreported(values.get("unreported")), **tensors)
+            unreported, frozen = _unreported(values.get("unreported")), values.get("frozen_weights")
+            return cls(step=values["step"], best=best, unreported=unreported, frozen_weights=frozen, **tensors)
         # A RuntimeError means JSON that is nested too deeply, or a header with inconsistent numbers.
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             raise _damaged(folder, f"{type(error).__name__}: {error}") from error

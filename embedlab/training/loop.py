@@ -129,7 +129,7 @@ class _Stepper:
         self.lr = 0.0  # of the last step
         words = session.encoder.backbone.get_input_embeddings()
         is_apart = session.encoder.machine.device.type == "cpu" and self._teaches_whole(objectives.values())
-        self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) else None
+        self._words = WordGradient(words) if is_apart and isinstance(words, nn.Embedding) and words.weight.requires_grad else None
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
         """Return whether one process trains the whole encoder at every step, with one gradient."""
@@ -213,6 +213,7 @@ def _checkpoint(
         optimizer=optimizer_tensors(optimizer, parameters),
         random=session.team.random_states(random_tensors(session.encoder.machine.device)),
         unreported=unreported,
+        frozen_weights=session.encoder.frozen_weights,
     )
     if session.team.is_leader:
         session.checkpoints.save(snapshot)

@@ -30,6 +30,8 @@ class RunShape:
 
     def _misfits(self, snapshot: Snapshot) -> Iterator[str]:
         yield from _odd_steps(snapshot, self.plan[-1].end)
+        if snapshot.frozen_weights != self.encoder.frozen_weights:
+            yield "the weights of the encoder that it was trained on have changed since"
         yield from _other_tensors("encoder", snapshot.encoder, self.encoder.tensors())
         yield from _other_tensors("heads", snapshot.heads, trained_parameters(self.objectives))
         yield from _other_moments(snapshot.optimizer, self._parameters(snapshot.step))

@@ -20,7 +20,8 @@ from embedlab.core.recipe import Recipe
 from embedlab.data.dataset import DatasetState
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import save_model
+from embedlab.encoders.adapters import merge_adapter
+from embedlab.encoders.checkpoint import Lora, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_trainable
 from embedlab.encoders.sealed_tensors import HEADS_FILE, write_sealed_tensors
@@ -194,7 +195,10 @@ def _finish(session: Session, run: RunFolder, recipe: Recipe, seed: int, stages:
         [state for data in stages for state in data.states],
         is_normalised=session.encoder.is_normalised,
     )
-    save_model(run.model, session.encoder, card=card, word_head=word_head)
+    if (lora := recipe.encoder.lora) is not None and lora.save == "merged":
+        merge_adapter(session.encoder.backbone)
+    is_whole = lora is None or lora.save == "merged"
+    save_model(run.model, session.encoder, card=card, word_head=word_head if is_whole else None)
     for tracker in session.accelerator.trackers:  # accelerate's own ending would part the processes before their next seed
         tracker.finish()
     session.emit(events.Finished(step=session.step))
@@ -304,4 +308,5 @@ def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: Run
     section = recipe.encoder
     (member,) = starting_members(section.model, run.path.parents[1], [run.seed])
     spec = replace(member, pooling=section.pooling)
-    return load_trainable(spec, machine, max_tokens=section.max_tokens, offline=source.offline)
+    lora = None if section.lora is None else Lora(section=section.lora, seed=run.seed)
+    return load_trainable(spec, machine, max_tokens=section.max_tokens, lora=lora, offline=source.offline)

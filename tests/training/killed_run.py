@@ -2,11 +2,13 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 
+from embedlab.core.recipe import LoraSection, Recipe
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop, stages
@@ -89,7 +91,12 @@ def end_at(moment: str, encoder: Path, folder: Path) -> None:
     train_run(two_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=True, dev_score=length_of_a_vector)
 
 
-def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool) -> None:
+def with_lora(recipe: Recipe) -> Recipe:
+    """The same training of changes of low rank."""
+    return replace(recipe, encoder=replace(recipe.encoder, lora=LoraSection(rank=4, dropout=0.1)))
+
+
+def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool, has_lora: bool = False) -> None:
     torch.set_num_threads(1)
     if moment == "while a checkpoint is written":
         kill_while_a_checkpoint_is_written()
@@ -101,4 +108,5 @@ def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: boo
             with (folder / COMPLETE).open("a") as file:
                 file.write(f"{event.step}\n")
 
-    train_run(two_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=resume, dev_score=length_of_a_vector, report=note)
+    recipe = with_lora(two_stages(encoder)) if has_lora else two_stages(encoder)
+    train_run(recipe, SAMPLE, MACHINE, RunFolder(folder), 1, resume=resume, dev_score=length_of_a_vector, report=note)
