@@ -8,9 +8,11 @@ from embedlab.choices import SettingName
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap, total
+from embedlab.evaluation.brought_items import evaluate_items
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.training_text import training_text
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import brings_items
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.task import Selection, TaskResult
@@ -31,6 +33,8 @@ def evaluate_task(
     """
     chosen = find_task(task)
     selection = Selection(names=tuple(names), setting=chosen.setting(setting))
+    if brings_items(spec.kind):
+        return with_provenance(evaluate_items(chosen, spec, settings, names), spec, settings)
     assert chosen.evaluate is not None, "similarities of pairs are scored by scored_pairs"
     return with_provenance(chosen.evaluate(spec, settings, start_progress, selection), spec, settings)
 
@@ -54,7 +58,9 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
             **model_facts(spec),
         ),
         outcomes=tuple(
-            replace(one, marks=tuple(sorted({*one.marks, *trained})), notes=notes, overlap=shared.get(one.dataset, one.overlap))
+            replace(
+                one, marks=tuple(sorted({*one.marks, *trained})), notes=(*one.notes, *notes), overlap=shared.get(one.dataset, one.overlap)
+            )
             for one in result.outcomes
         ),
     )

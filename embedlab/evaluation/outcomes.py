@@ -22,6 +22,7 @@ from embedlab.evaluation.member import evaluate_task
 from embedlab.evaluation.prefetch import is_same_data, stored_evaluation
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import brings_items
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.parts import StoredPart
@@ -52,6 +53,9 @@ def member_outcomes(
     place = ScorePlace.of(spec, settings)
     task = find_task(one.task)
     setting = task.setting(setting)
+    if brings_items(spec.kind):  # a file is read as fast as what would be stored of it
+        result = evaluate_task(one.task, spec, settings, start_progress, one.names, setting)
+        return _answers({own.name: own for own in result.outcomes}, result.evaluation, result.missing)
     name, source = one.evaluation_name(setting), Source.from_settings(settings)
     made_of = (spec.name, place.fingerprint, code_version(one.task))
     stored = {

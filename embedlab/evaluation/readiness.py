@@ -14,6 +14,7 @@ from embedlab.data.source import Source
 from embedlab.evaluation.dev_score import dev_score
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import brings_items
 from embedlab.tasks.task import Selection, Texts, task
 
 
@@ -41,7 +42,8 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
             texts |= _texts(one, setting, source)
             for spec in members:
                 try:
-                    task(one.task).check(spec, settings)
+                    if not brings_items(spec.kind):
+                        task(one.task).check(spec, settings)
                 except UsageError as error:
                     unfit[spec.name, one] = error
         except MissingError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core import plugins
@@ -61,6 +62,7 @@ class EncoderKind:
     is_cached: bool = True  # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
     score_rows: Callable[[str, Part], RowScores | None] | None = None  # of a kind that knows the rows of datasets, but no texts
     figures: Callable[[str], Sequence[StatedFigures]] | None = None  # of files that only state figures of whole datasets
+    items: Callable[[str], pl.DataFrame] | None = None  # of files of predicted classes: dataset, item, prediction, place
 
 
 def prefix_of(name: str) -> str | None:
@@ -113,6 +115,19 @@ def score_part(prefix: str, location: str, part: Part) -> RowScores | None:
     """Return the similarities of the rows of PART by an encoder of such a kind; None where it has none of them."""
     score = encoder_kind(prefix).score_rows
     return score(location, part) if score is not None else None
+
+
+def brings_items(prefix: str) -> bool:
+    """Return whether a kind has predicted classes of items instead of vectors; a plug-in never has."""
+    plugin = plugins.find("encoders", prefix)
+    return plugin is not None and plugin.is_shipped and encoder_kind(prefix).items is not None
+
+
+def brought_items(prefix: str, location: str) -> pl.DataFrame:
+    """Return the predicted classes of a model of such a kind."""
+    items = encoder_kind(prefix).items
+    assert items is not None
+    return items(location)
 
 
 def stated_figures(prefix: str, location: str) -> Sequence[StatedFigures]:

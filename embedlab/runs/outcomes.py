@@ -57,7 +57,7 @@ class Outcomes(_Facts):
     @property
     def name(self) -> str:
         """The dataset, with the split if several are scored."""
-        return self.dataset if self.split in {"test", "cv", "dev"} else f"{self.dataset}:{self.split}"
+        return outcomes_name(self.dataset, self.split)
 
     def save(self, folder: Path) -> Path:
         """Write `<folder>/<task>/<dataset>.parquet` and return its path; a suite's own prefix of the dataset is left out."""
@@ -82,6 +82,11 @@ class Outcomes(_Facts):
             raise MissingError(f"{str(path)!r} is unusable", hint=_REMADE) from error
         found = read_json(_Facts, facts, where=path, schema=SCHEMA, hint=_REMADE)
         return cls(**vars(found), items=items)
+
+
+def outcomes_name(dataset: str, split: str) -> str:
+    """Return the name of a DATASET's outcomes, with the SPLIT if several are scored."""
+    return dataset if split in {"test", "cv", "dev"} else f"{dataset}:{split}"
 
 
 def items_frame(

@@ -19,7 +19,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.task import Texts, evaluation_of
+from embedlab.tasks.task import GoldItems, Texts, evaluation_of
 
 if TYPE_CHECKING:
     import torch
@@ -127,6 +127,21 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
         also = f", and {', '.join(name for name, _ in others)} cannot be read either" if others else ""
         raise MissingError(first[1].message + also, hint=first[1].hint)
     return OpenedTasks(tasks=tuple(tasks), missing=missing)
+
+
+def gold_items(task: ClassificationTask) -> GoldItems:
+    """Return the items of TASK that are scored: those of its test split, or of its only one in a cross-validation."""
+    split = "test" if "test" in task.parts else next(iter(task.parts))
+    labels, rows = task.column("label"), task.rows(split)
+    return GoldItems(
+        dataset=task.name,
+        split="test" if split == "test" else "cv",
+        part=task.parts[split],
+        rows=rows,
+        labels=tuple(labels[row] for row in rows),
+        classes=tuple(np.unique(np.array(labels)).tolist()),
+        states=tuple(part.state for part in task.parts.values()),
+    )
 
 
 def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:

@@ -23,7 +23,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member
+from embedlab.tasks.task import GoldItems, Task, TaskResult, evaluation_of, load_member, own_items
 
 VALIDATION = "validation"  # reported with every number: GLUE does not publish its test labels
 GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
@@ -172,6 +172,11 @@ def _outcomes(classifier: Classifier, part: Part, answers: ItemValues) -> Outcom
     )
 
 
+def items(source: Source, names: Sequence[str]) -> list[GoldItems]:
+    """Return the items of the validation splits of the datasets in NAMES."""
+    return [own_items(part, "label") for name in names for part in _validation_parts(name, source)]
+
+
 TASK = Task(
     name="glue",
     summary="GLUE on its validation splits: Matthews, F1, accuracy, Pearson and Spearman of a trained classifier",
@@ -180,6 +185,8 @@ TASK = Task(
     outcomes="items",
     metrics={"glue-cola": ("matthews", "accuracy"), "glue-mrpc": ("f1", "accuracy"), "glue-qqp": ("f1", "accuracy")},
     has_submission=True,
+    items=items,
+    item_datasets=tuple(name for name in GLUE_TASKS if name.startswith("glue-")),
     check=check,
     check_recipe=check_recipe,
 )

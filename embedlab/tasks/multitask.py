@@ -30,7 +30,7 @@ from embedlab.objectives.sentiment_head.options import SENTIMENT_CLASSES
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Task, TaskResult, Texts, load_member
+from embedlab.tasks.task import Task, TaskResult, Texts, load_member, own_items
 
 if TYPE_CHECKING:
     from embedlab.objectives.objective import Trained
@@ -201,6 +201,8 @@ TASK = Task(
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
     texts=lambda source, _: texts(source),
     outcomes="items",
+    items=lambda source, names: [own_items(source.open(name, "dev"), _LABELS[name]) for name in names],
+    item_datasets=tuple(_LABELS),
     check=check,
     check_recipe=check_recipe,
     dev_names=("multitask", *MULTITASK_DATASETS),

@@ -19,6 +19,7 @@ from embedlab.tasks._labelled import (
     accuracies,
     classify,
     drop_small_tasks,
+    gold_items,
     mean_accuracy,
     open_tasks,
     suite_evaluation,
@@ -95,6 +96,8 @@ TASK = Task(
     has_dataset=lambda name: name in _SENTEVAL_NAMES or set_of(name) is not None,
     datasets=_SENTEVAL_NAMES,
     trains_classifiers=True,
+    items=lambda source, names: [gold_items(one) for one in open_selected(source, names).tasks],
+    item_datasets=_SENTEVAL_NAMES,
     sets=lambda folder: [name for name in suite_names(folder) if name != SENTEVAL],
     averages=lambda datasets, name: {f"average of {len(datasets)} ({name})": list(datasets)},
 )

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.analysis.influence import ClassMetric
 from embedlab.choices import SettingName
@@ -27,7 +29,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, PairScorer
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.runs.outcomes import Outcomes, items_frame, outcomes_name
 
 if TYPE_CHECKING:
     import torch
@@ -42,6 +44,29 @@ class Texts:
     columns: tuple[Sequence[str], ...]
     states: tuple[DatasetState, ...]
     missing: tuple[MissingError, ...] = ()  # what could not be read
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GoldItems:
+    """The items of a dataset that a task scores, each by the row of its split, counted from 0."""
+
+    dataset: str
+    split: str  # as outcomes have it: "test", "cv" or a validation split
+    part: Part  # the scored split: one row an item
+    rows: NDArray[np.intp]  # the number of each item in outcomes, among the rows of all splits
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
+    states: tuple[DatasetState, ...]  # of all splits
+
+    @property
+    def name(self) -> str:
+        """Return the dataset, with the split if several are scored."""
+        return outcomes_name(self.dataset, self.split)
+
+    @property
+    def texts(self) -> NDArray[np.uint64]:
+        """Return the hashes of each item's sentences, (items, 2)."""
+        return text_keys(self.part.frame)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +111,8 @@ class Task:
     outcomes: Literal["pairs", "items", "none"]  # stored with the scores: similarities, predictions, or nothing
     has_dataset: Callable[[str], bool] = lambda _: False  # whether a name is one of its datasets
     members: Callable[[str], Sequence[str]] = lambda _: ()  # its datasets in the suite of a name, such as a benchmark
+    items: Callable[[Source, Sequence[str]], Sequence[GoldItems]] | None = None  # those of its datasets, where they are classified
+    item_datasets: tuple[str, ...] = ()  # that `items` knows
     is_in_all: bool = True  # whether "all" includes it
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
     datasets: tuple[str, ...] = ()  # those of its suite, in order
@@ -147,6 +174,20 @@ def evaluation_of(
         notes=(*facts.notes, *notes),
         scores=tuple(scores),
         embedlab=code_version(task),
+    )
+
+
+def own_items(part: Part, column: str) -> GoldItems:
+    """Return the rows of PART as items, whose labels are in COLUMN."""
+    labels = tuple(part.frame[column].cast(pl.String).to_list())
+    return GoldItems(
+        dataset=part.state.name,
+        split=part.state.split,
+        part=part,
+        rows=np.arange(len(labels)),
+        labels=labels,
+        classes=tuple(sorted(set(labels))),
+        states=(part.state,),
     )
 
 

@@ -25,6 +25,7 @@ from embedlab.tasks._labelled import (
     accuracies,
     classify,
     drop_small_tasks,
+    gold_items,
     mean_accuracy,
     open_tasks,
     suite_evaluation,
@@ -169,4 +170,6 @@ TASK = Task(
     trains_classifiers=True,
     metrics={"mrpc": ("accuracy", "f1")},
     averages=_averages_of,
+    items=lambda source, names: [gold_items(one) for one in open_transfer(source, names).tasks],
+    item_datasets=tuple(name for name in TRANSFER_TASKS if name not in RELATEDNESS),
 )

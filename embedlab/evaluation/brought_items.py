@@ -1,0 +1,153 @@
+"""Classes that another program predicted, joined with the gold items of a task; nothing is encoded."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import NoReturn
+
+import numpy as np
+import polars as pl
+
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import nearest_name
+from embedlab.core.settings import Settings
+from embedlab.data.marks import data_marks
+from embedlab.data.source import Source
+from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import brought_items
+from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import Outcomes, items_frame
+from embedlab.tasks.task import GoldItems, Task, TaskResult, all_tasks
+
+BROUGHT = "brought"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Joined:
+    """A dataset's gold items and the prediction of each."""
+
+    gold: GoldItems
+    predicted: tuple[str, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """Return the share of right predictions."""
+        return float(np.mean([a == b for a, b in zip(self.gold.labels, self.predicted, strict=True)]))
+
+
+def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Sequence[str]) -> TaskResult:
+    """Return the outcomes of predictions that are in a file, on TASK or those of its datasets in NAMES.
+
+    An unknown dataset, an item out of range or twice, and a label that no item has are errors that name file and line. A dataset of
+    which items are missing has no number, and a note says how many.
+    """
+    path, table = spec.location.partition("#")[0], brought_items(spec.kind, spec.location)
+    _refuse_unknown_datasets(path, table)
+    if task.items is None:
+        raise UsageError(f"{spec.name!r} holds classes of items, and {task.name} has none", hint="compare it with --suite transfer")
+    typed = [name for name in dict.fromkeys(table["dataset"]) if _base(name) in task.item_datasets and (not names or _base(name) in names)]
+    if not typed:
+        raise UsageError(f"{path} has no dataset of {', '.join(names) or task.name}", hint=f"known: {', '.join(task.item_datasets)}"[:300])
+    gold, missing = _gold(task, Source.from_settings(settings), list(dict.fromkeys(map(_base, typed))))
+    joined, notes = [], [error.message for error in missing]
+    for name in (one for one in typed if one in gold or not missing):
+        if name not in gold:
+            raise MissingError(f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}")
+        rows = table.filter(dataset=name)
+        found = _join(path, gold[name], rows)
+        if found is None:
+            notes.append(f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so that it has no number")
+        else:
+            joined.append(found)
+    if not joined and missing:
+        raise missing[0]
+    if not joined:
+        raise MissingError(f"{path}: {notes[0]}", hint="`embedlab data items` lists all items of a dataset")
+    return _result(task, spec, joined, notes)
+
+
+def _gold(task: Task, source: Source, datasets: Sequence[str]) -> tuple[dict[str, GoldItems], list[MissingError]]:
+    """Return the gold items of DATASETS by name, and the errors of those that are not available."""
+    found: dict[str, GoldItems] = {}
+    missing: list[MissingError] = []
+    for dataset in datasets:
+        try:
+            assert task.items is not None
+            found |= {own.name: own for own in task.items(source, [dataset])}
+        except MissingError as error:
+            missing.append(error)
+    return found, missing
+
+
+def _base(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
+    known = [name for task in all_tasks() for name in task.item_datasets]
+    for name, place in table.unique("dataset", keep="first", maintain_order=True).select("dataset", "place").iter_rows():
+        if name is None or _base(name) not in known:
+            guess = nearest_name(str(name), known)
+            hint = f"did you mean {guess!r}?" if guess else "`embedlab data items NAME` lists the items of a dataset"
+            raise MissingError(f"{path}, line {place}: no dataset {name!r} of classified items", hint=hint)
+
+
+def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
+    """Return the prediction of each gold item; None where some have none."""
+    known, count = set(gold.classes), len(gold.labels)
+    predicted: dict[int, str] = {}
+    for item, label, place in rows.select("item", "prediction", "place").iter_rows():
+        if item >= count:
+            _refuse(path, place, f"item {item} of {gold.name}, whose {gold.part.state.split} split has the rows 0 to {count - 1}")
+        if item in predicted:
+            _refuse(path, place, f"item {item} of {gold.name} a second time")
+        if label not in known:
+            _refuse(path, place, f"the prediction {label!r} of {gold.name} is none of {', '.join(gold.classes)[:120]}")
+        predicted[item] = label
+    return _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count))) if len(predicted) == count else None
+
+
+def _refuse(path: str, place: int, fault: str) -> NoReturn:
+    raise MissingError(f"{path}, line {place}: {fault}", hint="`embedlab data items` lists the items of a dataset with their labels")
+
+
+def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
+    states = [state for one in joined for state in one.gold.states]
+    evaluation = Evaluation(
+        task=task.name,
+        model=spec.name,
+        fingerprint=spec_fingerprint(spec, precision="float32"),
+        precision="float32",
+        pooling=None,
+        max_tokens=None,
+        truncated=0,
+        data=tuple(asdict(state) for state in states),
+        marks=data_marks(states),
+        notes=tuple(notes),
+        scores=tuple(_scores(joined)),
+    )
+    outcomes = tuple(_outcomes(evaluation, one) for one in joined)
+    return TaskResult(evaluation=evaluation, tested=tuple(one.gold.part for one in joined), outcomes=outcomes)
+
+
+def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
+    for one in joined:
+        items, split = len(one.predicted), one.gold.split
+        value = one.accuracy
+        yield StoredScore(by="dataset", slice=one.gold.dataset, metric="accuracy", setting=BROUGHT, value=value, items=items, split=split)
+
+
+def _outcomes(evaluation: Evaluation, one: _Joined) -> Outcomes:
+    gold = one.gold
+    return Outcomes(
+        task=evaluation.task,
+        dataset=gold.dataset,
+        split=gold.split,
+        model=evaluation.model,
+        fingerprint=evaluation.fingerprint,
+        data=tuple(asdict(state) for state in gold.states),
+        marks=data_marks(gold.states),
+        classes=gold.classes,
+        notes=evaluation.notes,
+        items=items_frame(gold.rows, gold.labels, one.predicted, gold.texts),
+    )
