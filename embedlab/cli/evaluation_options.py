@@ -49,7 +49,7 @@ Margin = Annotated[
 Published = Annotated[bool, typer.Option("--published", help="Also show what papers print for models of these names.")]
 Again = Annotated[bool, typer.Option("--again", help="Evaluate also what was evaluated before on the same data.")]
 MtebFolder = Annotated[
-    Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR as files that mteb reads.")
+    Path | None, typer.Option("--mteb", metavar="DIR", help="Also write the STS results into DIR/MODEL as files that mteb reads.")
 ]
 SubmissionFolder = Annotated[
     Path | None,

@@ -1,10 +1,13 @@
-"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, the layout of its result cache.
+"""STS results as files that mteb reads: FOLDER/<model>/<fingerprint>/<task>.json, the layout of `results` in its result cache.
+
+<model> is `owner__name` of a hub model and otherwise the last part of its path, so that no folder is hidden or needs quotes in a shell.
 
 Their mteb_version is null, because mteb measured nothing here; `evaluated_with` names embedlab. SICK-R is not written: mteb's has
 all 9,927 pairs, the papers' the 4,927 of the test split.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
@@ -15,6 +18,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.data.source import dataset
 from embedlab.data.sts import OFFICIAL_FOLDER
+from embedlab.models.grammar import title_of
 from embedlab.runs.evaluations import Evaluation
 
 MTEB_TASKS: Mapping[str, str] = MappingProxyType(
@@ -32,12 +36,18 @@ def write_mteb(folder: Path, evaluation: Evaluation) -> list[Path]:
     if not found.keys() & MTEB_TASKS.keys():
         raise UsageError(f"none of {', '.join(found) or 'the datasets'} is a task of mteb", hint=f"those are {', '.join(MTEB_TASKS)}")
     results = {name: _result(evaluation, name, state) for name, state in found.items() if name in MTEB_TASKS}
-    place = folder / evaluation.model.strip("/").replace("/", "__") / evaluation.fingerprint
+    place = folder / visible_name(evaluation.model) / evaluation.fingerprint
     meta = {"name": evaluation.model, "revision": evaluation.fingerprint, "framework": ["embedlab"]}
     return [
         _write(place / "model_meta.json", meta),
         *(_write(place / f"{MTEB_TASKS[name]}.json", result) for name, result in results.items()),
     ]
+
+
+def visible_name(model: str) -> str:
+    """Return the name of a MODEL's folder."""
+    title = title_of(model).replace("/", "__")
+    return re.sub(r"[^\w.@+=-]+", "_", title).strip("._") or "model"
 
 
 def _result(evaluation: Evaluation, name: str, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.models.catalog import resolve
+from embedlab.models.encoder_kind import stated_figures
 from embedlab.reports.mteb import MTEB_TASKS, write_mteb
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
@@ -47,6 +49,32 @@ def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
     assert json.loads(paths[0].read_text())["revision"] == "0123"
 
 
+@pytest.mark.parametrize(
+    ("model", "folder"),
+    [
+        ("./mine", "mine"),
+        ("../up/.mine/", "mine"),
+        ("/models/bert base", "bert_base"),
+        ("owner/name", "owner__name"),
+        ("sbert@1", "sbert@1"),
+        ('sbert?prompt="a: b/c"', "sbert_prompt=_a_b__c"),
+        ("average(sbert,./x)", "average_sbert_.__x"),
+        ("...", "model"),
+    ],
+)
+def test_a_models_folder_can_be_seen_and_typed(model: str, folder: str, tmp_path: Path) -> None:
+    paths = write_mteb(tmp_path, replace(evaluation(), model=model))
+    assert [path.relative_to(tmp_path).parts[0] for path in paths] == [folder, folder]
+    assert json.loads(paths[0].read_text())["name"] == model
+
+
+def test_results_can_be_brought_again_as_figures(tmp_path: Path) -> None:
+    write_mteb(tmp_path / "out", evaluation())
+    spec = resolve(f"mteb:{tmp_path / 'out'}", tmp_path).members[0]
+    (stated,) = stated_figures(spec.kind, spec.location)
+    assert (stated.main, stated.origin) == (0.789877, "STS16 test at revision 4d8694f8")
+
+
 @pytest.mark.parametrize("fault", ["partial", "sample"])
 def test_what_is_no_whole_corpus_is_not_written_under_mtebs_name(fault: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="sts16 is not a complete corpus"):
@@ -79,7 +107,8 @@ def test_datasets_that_mteb_has_not_are_refused(tmp_path: Path) -> None:
 
 
 def test_mteb_itself_reads_the_result(tmp_path: Path) -> None:
-    results = pytest.importorskip("mteb.results")
+    from mteb import results
+
     result = results.TaskResult.from_disk(write_mteb(tmp_path, evaluation())[1])
     assert result.get_score() == pytest.approx(0.789877)
     assert {result.task_name} <= set(MTEB_TASKS.values())
