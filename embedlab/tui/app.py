@@ -21,7 +21,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.commands import COMMANDS, bindings
-from embedlab.tui.pairs.data import PairData, no_pairs, unscored, with_models
+from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import ScorerProcess
 from embedlab.tui.scoring_processes import ScoringProcesses
@@ -172,6 +172,10 @@ class Dashboard(App[None]):
         if path is not None and (cached := read_cached(path)) is not None:
             return cached, None
         bare = open_pairs(self.settings, self.pair_file)
+        lost = lost_datasets(self.data, bare) if self.data is not None else None
+        if self.data is not None and lost is not None:
+            self.call_from_thread(self.report, lost)
+            bare, path = self.data, None
         if self.data is None and bare.table.height > AT_ONCE:
             self.call_from_thread(self._take, with_models(bare, []), (), ())
         if chosen is None:

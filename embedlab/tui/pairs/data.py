@@ -65,6 +65,15 @@ def no_pairs(error: EmbedlabError) -> PairData:
     return with_models(_from_parts([], [f"{error.message}\n{error.hint}".strip()]), [])
 
 
+def lost_datasets(shown: PairData, read: PairData) -> MissingError | None:
+    """The error of a reload that READ less than was SHOWN: a folder that is absent for a moment must not remove the pairs."""
+    lost = [name for name in shown.datasets if name and name not in read.datasets]
+    if not lost:
+        return None
+    named = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
+    return MissingError(f"cannot read {named} again: the pairs read before remain", hint="press r once the data folder is back")
+
+
 def unscored(data: PairData) -> list[EmbedlabError]:
     """A warning about models without a score for any pair, as is usual for a user's own new file."""
     absent = [model.name for model in data.models if data.table[model.name].null_count() == data.table.height]

@@ -69,14 +69,14 @@ class PairsScreen(DashboardScreen):
         sort = old.sort if old else state.sort
         self.view = PairView(
             data=data,
-            dataset=dataset if dataset in data.datasets else None,
+            dataset=dataset,
             sort=sort if sort in data.table.columns else None,
             is_descending=old.is_descending if old else state.is_descending,
             only_marked=old.only_marked if old else False,
             within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
         )
         if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
-            self.view.marks = old.marks  # by row: two equal pairs have one key
+            self.view.marks, self.view.absent_marks = old.marks, old.absent_marks  # by row: two equal pairs have one key
         else:
             self.view.mark_keys(old.marked_keys if old else state.marks)
         bar = self.query_one(FilterBar)
@@ -149,7 +149,7 @@ class PairsScreen(DashboardScreen):
         total = view.data.table.height
         count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
         marks = f"● {len(view.marks)}" if view.marks else ""
-        place = view.within.title if view.within else view.dataset or ""
+        place = view.within.title if view.within else view.shown_dataset or ""
         noted = " ".join(view.data.marks)
         self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, marks, noted) if part))
 
@@ -254,7 +254,7 @@ class PairsScreen(DashboardScreen):
             return
         choices: Sequence[str | None] = [None, *self.view.data.datasets]
         self.view.within = None
-        self.view.dataset = choices[(choices.index(self.view.dataset) + by) % len(choices)]
+        self.view.dataset = choices[(choices.index(self.view.shown_dataset) + by) % len(choices)]
         self._show_view()
 
     def action_only_marked(self) -> None:
@@ -274,8 +274,7 @@ class PairsScreen(DashboardScreen):
     def action_clear_marks(self) -> None:
         """Remove all marks."""
         if self.view is not None:
-            self.view.marks = frozenset()
-            self.view.only_marked = False
+            self.view.clear_marks()
             self._show_view(keeps_row=True)
 
     @work(group=DIALOG)

@@ -26,12 +26,13 @@ class PairView:
     """A sorted selection of the pairs of DATA; a new selection does not sort again, a new order does not filter again."""
 
     data: PairData
-    dataset: str | None = None  # absent = all
+    dataset: str | None = None  # absent = all; may be missing from DATA, and is shown again once it is back
     sort: str | None = None  # absent = the table's own order
     is_descending: bool = False
     only_marked: bool = False
     within: "ShownSlice | None" = None  # the pairs of a slice of the comparison
     marks: frozenset[int] = frozenset()  # rows
+    absent_marks: tuple[int, ...] = ()  # pair keys that DATA lacks at present
     _matching: NDArray[np.bool_] | None = None  # by the filter
     _orders: dict[tuple[str, bool], RowNumbers] = field(default_factory=dict)
 
@@ -48,15 +49,26 @@ class PairView:
         return order[chosen[order]]
 
     @property
+    def shown_dataset(self) -> str | None:
+        """The chosen dataset if the data has it."""
+        return self.dataset if self.dataset in self.data.datasets else None
+
+    @property
     def marked_keys(self) -> list[int]:
-        """The pair keys of the marked rows."""
+        """The pair keys of the marked rows, then those that are absent."""
         keys = self.data.table["pair_key"]
-        return [keys[row] for row in sorted(self.marks)]
+        return [*(keys[row] for row in sorted(self.marks)), *self.absent_marks]
 
     def mark_keys(self, keys: Iterable[int]) -> None:
         """Mark the rows with these pair keys."""
         wanted = pl.Series(list(keys), dtype=pl.UInt64)
+        known = self.data.table["pair_key"]
         self.marks = frozenset(self.data.table.select(pl.arg_where(pl.col("pair_key").is_in(wanted.implode()))).to_series().to_list())
+        self.absent_marks = tuple(wanted.filter(~wanted.is_in(known.implode())).to_list())
+
+    def clear_marks(self) -> None:
+        """Remove all marks."""
+        self.marks, self.absent_marks, self.only_marked = frozenset(), (), False
 
     def toggle_mark(self, row: int) -> None:
         """Mark a row, or remove its mark."""
@@ -64,8 +76,8 @@ class PairView:
 
     def _chosen(self) -> NDArray[np.bool_] | None:
         parts = []
-        if self.dataset is not None:
-            parts.append((self.data.table["dataset"] == self.dataset).to_numpy())
+        if self.shown_dataset is not None:
+            parts.append((self.data.table["dataset"] == self.shown_dataset).to_numpy())
         if self._matching is not None:
             parts.append(self._matching)
         if self.within is not None:
