@@ -21,6 +21,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
 from embedlab.tui.commands import COMMANDS, bindings
+from embedlab.tui.contrast import readable_variables
 from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import ScorerProcess
@@ -74,6 +75,11 @@ class Dashboard(App[None]):
             self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, of which some built-in ones are too faint to read."""
+        self.theme_variables = readable_variables(super().get_css_variables())
+        return self.theme_variables
 
     # keys
 

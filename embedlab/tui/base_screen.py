@@ -1,5 +1,6 @@
 """The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -9,6 +10,7 @@ from textual.widget import Widget
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.widgets.activity import ActivityLine
+from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
 from embedlab.tui.widgets.mode_bar import ModeBar
 
@@ -63,6 +65,14 @@ class DashboardScreen(Screen[None]):
     def is_working(self, group: str) -> bool:
         """Whether a worker of GROUP that this screen started has not ended."""
         return any(one.group == group and one.node is self and not one.is_finished for one in self.workers)
+
+    def is_sortable(self, key: str | None, columns: Sequence[FrameColumn]) -> bool:
+        """Whether rows can be sorted by the column KEY; reports an order that no longer shows its column, which the caller ends."""
+        if key is None or any(column.key == key for column in columns):
+            return True
+        name = key.removeprefix("text:")
+        self.notify(f"{name!r} is no longer shown: the rows are not sorted by it any more", severity="warning", markup=False)
+        return False
 
     def action_help(self) -> None:
         """Show the keys of this screen."""

@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.suggester import SuggestFromList
-from textual.widgets import Input, SelectionList, Static
+from textual.widgets import Input, OptionList, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from embedlab.core.errors import EmbedlabError
 
+_ON, _OFF = "[x] ", "[ ] "
 DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until their dialog is shown
 
 
@@ -103,7 +106,7 @@ class Choose(ModalScreen[list[str] | None]):
 
 
 class ChoiceList(SelectionList[str]):
-    """A selection list in which enter accepts the choice, as in every dialog, and space chooses."""
+    """A selection list with boxes of plain signs, in which enter accepts the choice, as in every dialog, and space chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("enter", "screen.take", "Take"),
@@ -111,3 +114,16 @@ class ChoiceList(SelectionList[str]):
         ("j", "cursor_down"),
         ("k", "cursor_up"),
     ]
+
+    def _get_left_gutter_width(self) -> int:
+        return len(_OFF)
+
+    def render_line(self, y: int) -> Strip:
+        """A box and the label: Textual draws the same sign for both states, in two shades."""
+        line = OptionList.render_line(self, y)
+        place = self.scroll_offset.y + y
+        if place >= self.option_count:
+            return line
+        style = next(iter(line)).style or self.rich_style
+        chosen = self.get_option_at_index(place).value in self.selected
+        return Strip([Segment(_ON if chosen else _OFF, style), *line])

@@ -312,10 +312,15 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
     async with opened() as pilot:
         pilot.app.screen.query_one(FilterBar).value = "far>0.5"
         await pilot.pause()
+        table_of(pilot.app).post_message(FrameTable.SortRequested(table_of(pilot.app), "far"))
+        await until(pilot, lambda: table_of(pilot.app).sorted_by == "far")
         pilot.app.choose_models(["near"])
         await until(pilot, lambda: [model.name for model in pilot.app.data.models] == ["near"])
         await until(pilot, lambda: "far" not in [column.key for column in table_of(pilot.app).columns])
         assert "unknown field 'far'" in count_of(pilot.app)
+        assert table_of(pilot.app).sorted_by is None
+        assert (np.diff(table_of(pilot.app).rows) > 0).all()  # the pairs are in their own order
+        assert any("'far' is no longer shown" in notice for notice in notices(pilot.app))
     async with opened() as pilot:  # and so at the next start
         assert len(table_of(pilot.app).rows) == pilot.app.data.table.height
         assert "unknown field 'far'" in count_of(pilot.app)
@@ -357,6 +362,9 @@ async def test_the_list_of_models_names_one_that_was_scored_meanwhile(opened: Op
         await pilot.press("c")
         await on_top(pilot, Choose)
         assert "newer" in [model.name for model in pilot.app.stored]
+        lines = ["".join(segment.text for segment in strip) for strip in pilot.app.screen._compositor.render_strips()]
+        assert any("[ ] newer" in line for line in lines)  # signs, not shades
+        assert any("[x] near " in line for line in lines)
 
 
 async def test_a_name_that_no_file_can_have_is_refused_and_the_dashboard_stays(opened: Open) -> None:

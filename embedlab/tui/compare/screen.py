@@ -154,9 +154,11 @@ class CompareScreen(DashboardScreen):
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
         frame = slice_frame(comparison, with_intervals=with_intervals)
+        columns = slice_columns(comparison, with_intervals=with_intervals)
+        if self._order is not None and not self.is_sortable(self._order[0], columns):
+            self._order = None
         by, is_descending = self._order or (None, False)
         rows = slice_order(frame, by, is_descending=is_descending)
-        columns = slice_columns(comparison, with_intervals=with_intervals)
         table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
         table.take_height(self.size.height // 2)
         self._show_status()

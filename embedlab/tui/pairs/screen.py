@@ -70,7 +70,7 @@ class PairsScreen(DashboardScreen):
         self.view = PairView(
             data=data,
             dataset=dataset,
-            sort=sort if sort in data.table.columns else None,
+            sort=sort,
             is_descending=old.is_descending if old else state.is_descending,
             only_marked=old.only_marked if old else False,
             within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
@@ -91,7 +91,8 @@ class PairsScreen(DashboardScreen):
         if self.view is None:
             return
         self.view.within, self.view.dataset, self.view.only_marked = shown, None, False
-        self.view.sort, self.view.is_descending = "gap", True
+        if len(self.view.data.models) > 1:  # otherwise there is no gap
+            self.view.sort, self.view.is_descending = "gap", True
         with self.prevent(FilterBar.Changed):
             self.query_one(FilterBar).value = ""
         self._refine("")
@@ -126,9 +127,11 @@ class PairsScreen(DashboardScreen):
         view = self.view
         if view is None:
             return
-        rows = view.rows()
         hidden = self.dashboard.memory.state.pairs.hidden
         columns = pair_columns([model.name for model in view.data.models], hidden)
+        if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
+            view.sort, view.is_descending = None, False
+        rows = view.rows()
         table = self.query_one(FrameTable)
         table.marks = view.marks
         table.show(

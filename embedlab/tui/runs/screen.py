@@ -120,7 +120,9 @@ class RunsScreen(DashboardScreen):
         self.board = found.board
         frame = found.board.frame()
         ids = frame["run"].to_list()
-        rows = np.arange(frame.height)
+        rows, columns = np.arange(frame.height), found.board.columns()
+        if self._order is not None and not self.is_sortable(self._order[0], columns):
+            self._order = None
         if self._order is not None:
             rows = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
         by, is_descending = self._order or (None, False)
@@ -129,7 +131,7 @@ class RunsScreen(DashboardScreen):
         stay_on = ids.index(wanted[0]) if wanted else None
         if self._goes_to in ids:
             self._goes_to = None
-        table.show(frame, rows, found.board.columns(), sorted_by=by, is_descending=is_descending, stay_on=stay_on)
+        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=stay_on)
         table.take_height(self.size.height // 2)
         self._show_emptiness(is_empty=frame.is_empty())
         frozen = "   frozen: f continues" if self._is_frozen else ""

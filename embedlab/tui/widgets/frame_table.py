@@ -217,7 +217,9 @@ class FrameTable(ScrollView, can_focus=True):
     def _line_styles(self, kind: str) -> LineStyles:
         if kind not in self._styles:
             base = self.get_component_rich_style(f"frame-table--{kind}")
-            over = {name: base + self.get_component_rich_style(f"frame-table--{name}", partial=True) for name in _ACCENTS}
+            # No accent is readable on the solid colour of the cursor's cell.
+            accents = {name: self.get_component_rich_style(f"frame-table--{name}", partial=True) for name in _ACCENTS}
+            over = {name: base if kind == "cursor-cell" else base + style for name, style in accents.items()}
             self._styles[kind] = LineStyles(base=self._filtered(base), **{name: self._filtered(style) for name, style in over.items()})
         return self._styles[kind]
 

@@ -1,10 +1,13 @@
 """The first line of every screen: all screens, with the present one highlighted."""
 
+from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.tui.command import KeyScope
-from embedlab.tui.screens import SCREENS
+from embedlab.tui.screens import SCREENS, FoundScreen
+
+_PROGRAM = " embedlab "
 
 
 class ModeBar(Static):
@@ -16,8 +19,20 @@ class ModeBar(Static):
 
     def on_mount(self) -> None:
         """Write the line once: the mode of a screen never changes."""
-        parts = [Content.styled(" embedlab ", "bold")]
+        parts = [Content.styled(_PROGRAM, "bold")]
         for name, found in SCREENS.items():
             style = "$block-cursor-foreground on $block-cursor-background bold" if name == self._scope else "$text-muted"
-            parts.append(Content.from_markup(f"[{style} @click=app.mode('{name}')] {found.entry.key} {found.entry.label} [/]"))
+            parts.append(Content.styled(_title(found), style))
         self.update(Content("").join(parts))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the screen at this place. A link in the text would have the colour of links, also on the highlighted name."""
+        end = len(_PROGRAM)
+        for name, found in SCREENS.items():
+            start, end = end, end + len(_title(found))
+            if start <= event.x < end:
+                self.app.call_later(self.app.run_action, f"mode('{name}')")
+
+
+def _title(found: FoundScreen) -> str:
+    return f" {found.entry.key} {found.entry.label} "

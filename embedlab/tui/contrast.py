@@ -1,0 +1,50 @@
+"""Colours of a theme, changed as far as text needs to be readable: a contrast of 4.5:1, as WCAG 2 (1.4.3, level AA) defines it."""
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+
+from textual.color import Color
+
+READABLE = 4.5
+_STEP = 0.02  # of the way to black or white
+_BACKGROUNDS = ("background", "surface", "panel", "primary-muted")
+_TEXTS = ("text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success", "footer-key-foreground")
+
+
+def contrast(first: Color, second: Color) -> float:
+    """The contrast of two opaque colours, from 1 to 21."""
+    darker, lighter = sorted((_luminance(first), _luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """The VARIABLES of a theme with readable texts on every background, and a readable cursor; colours that are readable remain."""
+    changed = dict(variables)
+    backgrounds = [Color.parse(variables[name]) for name in _BACKGROUNDS]
+    for name in _TEXTS:
+        changed[name] = _readable(Color.parse(variables[name]), backgrounds).hex
+    faint = Color.parse(variables["foreground"]).blend(Color.parse(variables["background"]), 0.4)
+    changed["text-faint"] = _readable(faint, backgrounds).hex  # as $text-muted, but without the colour under it being known
+    changed["text-disabled"] = variables["text-muted"]  # placeholders and titles are to be read too
+    changed["block-cursor-background"] = _under_text(Color.parse(variables["block-cursor-background"])).hex
+    return changed
+
+
+def _readable(text: Color, backgrounds: Iterable[Color]) -> Color:
+    """TEXT, moved towards black or white until it is readable on each of BACKGROUNDS."""
+    opaque = list(backgrounds)
+    end = Color.parse("white" if sum(one.brightness for one in opaque) < len(opaque) / 2 else "black")
+    tried = (text.blend(end, min(1.0, _STEP * step)) for step in count())
+    return next(one for one in tried if one.rgb == end.rgb or all(contrast(one, other) >= READABLE for other in opaque))
+
+
+def _under_text(background: Color) -> Color:
+    """BACKGROUND, moved away from the colour of the text that Textual writes on it."""
+    end = Color.parse("black" if background.get_contrast_text(1.0).brightness > 0.5 else "white")
+    tried = (background.blend(end, min(1.0, _STEP * step)) for step in count())
+    return next(one for one in tried if one.rgb == end.rgb or contrast(one, one.blend(one.get_contrast_text(1.0), 0.87)) >= READABLE)
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

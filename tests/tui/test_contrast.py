@@ -1,0 +1,78 @@
+"""Text can be read: a contrast of at least 4.5:1 in the dark and in the light theme."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from textual.color import Color
+from textual.pilot import Pilot
+from textual.theme import BUILTIN_THEMES
+
+from embedlab.core.settings import Settings
+from embedlab.tui.contrast import READABLE, contrast, readable_variables
+from embedlab.tui.screens import SCREENS
+from embedlab.tui.widgets.frame_table import FrameTable
+from tests.tui.driving import NARROW, Open, until
+
+
+def test_the_contrast_is_that_of_wcag() -> None:
+    assert contrast(Color.parse("white"), Color.parse("black")) == pytest.approx(21)
+    assert contrast(Color.parse("#777777"), Color.parse("white")) == pytest.approx(4.48, abs=0.005)  # the standard's well-known near miss
+
+
+@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES.keys() - {"textual-ansi", "ansi-dark", "ansi-light"}))
+def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(theme: str) -> None:
+    variables = readable_variables(BUILTIN_THEMES[theme].to_color_system().generate() | BUILTIN_THEMES[theme].variables)
+    for name in ("text-primary", "text-accent", "text-warning", "text-error", "text-success", "text-secondary"):
+        for background in ("background", "surface", "panel"):
+            assert contrast(Color.parse(variables[name]), Color.parse(variables[background])) >= READABLE, (name, background)
+    cursor = Color.parse(variables["block-cursor-background"])
+    assert contrast(cursor.blend(cursor.get_contrast_text(1.0), 0.87), cursor) >= READABLE
+
+
+def faint_texts(pilot: Pilot[None]) -> Iterator[str]:
+    """The letters and digits on the screen with too little contrast; what a dialog dims is not to be read."""
+    region = pilot.app.screen.children[0].region if pilot.app.screen.is_modal else pilot.app.screen.region
+    for y, strip in enumerate(pilot.app.screen._compositor.render_strips()):
+        if not region.y <= y < region.bottom:
+            continue
+        for segment in strip.crop(region.x, region.right):
+            style = segment.style
+            if style is None or style.color is None or style.bgcolor is None or not any(sign.isalnum() for sign in segment.text):
+                continue
+            pair = [Color(*colour.get_truecolor()) for colour in (style.color, style.bgcolor)]
+            if contrast(*pair) < READABLE:
+                yield f"{segment.text.strip()!r} {contrast(*pair):.2f}"
+
+
+def check_table(table: FrameTable) -> None:
+    """The styles of a table's lines, of which a screen shows only some."""
+    for kind in ("row", "odd", "cursor", "cursor-cell", "header", "header-cursor"):
+        styles = table._line_styles(kind)
+        for style in (styles.base, styles.mark, styles.absent, styles.loud):
+            assert style.color is not None
+            assert style.bgcolor is not None
+            pair = [Color(*colour.get_truecolor()) for colour in (style.color, style.bgcolor)]
+            assert contrast(*pair) >= READABLE, (kind, style)
+
+
+@pytest.mark.parametrize("theme", [pytest.param("textual-dark", marks=pytest.mark.slow), "textual-light"])
+async def test_every_text_of_every_screen_is_readable(opened: Open, world: Settings, theme: str) -> None:
+    async with opened(replace(world, theme=theme), size=NARROW) as pilot:
+
+        async def check(*keys: str) -> None:
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert list(faint_texts(pilot)) == [], keys
+
+        await check("1", "space", "k")
+        check_table(pilot.app.screen.query_one(FrameTable))
+        await check("slash", "x", "equals_sign")  # a wrong filter
+        await check("escape", "c")
+        await check("escape", "e", "k", "enter")  # no format
+        await check("escape", "question_mark")
+        await pilot.press("escape")
+        for found in list(SCREENS.values())[1:]:
+            await pilot.press(found.entry.key)
+            await until(pilot, lambda: getattr(pilot.app.screen, "result", pilot.app) is not None)
+            await check()
