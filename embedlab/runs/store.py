@@ -317,13 +317,19 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
     runs = select_runs(folder, old)
     if runs[0].name != old:
         raise UsageError(f"a name belongs to all seeds of a run, not to {old!r} alone", hint=f"embedlab runs rename {runs[0].name} {new}")
-    target = RunFolder.of(folder, new, 0).path.parent
-    if target.exists():
-        raise UsageError(f"there is a run named {new!r} already", hint=f"choose another name, or remove it: embedlab runs rm {new}")
+    target = free_folder(folder, new)
     with _all_held(runs):
         _refuse_held([run for run in select_runs(folder, old) if run not in runs])  # seeds that were started meanwhile
         with disk_errors(target):
             (folder / old).rename(target)
+
+
+def free_folder(folder: Path, name: str) -> Path:
+    """The folder for the seeds of a run with a new NAME; a name that cannot be used or is in use is a UsageError."""
+    target = RunFolder.of(folder, name, 0).path.parent
+    if target.exists():
+        raise UsageError(f"there is a run named {name!r} already", hint=f"choose another name, or remove it: embedlab runs rm {name}")
+    return target
 
 
 def remove_runs(runs: Sequence[RunFolder]) -> None:

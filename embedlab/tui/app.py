@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from textual import events, work
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
@@ -20,6 +21,7 @@ from textual.worker import get_current_worker
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
+from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
@@ -103,12 +105,18 @@ class Dashboard(App[None]):
         """The commands of the palette: Textual's own, and every key of this screen."""
         yield from super().get_system_commands(screen)
         scope = getattr(screen, "SCOPE", None)  # a dialog has none
-        if scope is not None:
-            # The app runs the actions of "everywhere"; those of a screen name it.
-            for target, commands in ((screen, COMMANDS[scope]), (self, COMMANDS["everywhere"])):
-                for command in commands:
-                    if command.label not in {"Quit", "Theme"}:  # Textual has these
-                        yield SystemCommand(command.label, command.tooltip, partial(target.run_action, command.action))
+        if scope is None:
+            return
+        # The app runs the actions of "everywhere", a screen its own, and its table those of a table.
+        targets: list[tuple[DOMNode, KeyScope]] = [(screen, scope), (self, "everywhere")]
+        targets += [(table, "table") for table in screen.query("FrameTable").results() if SCREENS[scope].entry.has_table]
+        for target, of in targets:
+            taken = {key for one in COMMANDS[scope] for key in one.keys.split(",")} if of == "table" else set()
+            for command in COMMANDS[of]:
+                keys = [key for key in command.keys.split(",") if key not in taken]
+                if command.label not in {"Quit", "Theme"} and keys:  # Textual has these two
+                    title = f"{command.label}  {self.get_key_display(Binding(keys[0], ''))}"
+                    yield SystemCommand(title, command.tooltip, partial(target.run_action, command.action))
 
     def action_mode(self, mode: str) -> None:
         """Go to another screen."""

@@ -5,6 +5,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.help_screen import help_section
 from embedlab.tui.screens import SCREENS
+from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, until
 
 each_screen = pytest.mark.parametrize("screen", SCREENS)
@@ -46,11 +47,16 @@ async def test_every_command_of_the_palette_does_something(opened: Open) -> None
         app = pilot.app
         for mode in ("compare", "runs", "launch", "pairs"):
             offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
-            await offered[mode.capitalize()]()
+            await offered[f"{mode.capitalize()}  {SCREENS[mode].entry.key}"]()
             await until(pilot, lambda mode=mode: app.current_mode == mode)  # type: ignore[misc]
             await until(pilot, lambda: getattr(app.screen, "result", app) is not None)  # Compare does not compute on when the app closes
         offered = {command.title: command.callback for command in app.get_system_commands(app.screen)}
-        await offered["Filter"]()
+        for scope in ("pairs", "table", "everywhere"):
+            for command in COMMANDS[scope]:
+                assert command.label in {"Quit", "Theme"} or any(title.startswith(f"{command.label}  ") for title in offered)
+        await offered["Down  j"]()
+        assert app.screen.query_one(FrameTable).cursor_row == 1
+        await offered["Filter  /"]()
         assert app.screen.focused is app.screen.query_one("#filter")
-        await offered["Help"]()
+        await offered["Help  ?"]()
         await until(pilot, lambda: type(app.screen).__name__ == "HelpScreen")

@@ -214,7 +214,12 @@ async def test_rename_and_delete_change_the_folder(opened: Open, settings: Setti
     async with opened(settings) as pilot:
         screen = await shown(pilot)
         await pilot.press("m")
-        (await on_top(pilot, TextDialog)).query_one(Input).value = "renamed"
+        dialog = await on_top(pilot, TextDialog)
+        taken = next(name.partition("@")[0] for name in screen.board.by_id() if not name.startswith(dialog.query_one(Input).value))
+        dialog.query_one(Input).value = taken
+        await pilot.press("enter")
+        await until(pilot, lambda: f"named '{taken}' already" in str(dialog.query_one(".dialog-error", Static).content))
+        dialog.query_one(Input).value = "renamed"  # the dialog is still open
         await pilot.press("enter")
         await until(pilot, lambda: "renamed@1" in screen.board.by_id())
         await until(pilot, lambda: any("renamed@1" in line for line in lines(screen)))

@@ -1,5 +1,6 @@
 """`embedlab tui`: the dashboard."""
 
+import os
 import shlex
 import signal
 import sys
@@ -37,6 +38,8 @@ def tui(
 
     if DRIVER is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal", hint="`embedlab tui --serve` shows it in a browser")
+    if DRIVER is None and os.environ.get("TERM") == "dumb":
+        raise MissingError("the terminal 'dumb' cannot show a dashboard", hint="`embedlab tui --serve` shows it in a browser")
     from embedlab.core.plugins import refuse_loading
     from embedlab.tui import gc_control
 

@@ -78,15 +78,17 @@ def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> 
     return values.arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
 
 
-def slice_columns(comparison: Comparison, *, with_intervals: bool) -> list[FrameColumn]:
-    """The columns of a slice frame; the reference model's title is in brackets."""
-    width = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
-    widest = max((len(one.title) for one in comparison.slices), default=0)
+def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0) -> list[FrameColumn]:
+    """The columns of a slice frame in ROOM cells; the reference model's title is in brackets."""
+    least = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
+    widest = min(max(max((len(one.title) for one in comparison.slices), default=0), NARROWEST_TITLE), WIDEST_TITLE)
+    share = (room - widest - 12) // max(len(comparison.models), 1)  # without mark, pairs, gaps and scrollbar
+    width = max(least, min(share - 1, WIDEST_TITLE))
     return [
-        FrameColumn(key="title", title="slice", width=min(max(widest, NARROWEST_TITLE), WIDEST_TITLE)),
+        FrameColumn(key="title", title="slice", width=widest),
         FrameColumn(key="pairs", title="pairs", width=6, digits=0),
         *(
-            FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=width, align_right=True, grows=True)
+            FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=least, align_right=True, grows=True)
             for name, title in ((name, _title(name, comparison, width)) for name in comparison.models)
         ),
     ]

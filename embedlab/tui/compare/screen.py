@@ -154,7 +154,7 @@ class CompareScreen(DashboardScreen):
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
         frame = slice_frame(comparison, with_intervals=with_intervals)
-        columns = slice_columns(comparison, with_intervals=with_intervals)
+        columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
         by, is_descending = self._order or (None, False)

@@ -1,6 +1,9 @@
 """The columns of the pair table."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+import polars as pl
 
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.frame_lines import FrameColumn
@@ -11,8 +14,19 @@ _WIDEST = 12
 OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # columns that the column chooser can hide
 
 
-def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[FrameColumn]:
-    """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair."""
+NAMES = ("dataset", "source")
+
+
+def longest_names(table: pl.DataFrame) -> dict[str, int]:
+    """The cells that the longest dataset and the longest source of TABLE need."""
+    return {name: int(table[name].unique().str.len_chars().max() or 0) for name in NAMES}  # type: ignore[call-overload]
+
+
+def pair_columns(models: Sequence[str], hidden: Collection[str] = (), needs: Mapping[str, int] = MappingProxyType({})) -> list[FrameColumn]:
+    """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
+
+    NEEDS: the cells of the longest names.
+    """
     columns = [
         FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
         FrameColumn(key="sentence2", title="sentence 2", width=18, grows=True),
@@ -27,8 +41,8 @@ def pair_columns(models: Sequence[str], hidden: Collection[str] = ()) -> list[Fr
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
     columns += [
-        FrameColumn(key="dataset", title="dataset", width=13),
-        FrameColumn(key="source", title="source", width=14),
+        FrameColumn(key="dataset", title="dataset", width=13, needs=needs.get("dataset", 0)),
+        FrameColumn(key="source", title="source", width=14, needs=needs.get("source", 0)),
         FrameColumn(key="pair", title="pair", width=5),
     ]
     return [column for column in columns if column.key not in hidden]

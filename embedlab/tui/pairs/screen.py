@@ -21,7 +21,7 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
-from embedlab.tui.pairs.columns import OPTIONAL, pair_columns
+from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
 from embedlab.tui.pairs.view import PairView, ShownSlice
@@ -32,6 +32,7 @@ from embedlab.tui.widgets.text import QuickText
 
 COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal
 MARK_LIMIT = 2_000
+DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
 REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
@@ -45,6 +46,7 @@ class PairsScreen(DashboardScreen):
         super().__init__()
         self.view: PairView | None = None
         self._resting: Timer | None = None
+        self._needs: dict[str, int] = {}  # cells of the longest names
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
@@ -83,6 +85,8 @@ class PairsScreen(DashboardScreen):
         if old is None and state.filter and not bar.value:
             with self.prevent(FilterBar.Changed):
                 bar.value = state.filter
+        self._needs = longest_names(data.table)
+        self._fit_detail()
         self._show_emptiness(data)
         self._refine(bar.value, keeps_row=old is not None)
 
@@ -105,7 +109,7 @@ class PairsScreen(DashboardScreen):
             self.query_one(part).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         if is_empty:
-            why = "\n".join(data.notes[:3])
+            why = "\n".join(_reasons(data.notes)[:3])
             empty.update(f"no pairs available\n\n{why}\n\nstart again with --data DIR, --sample, or --pairs FILE for your own")
 
     def _refine(self, query: str, *, keeps_row: bool = False) -> None:
@@ -128,7 +132,7 @@ class PairsScreen(DashboardScreen):
         if view is None:
             return
         hidden = self.dashboard.memory.state.pairs.hidden
-        columns = pair_columns([model.name for model in view.data.models], hidden)
+        columns = pair_columns([model.name for model in view.data.models], hidden, self._needs)
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False
         rows = view.rows()
@@ -169,6 +173,16 @@ class PairsScreen(DashboardScreen):
             marks=tuple(view.marked_keys[:MARK_LIMIT]),
         )
         self.dashboard.remember(replace(state, pairs=pairs))
+
+    def on_resize(self) -> None:
+        """Fit the details to the terminal."""
+        self._fit_detail()
+
+    def _fit_detail(self) -> None:
+        """Give the details the lines of all models where they are below the table, but at most two fifths of the screen."""
+        models = len(self.view.data.models) if self.view else 0
+        lines = min(DETAIL_LINES + models, max(9, self.size.height * 2 // 5))
+        self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
 
     # messages of the widgets
 
@@ -384,3 +398,8 @@ class PairsScreen(DashboardScreen):
         else:
             took = f" in {monotonic() - started:.1f} s" if monotonic() - started > 1 else ""
             self.notify(f"wrote {frame.height:,} pairs to {path}{took}", markup=False)
+
+
+def _reasons(notes: Sequence[str]) -> list[str]:
+    """Why there are no pairs, each reason once: every dataset of an absent folder has the same."""
+    return list(dict.fromkeys(note.partition(" is missing: ")[2] or note for note in notes))

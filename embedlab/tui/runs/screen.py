@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
 from embedlab.runs.launch import shared_flags
-from embedlab.runs.store import RunFolder, remove_runs, rename_runs
+from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
@@ -299,7 +299,9 @@ class RunsScreen(DashboardScreen):
         if found is None:
             return
         folder, old = self.dashboard.settings.runs_folder, found.run.name
-        question = TextDialog(f"New name of {old} with all its seeds", value=old, check=lambda name: RunFolder.of(folder, name, 0))
+        question = TextDialog(
+            f"New name of {old} with all its seeds", value=old, check=lambda name: name == old or free_folder(folder, name)
+        )
         if (name := await self.app.push_screen_wait(question)) and name != old:
             self._taken_away |= {run for run in self.board.by_id() if run.partition("@")[0] == old}
             if self._do(lambda: rename_runs(folder, old, name), f"{old} is now {name}"):

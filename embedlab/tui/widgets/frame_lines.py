@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size, split_text
 from rich.segment import Segment
 from rich.style import Style
 
-from embedlab.tui.widgets.bars import thin_bar
+from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.plain import plain
 
 GUTTER = 2  # cells before the first column, for the mark
@@ -26,17 +26,32 @@ class FrameColumn:
     key: str
     title: str
     width: int
+    needs: int = 0  # cells of its longest text; given before columns grow
     digits: int | None = None  # decimals of a number; absent = text
     is_signed: bool = False
     grows: bool = False  # takes a share of the remaining width
     align_right: bool = False  # of text; numbers always are
     loud_from: float | None = None  # numbers at least this far from 0 are highlighted
-    bar: str | None = None  # column of numbers from 0 to 1, drawn as a bar in the remaining room
+    bar: str | None = None  # column of numbers from -1 to 1, drawn as a bar in the remaining room
 
     @property
     def is_right(self) -> bool:
         """Whether cells are right-aligned."""
         return self.align_right or self.digits is not None
+
+
+def shared_widths(columns: Sequence[FrameColumn], room: int) -> list[int]:
+    """The width of each column in ROOM cells: the least width, then what the texts need, then the rest for those that grow."""
+    widths = [column.width for column in columns]
+    spare = room - GUTTER - sum(width + GAP for width in widths)
+    for index, column in enumerate(columns):
+        more = max(0, min(column.needs - column.width, spare))
+        widths[index] += more
+        spare -= more
+    growing = [index for index, column in enumerate(columns) if column.grows]
+    for place, index in enumerate(growing):
+        widths[index] += max(0, spare // len(growing) + (place < spare % len(growing)))
+    return widths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +110,7 @@ class FrameLines:
         elif column.loud_from is not None and abs(value) >= column.loud_from:
             style = styles.loud
         if lengths is not None and (room := width - _cells(text) - 1) >= _SHORTEST_BAR:
-            drawn = thin_bar(lengths[row], 0.0, 1.0, room)
+            drawn = signed_bar(lengths[row], room)
             parts.append((drawn, len(drawn), styles.bar))
             parts.append((" " * (room + 1 - len(drawn)) + text, width - len(drawn), style))
         else:

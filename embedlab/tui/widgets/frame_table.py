@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from embedlab.tui.commands import bindings
-from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles
+from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
 
 _ACCENTS = ("mark", "absent", "loud", "bar")
 
@@ -138,12 +138,8 @@ class FrameTable(ScrollView, can_focus=True):
         return self.columns[self.cursor_column] if self.cursor_column < len(self.columns) else None
 
     def _measure(self) -> None:
-        """Distribute the width: columns that grow share the remaining cells."""
-        widths = [column.width for column in self.columns]
-        growing = [index for index, column in enumerate(self.columns) if column.grows]
-        spare = self.scrollable_content_region.width - GUTTER - sum(width + GAP for width in widths)
-        for place, index in enumerate(growing):
-            widths[index] += max(0, spare // len(growing) + (place < spare % len(growing)))
+        """Distribute the width among the columns."""
+        widths = shared_widths(self.columns, self.scrollable_content_region.width)
         self._lines = FrameLines(
             columns=self.columns,
             widths=widths,

@@ -17,6 +17,7 @@ from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import QuickText
 
+_BESIDE = 40  # cells of a line's name, number and rank error
 _WORD = re.compile(r"\w+")
 
 
@@ -45,7 +46,7 @@ class PairDetail(VerticalScroll):
             scores.change("")
             return
         sentences.change(_sentences(pair.row))
-        scores.change(_scores(pair, min(max(8, self.content_size.width - 40), 80)))
+        scores.change(_scores(pair, min(max(8, self.scrollable_content_region.width - _BESIDE), 80)))
 
     def on_resize(self) -> None:
         """Fit the bars to the width."""

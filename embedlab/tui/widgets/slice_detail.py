@@ -1,6 +1,6 @@
 """Every model on one slice: score, interval and tie letters, bars on one scale, and the difference to the reference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -43,7 +43,7 @@ def _content(one: ComparedSlice, reference: str, width: int) -> Content:
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
         lines.append(Content.assemble(label, (drawn, "$text-primary")))
         indent = _LABEL + 1 if width >= _ROOMY else 1
-        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference)]
+        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference, width - indent)]
     lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
 
@@ -56,24 +56,36 @@ def _dependence(one: ComparedSlice) -> Iterator[str]:
         yield f"{one.component.rows} connected pairs carry {100 * one.component.share:.0f}% of the variance"
 
 
-def _numbers(one: ComparedSlice, name: str, reference: str) -> list[Content]:
+def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
+    """The numbers of a model in lines of at most WIDTH cells: a longer one would be wrapped to the edge, between two words."""
     score = one.scores[name]
-    parts = [f"{100 * score.value:.2f}" if score.value == score.value else "·"]
+    parts = [Content(f"{100 * score.value:.2f}" if score.value == score.value else "·")]
     if score.low == score.low:
-        parts.append(f"[{100 * score.low:.1f}, {100 * score.high:.1f}]")
+        parts.append(Content(f"[{100 * score.low:.1f}, {100 * score.high:.1f}]"))
     if score.sd == score.sd:
-        parts.append(f"sd {100 * score.sd:.2f} over {len(score.members)} seeds")
+        parts.append(Content(f"sd {100 * score.sd:.2f} over {len(score.members)} seeds"))
     if score.letters:
-        parts.append(f"group {score.letters}")
-    line = Content("  ".join(parts))
+        parts.append(Content(f"group {score.letters}"))
     found = one.differences.get(name)
     if found is None:
-        return [Content.assemble(line, ("  reference", "$text-muted")) if name == reference else line]
+        return _lines([*parts, Content.styled("reference", "$text-muted")] if name == reference else parts, width)
     if found.p != found.p:
-        return [line]
+        return _lines(parts, width)
     style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-muted"
     corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:.3f}"
-    return [line, Content.styled(f"Δ {100 * found.delta:+.2f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}] p {corrected}", style)]
+    difference = [f"Δ {100 * found.delta:+.2f}", f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]", f"p {corrected}"]
+    return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
+
+
+def _lines(parts: Sequence[Content], width: int, *, gap: int = 2) -> list[Content]:
+    """PARTS in lines of at most WIDTH cells, each part whole."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if lines[-1].cell_length + gap + part.cell_length <= width:
+            lines[-1] = Content.assemble(lines[-1], " " * gap, part)
+        else:
+            lines.append(part)
+    return lines
 
 
 def _whisker(value: float, low: float, high: float, span: tuple[float, float], width: int) -> str:
