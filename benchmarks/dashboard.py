@@ -220,6 +220,15 @@ def one(what: str, place: Place | None = None) -> dict[str, Any]:
     return found
 
 
+def on_a_link(place: Place) -> dict[str, float]:
+    """What `terminal_link` measures over the same pairs."""
+    words = [str(Path(__file__).with_name("terminal_link.py")), "--data", place.data, "--runs", place.runs, "--allow-partial"]
+    environment = {**os.environ, "EMBEDLAB_CACHE": place.cache, "XDG_STATE_HOME": tempfile.mkdtemp()}
+    answer = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
+    return found
+
+
 def p95(values: list[float]) -> float:
     """The 95th percentile."""
     return statistics.quantiles(values, n=20)[-1]
@@ -264,6 +273,9 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     for (what, times), limit in zip(found["keys"].items(), ("50 ms", "50 ms", "16 ms"), strict=True):
         yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
+    sent = on_a_link(real)
+    yield "output behind a key held for 8 s on a link of 20 KB/s", f"{sent['behind_s']:.1f} s", "1 s"
+    yield "bytes sent in 10 s by Runs when every run has ended", f"{sent['idle_bytes']:,}", "0"
     large = synthetic(temporary / "large", real, arguments.rows)
     found = one("keys", large)
     yield f"{found['pairs']:,} synthetic pairs: first paint after an empty app", f"{found['paint_s'] - empty:.2f} s", "2 s"

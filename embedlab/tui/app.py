@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from textual import events, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
@@ -24,6 +23,7 @@ from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
+from embedlab.tui.pacing import FramePace
 from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import ScorerProcess
@@ -32,6 +32,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
 from embedlab.tui.typed_keys import TypedKeys
+from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.plain import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
@@ -63,6 +64,7 @@ class Dashboard(App[None]):
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
         self._plain = Plain()
+        self.pace = FramePace()
         self._typed = TypedKeys(self, is_opening=self._is_opening, report=partial(self.report, severity="warning"))
 
     def on_mount(self) -> None:
@@ -77,6 +79,21 @@ class Dashboard(App[None]):
             self.report(self.memory.trouble)
         self.load()
         self.set_interval(POLL_S, self.poll_evaluations)
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        """Draw a frame, and note it for the pace of frames."""
+        super()._display(screen, renderable)
+        if renderable is not None and not self._batch_count:
+            self.pace.frame_drawn(self._driver)
+
+    def on_cursor_position(self) -> None:
+        """Take the answer of a terminal that has drawn a frame."""
+        self.pace.answered()
+
+    async def action_quit(self) -> None:
+        """Leave once the terminal has drawn everything."""
+        await self.pace.wait_for_answers()
+        await super().action_quit()
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, of which some built-in ones are too faint to read."""
@@ -108,8 +125,8 @@ class Dashboard(App[None]):
         if scope is None:
             return
         # The app runs the actions of "everywhere", a screen its own, and its table those of a table.
-        targets: list[tuple[DOMNode, KeyScope]] = [(screen, scope), (self, "everywhere")]
-        targets += [(table, "table") for table in screen.query("FrameTable").results() if SCREENS[scope].entry.has_table]
+        targets: list[tuple[Screen[Any] | App[None] | FrameTable, KeyScope]] = [(screen, scope), (self, "everywhere")]
+        targets += [(table, "table") for table in screen.query(FrameTable) if SCREENS[scope].entry.has_table]
         for target, of in targets:
             taken = {key for one in COMMANDS[scope] for key in one.keys.split(",")} if of == "table" else set()
             for command in COMMANDS[of]:

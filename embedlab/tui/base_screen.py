@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
-from textual.screen import Screen
 from textual.widget import Widget
 
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
+from embedlab.tui.pacing import PacedScreen
 from embedlab.tui.widgets.activity import ActivityLine
 from embedlab.tui.widgets.frame_lines import FrameColumn
 from embedlab.tui.widgets.key_line import KeyLine
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from embedlab.tui.pairs.data import PairData
 
 
-class DashboardScreen(Screen[None]):
+class DashboardScreen(PacedScreen[None]):
     """A screen of the dashboard; subclasses define `compose_body`."""
 
     SCOPE: ClassVar[KeyScope] = "everywhere"

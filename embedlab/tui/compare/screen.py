@@ -161,6 +161,7 @@ class CompareScreen(DashboardScreen):
         rows = slice_order(frame, by, is_descending=is_descending)
         table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
         table.take_height(self.size.height // 2)
+        self._show_slice()  # its tests may differ where the table does not
         self._show_status()
 
     def _has_room(self, models: int) -> bool:

@@ -27,6 +27,7 @@ from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields
 from embedlab.tui.launch.grid_board import GridBoard, GridLook, started_grids
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import SteadyText
 
 CHECK_AFTER_S = 0.15  # of quiet
 LOOK_EVERY_S = 1.0
@@ -65,7 +66,7 @@ class LaunchScreen(DashboardScreen):
                 yield Static("", id="launch-notes", markup=False)
                 yield Static("", id="launch-error", markup=False)
         with VerticalScroll(id="grid-board", classes="pane"):
-            yield Static("", id="grid-lines", markup=False)
+            yield SteadyText("", id="grid-lines", markup=False)
             yield HeatMap(id="grid-heat")
 
     def on_mount(self) -> None:

@@ -19,7 +19,8 @@ NAMES = ("dataset", "source")
 
 def longest_names(table: pl.DataFrame) -> dict[str, int]:
     """The cells that the longest dataset and the longest source of TABLE need."""
-    return {name: int(table[name].unique().str.len_chars().max() or 0) for name in NAMES}  # type: ignore[call-overload]
+    lengths = table.select(pl.col(NAMES).str.len_chars().max()).row(0)
+    return {name: length or 0 for name, length in zip(NAMES, lengths, strict=True)}
 
 
 def pair_columns(models: Sequence[str], hidden: Collection[str] = (), needs: Mapping[str, int] = MappingProxyType({})) -> list[FrameColumn]:

@@ -160,10 +160,18 @@ def _row(found: BoardRun, now: float) -> dict[str, object]:
         "rows_per_s": step.rows_per_s if step else None,
         "eta": duration(step.eta_s) if step and is_alive else "",
         "memory_mib": step.memory_mib if step else None,
-        "last": f"{duration(now - status.last_s)} ago" if status.last_s else "",
+        "last": f"{_age(now - status.last_s, is_alive=is_alive)} ago" if status.last_s else "",
         "objective": found.objective,
         "note": status.message,
     }
+
+
+def _age(seconds: float, *, is_alive: bool) -> str:
+    """A time in words; that of an ended run changes with the minute, then with the hour and the day: no second of it matters."""
+    if is_alive:
+        return duration(seconds)
+    minutes = max(0, int(seconds // 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} d"
 
 
 def _progress(step: int, steps: int) -> str:

@@ -26,6 +26,7 @@ from embedlab.tui.widgets.curve_plot import CurvePlot, Line
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import SteadyText
 
 LOOK_EVERY_S = 1.0
 CURVES_SHOWN = 6
@@ -68,14 +69,14 @@ class RunsScreen(DashboardScreen):
         self._goes_to: str | None = None  # the run to put the cursor on once it appears
 
     def compose_body(self) -> ComposeResult:
-        yield Static("reading runs", id="runs-status", classes="status", markup=False)
+        yield SteadyText("reading runs", id="runs-status", classes="status", markup=False)
         yield RunTable(id="runs-table")
-        yield Static("", id="run-note", markup=False)
+        yield SteadyText("", id="run-note", markup=False)
         with Horizontal(id="run-panes"):
             yield CurvePlot("loss", id="loss-curves")
             yield CurvePlot("dev score", id="dev-curves")
             yield LogTail(id="run-log", classes="pane")
-        yield Static("", id="no-runs", classes="empty", markup=False)
+        yield SteadyText("", id="no-runs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
         self._follower = RunFollower(self.dashboard.settings.runs_folder)

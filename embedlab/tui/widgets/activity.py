@@ -1,9 +1,9 @@
 """One line above the footer while detached processes score models; hidden otherwise."""
 
-from textual.widgets import Static
+from embedlab.tui.widgets.text import SteadyText
 
 
-class ActivityLine(Static):
+class ActivityLine(SteadyText):
     """The progress of work outside the dashboard."""
 
     def on_mount(self) -> None:

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from textual.content import Content
-from textual.widgets import Static
 
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import SteadyText
 
 _LEFT = 8
 _STYLES = ("$text-primary", "$text-success", "$text-warning", "$text-error", "$text-accent", "$text-secondary")
@@ -27,7 +27,7 @@ class Line:
     y: NDArray[np.float64]
 
 
-class CurvePlot(Static):
+class CurvePlot(SteadyText):
     """A few lines on common axes, with their names below."""
 
     def __init__(self, title: str, *, id: str | None = None) -> None:

@@ -21,6 +21,7 @@ from textual.strip import Strip
 from embedlab.tui.commands import bindings
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
 
+_COMPARED = 5_000  # rows; more are drawn again without a comparison
 _ACCENTS = ("mark", "absent", "loud", "bar")
 
 
@@ -92,6 +93,7 @@ class FrameTable(ScrollView, can_focus=True):
         self.sorted_by: str | None = None
         self.is_descending = False
         self.marks: frozenset[int] = frozenset()
+        self._drawn_marks = self.marks
         self._lines = FrameLines()
         self._styles: dict[str, LineStyles] = {}
         self._strips: LRUCache[tuple[int, ...], Strip] = LRUCache(1000)
@@ -109,6 +111,9 @@ class FrameTable(ScrollView, can_focus=True):
         stay_on: int | None = None,
     ) -> None:
         """Show ROWS of FRAME in this order; the cursor goes to the frame row STAY_ON if it is shown, otherwise to the top."""
+        if (changed := self._changed_rows(frame, rows, columns, sorted_by, is_descending)) is not None:
+            self._show_values(frame, changed, stay_on)
+            return
         self.frame, self.rows, self.columns = frame, rows, tuple(columns)
         self.sorted_by, self.is_descending = sorted_by, is_descending
         self.set_reactive(FrameTable.cursor_column, min(self.cursor_column, max(len(self.columns) - 1, 0)))
@@ -117,6 +122,36 @@ class FrameTable(ScrollView, can_focus=True):
         self.set_reactive(FrameTable.cursor_row, places[0] if places else 0)
         self._reveal_row()
         self.post_message(self.RowReached(self, self.current_row))
+
+    def _changed_rows(
+        self, frame: pl.DataFrame, rows: NDArray[np.intp], columns: Sequence[FrameColumn], sorted_by: str | None, is_descending: bool
+    ) -> NDArray[np.bool_] | None:
+        """The rows of a new frame that look different, if it has the columns and the order of the shown one; None otherwise."""
+        order = (self.columns, self.sorted_by, self.is_descending, self._drawn_marks)
+        is_small = 0 < frame.height == self.frame.height <= _COMPARED
+        if not is_small or order != (tuple(columns), sorted_by, is_descending, self.marks) or not np.array_equal(rows, self.rows):
+            return None
+        keys = dict.fromkeys(key for column in columns for key in (column.key, column.bar) if key is not None)
+        if any(frame[key].dtype != self.frame[key].dtype for key in keys):
+            return None
+        differs: NDArray[np.bool_] = np.logical_or.reduce([frame[key].ne_missing(self.frame[key]).to_numpy() for key in keys])
+        return differs
+
+    def _show_values(self, frame: pl.DataFrame, changed: NDArray[np.bool_], stay_on: int | None) -> None:
+        """Take the values of FRAME and draw the CHANGED rows alone: a refresh of the same values sends nothing to the terminal."""
+        self.frame = frame
+        self._take_lines(self._lines.widths)
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if changed.any():
+            self._strips.clear()
+            for place in range(top, min(top + height, len(self.rows))):
+                if changed[self.rows[place]]:
+                    self.refresh(Region(0, place + 1 - top, self.size.width, 1))
+        places = np.flatnonzero(self.rows == stay_on).tolist() if stay_on is not None else []
+        place = places[0] if places else 0
+        if changed.any() and place == self.cursor_row:
+            self.post_message(self.RowReached(self, self.current_row))
+        self.cursor_row = place
 
     def take_height(self, most: int) -> None:
         """Take the height of the rows, at most MOST lines: the panes below use the rest."""
@@ -139,15 +174,17 @@ class FrameTable(ScrollView, can_focus=True):
 
     def _measure(self) -> None:
         """Distribute the width among the columns."""
-        widths = shared_widths(self.columns, self.scrollable_content_region.width)
+        self._take_lines(shared_widths(self.columns, self.scrollable_content_region.width))
+        self._take_size(Size(self._lines.width, len(self.rows) + 1))
+        self._redraw()
+
+    def _take_lines(self, widths: Sequence[int]) -> None:
         self._lines = FrameLines(
             columns=self.columns,
             widths=widths,
             series=[self.frame[column.key] for column in self.columns],
             bars=[self.frame[column.bar] if column.bar else None for column in self.columns],
         )
-        self._take_size(Size(self._lines.width, len(self.rows) + 1))
-        self._redraw()
 
     def _take_size(self, size: Size) -> None:
         """Set the scrollable size; a layout, which costs more than all rows, happens only when a scrollbar appears or disappears."""
@@ -160,6 +197,7 @@ class FrameTable(ScrollView, can_focus=True):
             self.virtual_size = size
 
     def _redraw(self) -> None:
+        self._drawn_marks = self.marks
         self._strips.clear()
         self.refresh()
 

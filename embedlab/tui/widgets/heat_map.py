@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
-from textual.widgets import Static
 
 from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.text import SteadyText
 
 _SHADES = " ░▒▓█"
 _CELL = 9
@@ -23,7 +23,7 @@ class Heat:
     states: Mapping[tuple[str, str], str]  # the state of a cell without a score
 
 
-class HeatMap(Static):
+class HeatMap(SteadyText):
     """Rows and columns of scores."""
 
     def show(self, heat: Heat | None) -> None:

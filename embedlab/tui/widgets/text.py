@@ -1,7 +1,22 @@
 """Text that changes with every key: a layout happens only when the text needs another size."""
 
 from textual.content import Content
+from textual.visual import VisualType
 from textual.widgets import Static
+
+
+class SteadyText(Static):
+    """A Static that is updated each second: the same content again draws nothing, so that nothing is sent to the terminal."""
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show CONTENT if it differs from what is shown."""
+        shown = self.content
+        if isinstance(content, Content) and isinstance(shown, Content):
+            is_same = content.is_same(shown)
+        else:
+            is_same = isinstance(content, str) and isinstance(shown, str) and content == shown
+        if not is_same:
+            super().update(content, layout=layout)
 
 
 class QuickText(Static):
