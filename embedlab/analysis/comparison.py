@@ -21,6 +21,7 @@ from embedlab.analysis.weighing import Component, Weighed
 from embedlab.choices import Aggregate, By, Test
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
+from embedlab.core.note import Note
 
 SIGNIFICANT = 0.05
 LARGE_COMPONENT = 0.5  # of Σ(component sum)²: from here one group of connected rows decides an interval
@@ -257,12 +258,14 @@ def comparison_notes(
     effects = [(one.key, one.design_effect) for one in found if one.design_effect >= 1.05]
     if effects:
         listed = ", ".join(f"{key} {effect:.2f}" for key, effect in effects)
-        yield f"rows that share a sentence count as dependent; design effect (variance against independent rows): {listed}"
+        yield Note(f"rows that share a sentence count as dependent; design effect (variance against independent rows): {listed}")
     if concentrated := [one for one in found if one.is_concentrated]:
         shares = ", ".join(f"{one.key} {one.component.rows} rows {100 * one.component.share:.0f}%" for one in concentrated if one.component)
         yield f"one group of rows connected by shared sentences carries most of the variance, so intervals may be too narrow: {shares}"
     if tests:
-        yield f"letters and *: one p for each two models, corrected by Holm over {_counted(tests, 'comparison')} of the table, 5%"
+        over = _counted(tests, "comparison")
+        full = f"letters and *: one p for each two models, corrected by Holm over {over} of the table, 5%"
+        yield Note(full, short=[f"letters, *: 5% after Holm over {over}"])
     if margin is not None:
         shown = sum(not isnan(each.p_equivalent) for one in found for each in one.differences.values())
         over = _counted(shown, "difference")
@@ -278,10 +281,12 @@ def _seed_notes(recipes: Sequence[ModelColumns]) -> Iterator[str]:
     single, two = ([name for name, count in seeds.items() if count == few] for few in (1, 2))
     if single:
         borrowed = "; a difference from a model of several seeds takes that one's spread" if max(seeds.values()) > 1 else ""
-        yield f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
+        full = f"one seed: the interval is about this checkpoint, not the recipe{borrowed}: {', '.join(single)}"
+        yield Note(full, models=single, short=["one seed: the interval is about this checkpoint"])
     if two:
         pooled = "; in a difference it is pooled with the other recipe's" if len(seeds) > 1 else ""
-        yield f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
+        full = f"two seeds: the spread over seeds is hardly known, which makes intervals wide{pooled}: {', '.join(two)}"
+        yield Note(full, models=two, short=["two seeds, so that intervals are wide"])
 
 
 def _counted(number: int, noun: str) -> str:

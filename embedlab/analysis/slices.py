@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from embedlab.choices import By
+from embedlab.core.note import Note
 
 FIFTHS = 5
 
@@ -94,4 +95,5 @@ def _tie_notes(fifths: Fifths, number: int) -> tuple[str, ...]:
     cut = number - 1
     if cut >= len(fifths.cuts) or not fifths.ties[cut]:
         return ()
-    return (f"{fifths.ties[cut]} pairs tie at Dice {fifths.cuts[cut]:.3f}, the cut above fifth {number}; they are split by their order",)
+    tied = f"{fifths.ties[cut]} pairs tie at Dice {fifths.cuts[cut]:.3f}, the cut above fifth {number}"
+    return (Note(f"{tied}; they are split by their order"),)

@@ -16,7 +16,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.plugins import gathered_faults
 from embedlab.core.settings import Device, Format, Precision, load_settings, process_rank
 
-Group = Literal["data", "runs", "machine", "output"]
+Group = Literal["data", "runs", "machine", "output", "latex"]
 
 Signed = Annotated[bool, typer.Option("--signature", help="Also show, in one line a model, everything that decides its numbers.")]
 
@@ -44,8 +44,10 @@ GROUPS: dict[Group, dict[str, Any]] = {
         "format": Annotated[Format | None, _option("--format", text="How the answer is written.")],
         "json": Annotated[bool | None, _option("--json", text="Short for --format json.")],
         "quiet": Annotated[bool | None, _option("--quiet", "-q", text="No progress and no notes.")],
+        "notes": Annotated[bool | None, _option("--notes", text="Show all notes, also those that do not change how a number is read.")],
         "debug": Annotated[bool | None, _option("--debug", text="Show the traceback behind an error.")],
     },
+    "latex": {"latex": Annotated[bool | None, _option("--latex", text="Short for --format latex, for booktabs.")]},
 }
 
 
@@ -104,8 +106,9 @@ def _unverified_note(paths: Sequence[Path]) -> str:
 def _typed(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
     """Take the common options out of ARGUMENTS and keep those that were typed."""
     flags = {name: value for name in added if (value := arguments.pop(name)) is not None}
-    if flags.pop("json", False):
-        flags["format"] = "json"
+    for name in ("json", "latex"):
+        if flags.pop(name, False):
+            flags["format"] = name
     return flags
 
 

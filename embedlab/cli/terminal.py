@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.note import Note
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings
 from embedlab.workflows.session import successive
@@ -42,7 +44,11 @@ class Terminal:
 
     def show(self, *tables: "Table") -> None:
         """Write tables as the answer, in the chosen format; with `--quiet` without their notes, which JSON always contains."""
-        tables = tuple(replace(table, notes=[self.placed(note) for note in table.notes]) for table in tables)
+        from embedlab.reports.latex import to_latex
+        from embedlab.reports.layout import plain_text
+
+        has_all = self.settings.notes
+        tables = tuple(replace(table, notes=[self._placed_note(note) for note in table.notes], has_all_notes=has_all) for table in tables)
         shown = [replace(table, notes=()) for table in tables] if self.settings.quiet else tables
         match self.settings.format:
             case "json":
@@ -52,8 +58,14 @@ class Terminal:
                 self._note_all(shown)
             case "markdown":
                 self.write("\n".join(table.to_markdown() for table in shown))
+            case "latex":
+                self.write("\n".join(to_latex(table) for table in shown))
             case "table":
-                self._show_rich(*shown) if sys.stdout.isatty() else self.write("".join(table.to_plain() for table in shown))
+                if sys.stdout.isatty():
+                    self._show_rich(*shown)
+                else:
+                    width = shutil.get_terminal_size().columns
+                    self.write("".join(plain_text(table, width) for table in shown))
 
     def _note_all(self, tables: "Sequence[Table]") -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
@@ -65,10 +77,12 @@ class Terminal:
     def _show_rich(self, *tables: "Table") -> None:
         from rich.console import Console
 
+        from embedlab.reports.layout import to_rich
+
         console = Console(file=sys.stdout, highlight=False)
         with console.capture() as captured:
             for table in tables:
-                console.print(Visible(table.to_rich(console.width)))
+                console.print(Visible(to_rich(table, console.width)))
         _to_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))  # the colours are Rich's own
 
     def write(self, text: str) -> None:
@@ -90,6 +104,11 @@ class Terminal:
         if not self.settings.quiet:
             self.error(printable.one_line(self.placed(text)))
 
+    def note_lines(self, text: str) -> None:
+        """Write a note of several lines to stderr, unless `--quiet`."""
+        for line in text.splitlines():
+            self.note(line)
+
     def warn(self, text: str) -> None:
         """Write a warning to stderr, even with `--quiet`."""
         self.error(printable.one_line(f"embedlab: warning: {self.placed(text)}"))
@@ -105,6 +124,9 @@ class Terminal:
     def placed(self, text: str) -> str:
         """Return TEXT with the options of this command's runs and data added to each `embedlab runs …` and `embedlab grid …` in it."""
         return RUN_COMMAND.sub(self._typed, text)
+
+    def _placed_note(self, note: str) -> str:
+        return note.with_text(self.placed(note)) if isinstance(note, Note) else self.placed(note)
 
     def _typed(self, command: re.Match[str]) -> str:
         data = self._data if command[0] == "embedlab grid run" else ()

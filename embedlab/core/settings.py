@@ -19,7 +19,7 @@ from embedlab.core.schema import build, parse_value, read_toml, table
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
 Switch = Literal["on", "off"]
-Format = Literal["table", "json", "csv", "markdown"]
+Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 # Removed settings and what each did: where one is still set, it is reported and has no other effect.
 REMOVED = {"capture": "ran training steps as CUDA graphs"}
@@ -58,6 +58,7 @@ class Settings:
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
     format: Format = "table"
     quiet: bool = False
+    notes: bool = False  # show also the notes that do not change how a number is read
     debug: bool = False
     theme: str | None = None
     plugins: PluginSettings = PluginSettings()  # unlike the others, what several places name adds up

@@ -165,8 +165,25 @@ def options_text(options: Options) -> str:
     return f"?{'&'.join(values)}" if values else ""
 
 
+def titles_of(names: Sequence[str]) -> dict[str, str]:
+    """Return the title of each of the models of one table; those that would share a title have their names in full."""
+    titles = {name: title_of(name) for name in names}
+    found = list(titles.values())
+    return {name: title if found.count(title) == 1 else name for name, title in titles.items()}
+
+
 def title_of(name: str) -> str:
-    """Return the title of a model in tables: the last part of a folder or a file, any other name in full."""
+    """Return the title of a model in tables: the last part of a folder or a file, any other name in full; of parts the same."""
+    kind = next((kind for kind in KINDS if name.startswith((f"{kind}:", f"{kind}("))), None)
+    if kind is None or _exists(name):
+        return _title_of_single(name)
+    parsed = parse_model(name)
+    assert isinstance(parsed, Combined)
+    inner = ",".join(title_of(part.text) for part in parsed.parts)
+    return f"{kind}({inner})" if name[len(kind)] == "(" else f"{kind}:{inner}"
+
+
+def _title_of_single(name: str) -> str:
     prefix = prefix_of(name)
     path = name if prefix is None else name.removeprefix(f"{prefix}:")
     if prefix is not None and not names_file(prefix, path):

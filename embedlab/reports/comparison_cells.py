@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from embedlab.models.grammar import title_of
+from embedlab.models.grammar import titles_of
+from embedlab.reports.notes import model_note
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
@@ -21,19 +22,22 @@ def columns_of(models: Sequence[str], reference: str, *, with_p: bool) -> "list[
     """A column a model, then of each other one its difference from the reference, and p with WITH_P."""
     from embedlab.reports.tables import Column
 
-    columns = [Column(key=name, title=title_of(name), align="left") for name in models]
+    titles = titles_of(models)
+    columns = [Column(key=name, title=titles[name], align="left", role="score") for name in models]
     for name in models:
         if name != reference:
-            columns.append(Column(key=f"{name}.delta", title=f"{title_of(name)} − {title_of(reference)}", align="left"))
-            columns += [Column(key=f"{name}.p", title="p", align="right")] if with_p else []
+            title = f"{titles[name]} − {titles[reference]}"
+            columns.append(Column(key=f"{name}.delta", title=title, align="left", role="difference"))
+            columns += [Column(key=f"{name}.p", title="p", align="right", role="difference")] if with_p else []
     return columns
 
 
 def row_of(one: "ComparedSlice", shared: Shared, *, scale: float = 100) -> "dict[str, Value | TableCell]":
     """The cells of a slice under the columns above."""
     from embedlab.evaluation.provenance import overlap_mark
+    from embedlab.reports.tables import TableCell
 
-    row: dict[str, Value | TableCell] = {"slice": one.key, "pairs": one.pairs}
+    row: dict[str, Value | TableCell] = {"slice": TableCell(value=one.key, text=one.title), "pairs": one.pairs}
     for name, score in one.scores.items():
         row[name] = _score_cell(score, overlap_mark(shared.get(name, {}).get(one.key)), scale)
     for name, difference in one.differences.items():
@@ -45,7 +49,7 @@ def overlap_footnotes(shared: Shared) -> list[str]:
     """What the marks mean, with the counts of each model."""
     from embedlab.evaluation.provenance import overlap_notes
 
-    return [f"{title_of(model)}: {note}" for model, counts in shared.items() for note in overlap_notes(counts)]
+    return [model_note(model, note) for model, counts in shared.items() for note in overlap_notes(counts)]
 
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:

@@ -9,11 +9,11 @@ from embedlab.analysis.comparison import ComparedSlice, Comparison
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import Aggregate
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
-from embedlab.models.grammar import title_of
+from embedlab.models.grammar import titles_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_cells import columns_of, pair_footnotes, row_of
 from embedlab.reports.frames import compared_frame
-from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
+from embedlab.reports.notes import data_notes, slice_note, undefined_notes, usage_notes, with_marks
 from embedlab.reports.stated_figures import STATED, StatedModel, compared_figures, stated_cell
 from embedlab.reports.tables import Column, Table
 
@@ -26,6 +26,7 @@ def comparison_table(
     undefined = undefined_notes(scored, comparison.by, [comparison.aggregate])
     footnotes = [*undefined, *pair_footnotes(scored, comparison.by), *usage_notes(scored.models, scored.facts)]
     published = {(line.model, one.key): _printed(line, one) for line in printed for one in comparison.slices}
+    titles = titles_of([*comparison.models, *(model.name for model in stated)])
     slices = [one.key for one in comparison.slices]
     rows = [
         row_of(one, shared)
@@ -42,12 +43,16 @@ def comparison_table(
     return Table(
         title=title,
         columns=[
-            Column(key="slice", title=comparison.by),
+            Column(key="slice", title=comparison.by, role="key"),
             Column(key="pairs", title="pairs"),
             *columns_of(comparison.models, comparison.reference, with_p=comparison.test != "dyadic"),
-            *(Column(key=f"{row.model}.published", title=f"{row.model}, {row.paper}", digits=2) for row in printed),
-            *(Column(key=model.name, title=f"{title_of(model.name)}, {STATED}", align="right") for model in stated),
+            *(
+                Column(key=f"{row.model}.published", title=f"{titles[row.model]}, {row.paper}", digits=2, role="difference")
+                for row in printed
+            ),
+            *(Column(key=model.name, title=f"{titles[model.name]}, {STATED}", align="right", role="difference") for model in stated),
         ],
+        titles=titles,
         rows=rows,
         frame=pl.concat([compared, compared_figures(stated, slices)]),
         notes=[
@@ -86,4 +91,4 @@ def _printed_note(row: PublishedRow, aggregate: Aggregate) -> str:
 def _slice_notes(comparison: Comparison) -> Iterator[str]:
     yield from comparison.notes
     for one in comparison.slices:
-        yield from (f"{one.key}: {note}" for note in one.notes)
+        yield from (slice_note(one.key, note) for note in one.notes)

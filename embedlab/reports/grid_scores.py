@@ -4,13 +4,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from embedlab.core.note import Note
 from embedlab.data.published import remarks
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.comparison_cells import shared_fields
-from embedlab.reports.notes import facts_of, sample_note, usage, with_marks
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.notes import facts_of, phrases_of, sample_note, unusual_usage, usage, with_marks
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
@@ -22,8 +23,11 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
             if (spread := found.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
-    columns = [Column(key=axis, title=axis) for axis in found.row_axes]
-    columns += [Column(key=column or "none", title=column or "–", align="right") for column in found.columns]
+    columns = [Column(key=axis, title=axis, role="key") for axis in found.row_axes]
+    titles = {score.slice: score.title for _, evaluation in found.made for score in evaluation.scores if score.title}
+    columns += [
+        Column(key=column or "none", title=titles.get(column, column) or ABSENT, align="right", role="score") for column in found.columns
+    ]
     seeds = len(plan.seeds)
     ties = "= not distinguishable from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so ties are not tested"
     best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
@@ -32,7 +36,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
-    return Table(title=with_marks(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes)
+    return Table(title=with_marks(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes, score_columns="score")
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
@@ -56,7 +60,7 @@ def _seeds_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
 
 def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
     """Yield the notes of the evaluations: on data, on shared text, and on how each model was used."""
-    cells: dict[str, list[Mapping[str, str]]] = {}  # the labels of the cells with this note
+    cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}  # the labels of the cells with this note, and its phrases
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}  # of each split that cells were evaluated on
     for state in (state for _, evaluation in found.made for state in evaluation.data):
         versions.setdefault((state["name"], str(state.get("split"))), set()).add(_identity(state))
@@ -66,11 +70,13 @@ def _made_notes(plan: GridPlan, found: Pivot) -> Iterator[str]:
             for state in evaluation.data
             for note in _data_notes(state, is_one=len(versions[state["name"], str(state.get("split"))]) == 1)
         ]
-        for note in (*of_data, *evaluation.notes, usage(facts_of(evaluation, "truncated"))):
-            cells.setdefault(note, []).append(labels)
-    for note, own in cells.items():
+        facts = facts_of(evaluation, "truncated")
+        noted = [*((note, (note,)) for note in of_data), *((note, phrases_of(note)) for note in evaluation.notes)]
+        for one in (*noted, (usage(facts), tuple(unusual_usage(facts)))):
+            cells.setdefault(one, []).append(labels)
+    for (note, phrases), own in cells.items():
         where = _where(plan, own, [labels for labels, _ in found.made])
-        yield f"{where}: {note}" if where else note
+        yield Note(f"{where}: {note}" if where else note, models=[where] if where else [], short=phrases)
 
 
 def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:

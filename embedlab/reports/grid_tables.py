@@ -8,10 +8,17 @@ from embedlab.grids.listing import ListedGrid
 from embedlab.grids.plan import GridPlan
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import CellState, QueueEntry
-from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.reports.tables import Column, Role, Table, TableCell, Value
 from embedlab.runs.status import run_status
 
 _LISTED_STATES: tuple[CellState, ...] = ("done", "running", "waiting", "paused", "stopped", "cancelled", "failed")
+
+_GRIDS = (
+    Column(key="grid", title="grid", role="key"),
+    Column(key="axes", title="axes", role="text"),
+    Column(key="started", title="started"),
+    Column(key="summary", title="summary", role="text"),
+)
 
 
 def states_line(progress: GridProgress) -> str:
@@ -33,7 +40,7 @@ def status_table(progress: GridProgress) -> Table:
         rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, **outcome})
     keys = ("cell", *plan.axes, "seed", "state", "step", "steps", "loss", "seconds", "reason", "run")
     digits = {"loss": 4, "seconds": 1}
-    columns = [Column(key=key, title=key, digits=digits.get(key)) for key in keys]
+    columns = [Column(key=key, title=key, digits=digits.get(key), role=_role(key, plan)) for key in keys]
     return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows, notes=(states_line(progress),))
 
 
@@ -48,7 +55,7 @@ def grids_table(found: Sequence[ListedGrid]) -> Table:
         }
         for grid in found
     ]
-    return Table(title="Grids", columns=[Column(key=key, title=key) for key in ("grid", "axes", "started", "summary")], rows=rows)
+    return Table(title="Grids", columns=_GRIDS, rows=rows)
 
 
 def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
@@ -58,7 +65,8 @@ def cells_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
         for cell, entry in zip(plan.cells, entries, strict=True)
     ]
     keys = ("cell", *plan.axes, "seed", "done", "run")
-    return Table(title=f"{plan.name}: {plan.summary}", columns=[Column(key=key, title=key) for key in keys], rows=rows)
+    columns = [Column(key=key, title=key, role=_role(key, plan)) for key in keys]
+    return Table(title=f"{plan.name}: {plan.summary}", columns=columns, rows=rows)
 
 
 def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
@@ -70,4 +78,11 @@ def summary_table(plan: GridPlan, entries: Sequence[QueueEntry]) -> Table:
             rows.append({"cell": entry.number, **cell.variant.labels, "seed": cell.seed, "state": entry.state, "reason": entry.reason})
     keys = ("cell", *plan.axes, "seed", "state", "reason") if rows else ()
     done = f"{len(entries) - len(rows)} of {len(entries)} cells are done; `embedlab grid table {plan.name}` shows their scores"
-    return Table(title=plan.name, columns=[Column(key=key, title=key) for key in keys], rows=rows, notes=(done,))
+    return Table(title=plan.name, columns=[Column(key=key, title=key, role=_role(key, plan)) for key in keys], rows=rows, notes=(done,))
+
+
+def _role(key: str, plan: GridPlan) -> Role | None:
+    """Return the role of a column of cells: its number and labels name it, the run and the times are minor."""
+    if key in {"cell", "seed", *plan.axes}:
+        return "key"
+    return "minor" if key in {"run", "seconds"} else "text" if key == "reason" else None

@@ -110,8 +110,8 @@ def _table(table: Table) -> Iterator[str]:
     if table.columns:
         sides = [' class="number"' if table.align(column) == "right" else "" for column in table.columns]
         header, *body = table.texts()
-        yield f'<div class="table" role="region" tabindex="0" aria-label="{escaped(table.title or "table")}"><table>'
-        yield f"<caption>{escaped(table.title)}</caption>" if table.title else ""
+        yield f'<div class="table" role="region" tabindex="0" aria-label="{escaped(table.shown_title or "table")}"><table>'
+        yield f"<caption>{escaped(table.shown_title)}</caption>" if table.shown_title else ""
         yield "<thead>" + _row(header, sides, 'th scope="col"') + "</thead>"
         yield "<tbody>"
         yield from (_row(texts, sides, "td") for texts in body)

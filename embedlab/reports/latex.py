@@ -24,7 +24,11 @@ _SPECIAL = str.maketrans(
 
 def to_latex(table: Table) -> str:
     """Return the table as people read it: title and notes as comments, numbers aligned right."""
-    lines = [f"% {' '.join(text.split())}" for text in (table.title, *table.notes) if text]
+    lines = [
+        f"% {' '.join(text.split())}"
+        for text in (table.shown_title, *table.shown_notes, *(table.signature_lines if table.is_signed else []))
+        if text
+    ]
     header, *body = ([_escaped(text) for text in row] for row in table.texts())
     sides = "".join("r" if table.align(column) == "right" else "l" for column in table.columns)
     lines += [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]

@@ -1,10 +1,13 @@
 """The notes below a table: on the data, on the models' training data, and on how each model was used."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from embedlab.core.note import Note
 from embedlab.data.published import remarks
+from embedlab.evaluation.provenance import PAIRS_SHARED, SENTENCES_SHARED, training_notes
 
 if TYPE_CHECKING:
     from embedlab.analysis.scores import ModelColumns
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
+DEFAULT_PRECISION = "float32"
+# What is known of training text without changing how a number is read: stated text, and rows that were drawn on purpose.
+_DETAILS = re.compile(r"^its starting encoder|\(stated, not counted\)$|^trained on \d+ rows, ")
 
 
 def with_marks(title: str, marks: Sequence[str]) -> str:
@@ -38,7 +44,7 @@ def partial_notes(states: "Sequence[DatasetState]") -> list[str]:
 def data_notes(scored: "ScoredPairs") -> list[str]:
     """Return the notes on the pairs, and on the models' training data."""
     skipped = [f"{state.name}: {count} pairs left out, {reason}" for state in scored.states for reason, count in state.skipped.items()]
-    trained = [f"{model.name}: {note}" for model in scored.models for note in _of_all(model, scored)]
+    trained = [model_note(model.name, note) for model in scored.models for note in _of_all(model, scored)]
     return [*sample_note(scored.marks), *partial_notes(scored.states), *skipped, *trained]
 
 
@@ -72,8 +78,42 @@ def usage_notes(models: "Sequence[ModelColumns]", facts: "Mapping[str, Facts]") 
 
 def usage_note(name: str, members: "Sequence[Facts]") -> list[str]:
     """Return how the MEMBERS of a model were used, once where all were used alike, and how many its means are over."""
-    seeds = f", mean of {len(members)} seeds" if len(members) > 1 else ""
-    return list(dict.fromkeys(f"{name}: {usage(facts)}{seeds}" for facts in members))
+    seeds = [f"mean of {len(members)} seeds"] if len(members) > 1 else []
+    found = [
+        Note(f"{name}: {', '.join([usage(facts), *seeds])}", models=(name,), short=[*seeds, *unusual_usage(facts)]) for facts in members
+    ]
+    return list(dict.fromkeys(found))
+
+
+def model_note(name: str, note: str) -> Note:
+    """Return a NOTE about one model."""
+    return Note(f"{name}: {note}", models=(name,), short=phrases_of(note))
+
+
+def phrases_of(note: str) -> tuple[str, ...]:
+    """Return what people see of a note about one model: of shared text no counts, of details nothing."""
+    if note.startswith((PAIRS_SHARED, SENTENCES_SHARED)):
+        what = "pairs" if note.startswith(PAIRS_SHARED) else "sentences"
+        return (f"{note[0]} test {what} in the training data",)
+    return () if _DETAILS.search(note) and "partial" not in note else (note,)
+
+
+def slice_note(key: str, note: str) -> str:
+    """Return a note on the slice called KEY."""
+    return note.with_text(f"{key}: {note}") if isinstance(note, Note) else f"{key}: {note}"
+
+
+def unusual_usage(facts: "Facts") -> list[str]:
+    """Return the phrases that people see of how one member was used: its pooling, and what is not the default."""
+    precision, trained = facts.get("precision", DEFAULT_PRECISION), facts.get("training_precision", DEFAULT_PRECISION)
+    is_usual = precision == trained == DEFAULT_PRECISION
+    cut = facts.get("truncated", "0")
+    return [
+        *([f"pooling {facts['pooling']}"] if "pooling" in facts else []),
+        *([f"precision {precision}"] if not is_usual else []),
+        *([f"trained in {trained}"] if not is_usual and "training_precision" in facts else []),
+        *([f"{cut} sentences cut" + (f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else "")] if cut != "0" else []),
+    ]
 
 
 def usage(facts: "Facts") -> str:
@@ -106,8 +146,6 @@ def model_marks(models: "Sequence[Model]") -> list[str]:
 
 def model_notes(model: "Model", members: "Sequence[PairScorer]") -> list[str]:
     """Return the notes on the numbers of a model whose MEMBERS are loaded: incomplete training data, and how it was used."""
-    from embedlab.evaluation.provenance import training_notes
-
-    trained = dict.fromkeys(f"{model.name}: {note}" for spec in model.members for note in training_notes(spec))
+    trained = dict.fromkeys(model_note(model.name, note) for spec in model.members for note in training_notes(spec))
     used = [{**facts_of(member.facts, "truncated"), **training_facts(spec)} for spec, member in zip(model.members, members, strict=True)]
     return [*trained, *usage_note(model.name, used)]

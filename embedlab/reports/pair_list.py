@@ -74,4 +74,4 @@ def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
 
 def _columns(names: Sequence[str]) -> list[Column]:
     digits: dict[str, Any] = {"gold": 2, "dice": 2, "gap": 1, **dict.fromkeys(names, DIGITS), **{f"error({name})": 0 for name in names}}
-    return [Column(key=key, title=key, digits=digits.get(key), is_prose=key in PROSE) for key in pair_columns(names)]
+    return [Column(key=key, title=key, digits=digits.get(key), role="sentence" if key in PROSE else None) for key in pair_columns(names)]

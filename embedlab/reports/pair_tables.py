@@ -13,7 +13,7 @@ from embedlab.choices import Aggregate, By, Correlation
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
-from embedlab.models.grammar import title_of
+from embedlab.models.grammar import titles_of
 from embedlab.reports.comparison_cells import pair_footnotes
 from embedlab.reports.frames import Intervals, evaluated_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
@@ -25,15 +25,39 @@ PairEvaluations = dict[str, Evaluation]  # by member
 
 
 def dataset_table(scored: ScoredPairs, evaluations: PairEvaluations, aggregates: Sequence[Aggregate], metric: Correlation) -> Table:
-    """One row a model and aggregation, one column a dataset and average."""
+    """One row a dataset or average of each aggregation, one column a model; of one model, one column an aggregation."""
+    titles = titles_of([model.name for model in scored.models])
     keys = _slices(evaluations, "dataset") + _slices(evaluations, "average")
-    rows = [_dataset_row(evaluations, model, keys, metric, aggregate) for model in scored.models for aggregate in aggregates]
-    columns = [Column(key="model", title="model"), Column(key="aggregate", title="aggregate")]
-    columns += [Column(key=key, title=key, align="right") for key in keys]
+    cells = {
+        (model.name, aggregate, key): _dataset_cell(evaluations, model, key, metric, aggregate)
+        for model in scored.models
+        for aggregate in aggregates
+        for key in keys
+    }
+    subject, title, columns = "", _title(scored, metric), [Column(key="dataset", title="dataset", role="key")]
+    rows: list[dict[str, Value | TableCell]]
+    if len(scored.models) == 1:
+        (name,) = titles
+        subject = titles[name]
+        rows = [{"dataset": key} | {aggregate: cells[name, aggregate, key] for aggregate in aggregates} for key in keys]
+        columns += [Column(key=aggregate, title=aggregate, align="right", role="score") for aggregate in aggregates]
+    else:
+        rows = [
+            {"aggregate": aggregate, "dataset": key} | {name: cells[name, aggregate, key] for name in titles}
+            for aggregate in aggregates
+            for key in keys
+        ]
+        if len(aggregates) > 1:
+            columns.insert(0, Column(key="aggregate", title="aggregate", role="group"))
+        else:
+            title += f", {aggregates[0]}"
+        columns += [Column(key=name, title=own, align="right", role="score") for name, own in titles.items()]
     return Table(
-        title=_title(scored, metric),
+        title=title,
+        subject=subject,
         columns=columns,
         rows=rows,
+        titles=titles,
         frame=_frame(scored, evaluations, ("dataset", "average"), aggregates, metric),
         notes=_notes(scored, "dataset", aggregates),
         signatures=_signatures(scored, "dataset", aggregates, metric),
@@ -47,15 +71,10 @@ def _signatures(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate], me
     }
 
 
-def _dataset_row(
-    evaluations: PairEvaluations, model: ModelColumns, keys: Sequence[str], metric: Correlation, aggregate: Aggregate
-) -> dict[str, Value | TableCell]:
-    row: dict[str, Value | TableCell] = {"model": TableCell(value=model.name, text=title_of(model.name)), "aggregate": aggregate}
-    for key in keys:
-        values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
-        shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
-        row[key] = _cell(values, shared)
-    return row
+def _dataset_cell(evaluations: PairEvaluations, model: ModelColumns, key: str, metric: Correlation, aggregate: Aggregate) -> TableCell:
+    values = _values(evaluations, model, ("dataset", "average"), key, metric, aggregate)
+    shared = next((found[key] for member in model.members if key in (found := evaluations[member].overlaps)), None)
+    return _cell(values, shared)
 
 
 def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metric: Correlation) -> Table:
@@ -70,8 +89,9 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
             row[model.name] = _cell(_values(evaluations, model, (by,), part.key, metric, "all"), shared)
         rows.append(row)
         notes += part.notes
-    columns = [Column(key="slice", title=by), Column(key="pairs", title="pairs")]
-    columns += [Column(key=model.name, title=title_of(model.name), align="right") for model in scored.models]
+    titles = titles_of([model.name for model in scored.models])
+    columns = [Column(key="slice", title=by, role="key"), Column(key="pairs", title="pairs")]
+    columns += [Column(key=name, title=title, align="right", role="score") for name, title in titles.items()]
     signatures = _signatures(scored, by, ("all",), metric)
     return Table(
         title=_title(scored, metric),
@@ -80,6 +100,7 @@ def slice_table(scored: ScoredPairs, evaluations: PairEvaluations, by: By, metri
         frame=_frame(scored, evaluations, (by,), ("all",), metric),
         notes=notes,
         signatures=signatures,
+        titles=titles,
     )
 
 

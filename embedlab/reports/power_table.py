@@ -7,16 +7,18 @@ from math import isinf
 from embedlab.analysis.power import Detectable
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
+from embedlab.models.grammar import titles_of
 from embedlab.reports.notes import data_notes, usage_notes, with_marks
 from embedlab.reports.tables import Column, Table, TableCell, Value
 
 
 def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: float | None, seeds: int | None) -> Table:
     """Return one row a dataset or average; DETECT is a difference in points, SEEDS the number of seeds of a plan."""
-    first, second = (model.name for model in scored.models)
+    titles = titles_of([model.name for model in scored.models])
+    first, second = titles.values()
     own = [len(model.members) for model in scored.models if model.is_recipe]
     columns = [
-        Column(key="dataset", title="dataset"),
+        Column(key="dataset", title="dataset", role="key"),
         Column(key="pairs", title="pairs"),
         Column(key="sentences", title="sentences"),
         Column(key="effective_pairs", title="effective pairs", align="right"),
@@ -38,6 +40,7 @@ def power_table(found: Sequence[Detectable], scored: ScoredPairs, *, detect: flo
         rows=[_row(one) for one in found],
         notes=[*data_notes(scored), *usage_notes(scored.models, scored.facts), *notes],
         signatures=_signatures(scored),
+        titles=titles,
     )
 
 

@@ -11,7 +11,7 @@ from embedlab.papers.matching_runs import CellKey
 from embedlab.papers.order import HOLDS, ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.papers.printed import published_table
 from embedlab.papers.table import Deviation, PaperTable
-from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.reports.tables import ABSENT, Column, Role, Table, TableCell, Value
 
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
@@ -21,7 +21,7 @@ TableRows = list[dict[str, Value | TableCell]]
 def papers_table() -> Table:
     """Return the papers that can be reproduced."""
     rows: TableRows = [{"paper": paper, "tables": len(load_paper(paper)), "summary": summary_of(paper)} for paper in paper_names()]
-    columns = [Column(key=key, title=key) for key in ("paper", "tables", "summary")]
+    columns = [Column(key=key, title=key, role="text" if key == "summary" else None) for key in ("paper", "tables", "summary")]
     return Table(title="Papers", columns=columns, rows=rows, notes=("`embedlab reproduce PAPER` lists its tables and figures",))
 
 
@@ -38,7 +38,8 @@ def contents_table(paper: str, tables: Sequence[PaperTable]) -> Table:
         }
         for table in tables
     ]
-    columns = [Column(key=key, title=key) for key in ("table", "summary", "rows", "task", "printed", "here")]
+    roles: dict[str, Role] = {"table": "key", "summary": "text", "here": "minor", "task": "minor"}
+    columns = [Column(key=key, title=key, role=roles.get(key)) for key in ("table", "summary", "rows", "task", "printed", "here")]
     notes = (f"`embedlab reproduce {paper} --published-only` prints them all; a short name such as table2 will do",)
     return Table(title=f"{paper}: {summary_of(paper)}", columns=columns, rows=rows, notes=notes)
 
@@ -49,12 +50,17 @@ def printed_table(table: PaperTable) -> Table:
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.sources and not table.printed:
         bare: TableRows = [{"row": row} for row in table.sources]
-        return Table(title=title, columns=[Column(key="row", title="row")], rows=bare, notes=["the paper prints no numbers of it", *notes])
+        return Table(
+            title=title,
+            columns=[Column(key="row", title="row", role="text")],
+            rows=bare,
+            notes=["the paper prints no numbers of it", *notes],
+        )
     frame = published_table(table.paper, table.name)
-    columns = [Column(key=column, title=column) for column in frame.columns]
+    columns = [Column(key=column, title=column, role="key" if column in table.key else "score") for column in frame.columns]
     printed = {column.name: _as_printed(column.to_list()) for column in frame}
     rows: TableRows = [{name: cells[row] for name, cells in printed.items()} for row in range(frame.height)]
-    return Table(title=title, columns=columns, rows=rows, notes=notes)
+    return Table(title=title, columns=columns, rows=rows, notes=notes, score_columns="column")
 
 
 def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
@@ -69,7 +75,8 @@ def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
 def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Sequence[str]) -> Table:
     """Return the deviations and the rows they hold for, shown above the numbers; TRAINED are the rows with a run."""
     rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
-    columns = [Column(key=key, title=key, align="left") for key in ("what", "paper", "here", "rows")]
+    roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
+    columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
     return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
 
 
@@ -85,8 +92,8 @@ def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], 
         if any(number.difference is not None for number in of_row.values()):
             differences = {column: _signed(number.difference, table.scale) for column, number in of_row.items()}
             rows.append({"row": row, "what": "difference", **differences})
-    columns = [Column(key="row", title=" ".join(table.key)), Column(key="what", title="")]
-    columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right") for column in table.columns]
+    columns = [Column(key="row", title=" ".join(table.key), role="group"), Column(key="what", title="", role="key")]
+    columns += [Column(key=column, title=column, digits=_digits(table.scale), align="right", role="difference") for column in table.columns]
     title = " ".join([f"{table.paper} {table.name}: {table.summary}; {_measured(table)}", *(f"[{mark}]" for mark in marks)])
     return Table(title=title, columns=columns, rows=rows, notes=[*table.notes, *missing])
 
@@ -98,9 +105,10 @@ def orders_table(table: PaperTable, row_order: RowOrder, said: Sequence[str] = (
     """
     rows: TableRows = [_order_row(pair, table.scale) for pair in row_order.pairs]
     keys = ("better", "worse", "columns", "printed", "ours", "probability", "verdict", "claim")
+    roles: dict[str, Role] = {"better": "key", "worse": "key", "columns": "text", "claim": "text"}
     is_single = len(table.ranked_by) == 1
     columns = [
-        Column(key=key, title=key, digits=_digits(table.scale) if key == "printed" else None)
+        Column(key=key, title=key, digits=_digits(table.scale) if key == "printed" else None, role=roles.get(key))
         for key in keys
         if not (is_single and key == "columns") and (key != "claim" or table.claims)
     ]

@@ -1,31 +1,35 @@
 """The tables of `embedlab runs`, and a run's events in words."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import one_line
-from embedlab.reports.tables import Column, Table, Value
+from embedlab.reports.tables import Column, Table, TableCell, Value
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 
 _COLUMNS = (
-    Column(key="run", title="run"),
+    Column(key="run", title="run", role="key"),
     Column(key="state", title="state"),
     Column(key="step", title="step"),
     Column(key="steps", title="of"),
     Column(key="loss", title="loss", digits=4),
     Column(key="dev", title="dev", digits=2),
     Column(key="last", title="last event"),
-    Column(key="note", title="note"),
+    Column(key="note", title="note", role="text"),
 )
 
 
 def runs_table(folder: Path, runs: Sequence[RunFolder], unreadable: Sequence[tuple[Path, str]]) -> Table:
     """Return the RUNS of a runs folder with their state, and the folders in it that cannot be listed."""
-    rows: list[dict[str, Value]] = [_status_row(run) for run in runs]
+    rows: list[dict[str, Value | TableCell]] = [_listed_row(run) for run in runs]
     rows += [{"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable]
     notes = () if rows else (f"no runs in {str(folder)!r}; start one with `embedlab train RECIPE`",)
     return Table(title=f"Runs in {folder}", columns=_COLUMNS, rows=rows, notes=notes)
@@ -33,9 +37,47 @@ def runs_table(folder: Path, runs: Sequence[RunFolder], unreadable: Sequence[tup
 
 def run_table(run: RunFolder) -> Table:
     """Return what a run is, what it ran on and how far it is."""
-    facts: dict[str, Value] = {**_status_row(run), **_circumstances(run), "folder": str(run.path)}
-    rows: list[dict[str, Value]] = [{"fact": key, "value": value} for key, value in facts.items() if value not in {None, ""}]
-    return Table(title=run.id, columns=(Column(key="fact", title="fact"), Column(key="value", title="value")), rows=rows)
+    facts = {key.replace("_", " "): _fact_cell(value) for key, value in run_facts(run).items()}
+    rows: list[dict[str, Value | TableCell]] = [
+        {"fact": key, "value": value} for key, value in facts.items() if value.value not in {None, ""}
+    ]
+    columns = (Column(key="fact", title="fact", role="key"), Column(key="value", title="value", role="text"))
+    return Table(title=run.id, columns=columns, rows=rows)
+
+
+def run_facts(run: RunFolder) -> dict[str, Any]:
+    """Return the same as one object of plain values; None where nothing is known."""
+    status = {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in _status_row(run).items()}
+    return {**status, **_circumstances(run), "evaluations": _evaluations(run), "folder": str(run.path)}
+
+
+def _fact_cell(value: Any) -> TableCell:
+    """Return a fact in one line."""
+    match value:
+        case float():
+            return TableCell(value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:.4f}")
+        case list():
+            text = "; ".join(_part(one) if isinstance(one, dict) else str(one) for one in value)
+            return TableCell(value=text, text=text)
+    return TableCell(value=value, text=str(value))
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    """Return a part of the data, or an evaluation, in words."""
+    if "task" in part:
+        return f"{part['task']} in {part['precision']}"
+    rows = f"{part['used']} of {part['rows']}" if part.get("used") is not None else str(part["rows"])
+    return f"{part['name']} {part['split']}: {rows} rows"
+
+
+def _evaluations(run: RunFolder) -> list[dict[str, Any]]:
+    """Return which tasks the run was evaluated on, and in which precision; damaged files are left out."""
+    found = []
+    for path in sorted(run.evaluations.rglob("*.json")):
+        with suppress(EmbedlabError):
+            one = Evaluation.load(path, where=lambda _: False)
+            found.append({"task": path.relative_to(run.evaluations).with_suffix("").as_posix(), "precision": one.precision})
+    return found
 
 
 def event_line(event: Event) -> str:
@@ -43,6 +85,13 @@ def event_line(event: Event) -> str:
     facts = {key: value for key, value in vars(event).items() if key != "time"}
     shown = "  ".join(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
     return one_line(f"{_clock(event.time)}  {event.kind:<11} {shown}".rstrip())
+
+
+def _listed_row(run: RunFolder) -> dict[str, Value | TableCell]:
+    """Return the status with the time of the last event in minutes for people."""
+    row = _status_row(run)
+    last = row["last"]
+    return {**row, "last": TableCell(value=last, text=last[:16])} if isinstance(last, str) else {**row}
 
 
 def _status_row(run: RunFolder) -> dict[str, Value]:
@@ -66,22 +115,21 @@ def _clock(time_s: float | None) -> str | None:
     return datetime.fromtimestamp(time_s).astimezone().isoformat(sep=" ", timespec="seconds")
 
 
-def _circumstances(run: RunFolder) -> dict[str, Value]:
+def _circumstances(run: RunFolder) -> dict[str, Any]:
     """What recipe and environment state; a damaged file is a fact too."""
     try:
         recipe, environment = run.recipe(), run.environment()
     except EmbedlabError as error:
         return {"note": error.message}
     marks = (("partial", environment.is_partial), ("sample", environment.is_sample), ("shortened", environment.is_shortened))
-    parts = [f"{part.get('name')} {part.get('split')}: {_rows(part)} rows" for part in environment.data]
     return {
         "summary": recipe.summary,
         "recipe": recipe.hash,
         "encoder": recipe.encoder.model,
         "pooling": recipe.encoder.pooling,
-        "data": "; ".join(parts),
-        "marks": " ".join(mark for mark, is_on in marks if is_on),
-        "steps taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps" if environment.is_shortened else None,
+        "data": [{key: part.get(key) for key in ("name", "split", "rows", "used")} for part in environment.data],
+        "marks": [mark for mark, is_on in marks if is_on],
+        "steps_taken": f"{environment.steps} of {environment.whole_steps}, by --max-steps" if environment.is_shortened else None,
         "device": environment.device,
         "precision": environment.precision,
         "threads": environment.threads,
@@ -89,7 +137,3 @@ def _circumstances(run: RunFolder) -> dict[str, Value]:
         "commit": environment.commit,
         "embedlab": environment.embedlab,
     }
-
-
-def _rows(part: Mapping[str, object]) -> str:
-    return f"{part['used']} of {part.get('rows')}" if "used" in part else str(part.get("rows"))

@@ -7,8 +7,9 @@ from math import nan
 import polars as pl
 
 from embedlab.analysis.evidence import STS_AVERAGES
+from embedlab.core.note import Note
 from embedlab.data.mteb_files import StatedFigures, plain_name
-from embedlab.models.grammar import title_of
+from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import COMPARED, EVALUATED, tidy_frame
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 
@@ -36,15 +37,16 @@ class StatedModel:
         versions = ", ".join(dict.fromkeys(f"mteb {one.version}" for one in own if one.version))
         if own:
             what = ", ".join(one.origin for one in own)
-            yield f"{self.name}: figures of whole datasets as {versions or 'a result file'} states them, without pairs: {what}"
+            figures = f"figures of whole datasets as {versions or 'a result file'} states them, without pairs"
+            yield Note(f"{self.name}: {figures}: {what}", models=(self.name,), short=(figures,))
 
 
 def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric: str) -> Table:
-    """Return one row a model and one column a dataset that any of them states."""
+    """Return one row a dataset that any of the models states and one column a model."""
     keys = [key for key in datasets if any(model.value(key, metric) == model.value(key, metric) for model in models)]
+    titles = titles_of([model.name for model in models])
     rows: list[Mapping[str, Value | TableCell]] = [
-        {"model": TableCell(value=model.name, text=title_of(model.name)), **{key: stated_cell(model.value(key, metric)) for key in keys}}
-        for model in models
+        {"dataset": key, **{model.name: stated_cell(model.value(key, metric)) for model in models}} for key in keys
     ]
     found = [
         {"task": "sts", "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
@@ -54,8 +56,12 @@ def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric:
     ]
     return Table(
         title=f"{metric.title()} x 100 [{STATED}]",
-        columns=[Column(key="model", title="model"), *(Column(key=key, title=key, align="right") for key in keys)],
+        columns=[
+            Column(key="dataset", title="dataset", role="key"),
+            *(Column(key=name, title=title, align="right", role="score") for name, title in titles.items()),
+        ],
         rows=rows,
+        titles=titles,
         frame=tidy_frame(found, EVALUATED),
         notes=[note for model in models for note in model.notes(keys)],
     )

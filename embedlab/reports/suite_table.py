@@ -9,9 +9,9 @@ from embedlab.data.published import remarks
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.selection import SelectedTask
-from embedlab.models.grammar import title_of
+from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import evaluated_frame
-from embedlab.reports.notes import facts_of, sample_note, usage_note, with_marks
+from embedlab.reports.notes import facts_of, model_note, sample_note, usage_note, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.signature import merged
@@ -25,8 +25,9 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
     """One row a number, one column a model: mean ± standard deviation over its members."""
     unit = "" if has_own_units(selected.task) else " x 100"
     marks = sorted({mark for own in evaluations.values() for one in own for mark in one.marks})
-    columns = [Column(key=key, title=key) for key in _COLUMNS]
-    columns += [Column(key=model, title=title_of(model), align="right") for model in evaluations]
+    titles = titles_of(list(evaluations))
+    columns = [Column(key=key, title="dataset" if key == "slice" else key, role="key") for key in _COLUMNS]
+    columns += [Column(key=model, title=title, align="right", role="score") for model, title in titles.items()]
     return Table(
         title=with_marks(f"{selected.evaluation_name()}{unit}", marks),
         columns=columns,
@@ -34,6 +35,7 @@ def suite_table(selected: SelectedTask, evaluations: SuiteEvaluations) -> Table:
         frame=evaluated_frame(evaluations),
         notes=(*sample_note(marks), *_notes(evaluations)),
         signatures={model: str(merged([one.signature for one in own])) for model, own in evaluations.items()},
+        titles=titles,
     )
 
 
@@ -57,7 +59,7 @@ def _rows(evaluations: SuiteEvaluations, scale: float) -> list[dict[str, Value |
 def _notes(evaluations: SuiteEvaluations) -> list[str]:
     """What must be said of the data, of each model's numbers, and of how it was used."""
     of_data = dict.fromkeys(remark for own in evaluations.values() for one in own for state in one.data for remark in remarks(state))
-    noted = dict.fromkeys(f"{model}: {note}" for model, own in evaluations.items() for one in own for note in one.notes)
+    noted = dict.fromkeys(model_note(model, note) for model, own in evaluations.items() for one in own for note in one.notes)
     used = [note for model, own in evaluations.items() for note in usage_note(model, [facts_of(one, "truncated") for one in own])]
     return [*of_data, *noted, *used]
 

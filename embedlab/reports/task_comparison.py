@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from embedlab.analysis.comparison import ComparedSlice, comparison_notes
 from embedlab.core.names import has_own_units
 from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.models.grammar import titles_of
 from embedlab.reports.comparison_cells import columns_of, overlap_footnotes, row_of
 from embedlab.reports.frames import compared_frame
-from embedlab.reports.notes import sample_note, usage_notes, with_marks
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.notes import sample_note, slice_note, usage_notes, with_marks
+from embedlab.reports.tables import Column, Role, Table, TableCell
+
+_KEYS: tuple[tuple[str, str, Role], ...] = (("task", "task", "group"), ("slice", "dataset", "key"), ("metric", "metric", "key"))
 
 
 def task_comparison_table(found: TaskComparison) -> Table:
@@ -29,7 +32,7 @@ def task_comparison_table(found: TaskComparison) -> Table:
         *_slice_notes(found.slices),
         *_test_notes(found.slices),
     ]
-    columns = [Column(key="task", title="task"), Column(key="slice", title="dataset"), Column(key="metric", title="metric")]
+    columns = [Column(key=key, title=title, role=role) for key, title, role in _KEYS]
     columns += [Column(key="pairs", title="items"), *columns_of(names, names[0], with_p=True)]
     return Table(
         title=with_marks("x 100", found.marks),
@@ -38,11 +41,12 @@ def task_comparison_table(found: TaskComparison) -> Table:
         frame=compared_frame(found.slices, marks=found.marks, shared=found.shared),
         notes=list(dict.fromkeys([*sample_note(found.marks), *found.notes, *overlap_footnotes(found.counts), *used, *tested])),
         signatures=found.signatures,
+        titles=titles_of(names),
     )
 
 
 def _slice_notes(slices: Sequence[ComparedSlice]) -> list[str]:
-    return [f"{one.key}: {note}" for one in slices for note in one.notes]
+    return [slice_note(one.key, note) for one in slices for note in one.notes]
 
 
 def _test_notes(slices: Sequence[ComparedSlice]) -> list[str]:

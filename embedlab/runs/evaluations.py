@@ -41,6 +41,7 @@ class StoredScore:
     # Of a classifier's accuracy: "test", "cv" (test folds of a cross-validation) or "dev" (which chose the L2); of an average over both
     # of the first "cv and test".
     split: str | None = None
+    title: str | None = field(default=None, compare=False)  # of the slice, where it says more: a fifth with its range of Dice
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,11 +90,12 @@ def _slice_scores(table: pl.DataFrame, member: str) -> Iterator[StoredScore]:
     for by in ("source", "dice"):
         for part in suite_slices(table, by):
             for method in METHODS:
-                yield _score(by, part.key, method, "all", correlate(part.pairs, member, "all", method), part.pairs.height)
+                value = correlate(part.pairs, member, "all", method)
+                yield _score(by, part.key, method, "all", value, part.pairs.height, title=part.title if by == "dice" else None)
 
 
-def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int) -> StoredScore:
-    return StoredScore(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items)
+def _score(by: str, key: str, method: Correlation, aggregate: Aggregate, value: float, items: int, title: str | None = None) -> StoredScore:
+    return StoredScore(by=by, slice=key, metric=method, setting=aggregate, value=value, items=items, title=title)
 
 
 def _has_dataset(name: str) -> bool:

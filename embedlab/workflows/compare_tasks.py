@@ -20,7 +20,7 @@ from embedlab.evaluation.scored_pairs import model_columns, signature_of
 from embedlab.evaluation.selection import SelectedTask
 from embedlab.evaluation.task_comparison import Facts, TaskComparison
 from embedlab.models.catalog import Model, ModelSpec
-from embedlab.reports.notes import data_notes, facts_of, partial_notes, training_facts
+from embedlab.reports.notes import data_notes, facts_of, model_note, partial_notes, training_facts
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import UNKNOWN, Signature, merged
 from embedlab.tasks.task import task
@@ -117,7 +117,7 @@ def _add_answers(
             found.shared.setdefault(model.name, {}).update(shared_text(one, own))
             found.counts.setdefault(model.name, {}).update(own.overlaps)
             found.marks |= set(own.marks)
-            found.notes += [f"{model.name}: {note}" for note in own.notes]
+            found.notes += [model_note(model.name, note) for note in own.notes]
         for spec in model.members:
             if spec.name in answered and spec.name not in found.facts:
                 found.facts[spec.name] = _stored_facts(spec, session.settings)

@@ -1,6 +1,6 @@
 """What a workflow gives: tables for people, the same numbers as a tidy frame, and the notes on them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,6 +10,8 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Format
 from embedlab.reports.frames import Schema, tidy_frame
 from embedlab.reports.html import escaped
+from embedlab.reports.latex import to_latex
+from embedlab.reports.layout import plain_text
 from embedlab.reports.tables import Table
 
 
@@ -34,8 +36,14 @@ class Report:
         )
 
     def table(self, format: Format = "table") -> str:
-        """The tables as text, Markdown, CSV or JSON."""
-        write = {"table": Table.to_plain, "markdown": Table.to_markdown, "csv": Table.to_csv, "json": Table.to_json}
+        """The tables as text, Markdown, LaTeX, CSV or JSON."""
+        write: dict[str, Callable[[Table], str]] = {
+            "table": plain_text,
+            "markdown": Table.to_markdown,
+            "latex": to_latex,
+            "csv": Table.to_csv,
+            "json": Table.to_json,
+        }
         if format not in write:
             raise UsageError(f"no format named {format!r}", hint=f"one of {', '.join(write)}")
         return "\n".join(write[format](table) for table in self.tables)

@@ -28,7 +28,7 @@ RANKED = (
     Column(key="rank", title="rank"),
     Column(key="similarity", title="similarity", digits=4),
     Column(key="row", title="row"),
-    Column(key="sentence", title="sentence", is_prose=True),
+    Column(key="sentence", title="sentence", role="sentence"),
 )
 
 

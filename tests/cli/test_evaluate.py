@@ -78,7 +78,7 @@ def test_compare_shows_differences_to_the_first_model_with_intervals(embedlab: E
         assert second["difference"] == pytest.approx(second["score"] - first["score"])
         assert first["difference"] is None
     table = embedlab("compare", *models, "--task", "sts12", "--sample", "--by", "source")
-    assert "sts12/" in table.out
+    assert "sts12 MSRpar" in table.out
 
 
 def test_compare_can_show_what_papers_print(embedlab: Embedlab) -> None:
@@ -101,7 +101,7 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
     assert "did you mean 'gap'?" in embedlab(*call, "--sort", "gapp").err
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 160])
+@pytest.mark.parametrize("width", [60, 80, 100])
 def test_pairs_are_readable_in_a_terminal_of_any_width(
     embedlab: Embedlab, my_pairs: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:

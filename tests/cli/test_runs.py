@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,11 +59,21 @@ def test_a_hint_names_the_place_that_was_typed(embedlab: Embedlab, finished_run:
 
 
 def test_show_tells_recipe_data_and_marks(embedlab: Embedlab, finished_run: RunFolder) -> None:
-    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "mine", "--json").rows}
+    facts = embedlab("runs", "show", "mine", "--json").json
     assert facts["state"] == "finished"
-    assert facts["data"] == "snli train: 3 rows"
-    assert facts["marks"] == "partial"
+    assert [(part["name"], part["split"], part["rows"]) for part in facts["data"]] == [("snli", "train", 3)]
+    assert facts["marks"] == ["partial"]
     assert facts["recipe"] == finished_run.recipe().hash
+    shown = embedlab("runs", "show", "mine").out
+    assert "data" in shown
+    assert "snli train: 3 rows" in shown
+
+
+def test_show_of_several_seeds_is_one_object_too(embedlab: Embedlab, finished_run: RunFolder) -> None:
+    shutil.copytree(finished_run.path, finished_run.path.with_name("seed-2"))
+    answer = embedlab("runs", "show", "mine", "--json")
+    assert [run["run"] for run in answer.json["runs"]] == ["mine@1", "mine@2"]
+    assert embedlab("runs", "show", "mine@2", "--json").json["run"] == "mine@2"
 
 
 def test_show_of_a_newer_run_folder_says_so(embedlab: Embedlab, finished_run: RunFolder) -> None:

@@ -67,10 +67,12 @@ def test_csv_text_is_no_formula_and_its_numbers_stay_numbers(embedlab: Embedlab,
     assert all(0 <= float(row["similarity"]) <= 1 for row in rows)
 
 
-def test_headings_sources_and_columns_are_shown_harmlessly(embedlab: Embedlab, own_pairs: Path) -> None:
-    shown = embedlab("pairs", "dice", "--dataset", str(own_pairs), "--sort", "gold")
+def test_headings_sources_and_columns_are_shown_harmlessly(embedlab: Embedlab, own_pairs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("pairs", "dice", "--dataset", str(own_pairs), "--sort", "gold")
+    shown = embedlab(*words)
     assert shown.code == 0, shown.err
-    assert f"a dog {SHOWN} second line" in shown.out  # one line a sentence
+    monkeypatch.setenv("COLUMNS", "400")
+    assert f"a dog {SHOWN} second line" in embedlab(*words).out  # one line a sentence
     assert not OBEYED & set(shown.out + shown.err)
     scored = embedlab("score", f"one\n{EVIL}", "two\ttoo", "-m", "dice")
     assert scored.out.splitlines()[0] == f"one {SHOWN} / two too"
@@ -125,9 +127,10 @@ def test_a_locale_of_ascii_alone_ends_no_command(sentences: Path) -> None:
 
 def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> None:
     told = embedlab("nearest", "dog", str(sentences), "-m", "dice")
-    assert "precision float32" in told.out
+    assert "--notes shows 1 more note" in told.out
+    assert "dice: precision float32" in embedlab("nearest", "dog", str(sentences), "-m", "dice", "--notes").out
     quiet = embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q")
     assert quiet.out.splitlines() == told.out.splitlines()[: len(quiet.out.splitlines())]
-    assert "precision float32" not in quiet.out
+    assert "--notes" not in quiet.out
     assert quiet.err == ""
     assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json["notes"] == ["dice: precision float32"]

@@ -6,6 +6,7 @@ import math
 import pytest
 from rich.console import Console
 
+from embedlab.reports.layout import plain_text, to_rich
 from embedlab.reports.tables import Column, Table, TableCell
 
 
@@ -30,7 +31,7 @@ def table() -> Table:
 
 def lines(table: Table, width: int = 80) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
-    console.print(table.to_rich(width))
+    console.print(to_rich(table, width))
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -83,7 +84,7 @@ PAIRS = Table(
     title="Pairs",
     columns=[
         Column(key="dataset", title="dataset"),
-        Column(key="sentence", title="sentence", is_prose=True),
+        Column(key="sentence", title="sentence", role="sentence"),
         *(Column(key=f"n{number}", title=f"number {number}") for number in range(4)),
     ],
     rows=[{"dataset": "sts-benchmark", "sentence": SENTENCE, **{f"n{number}": 123450 + number for number in range(4)}}] * 2,
@@ -102,8 +103,9 @@ def test_whole_numbers_and_sentences_are_shown_at_any_width(width: int) -> None:
 
 
 def test_a_row_becomes_a_block_only_where_its_columns_need_more_than_the_terminal_has() -> None:
-    least = 2 + 13 + 24 + 4 * len("number 0") + 5 * 3
-    assert lines(PAIRS, least)[2].split() == ["dataset", "sentence", *["number", "0", "number", "1", "number", "2", "number", "3"]]
+    least = 1 + 12 + 32 + 4 * len("123450") + 5 * 2
+    assert lines(PAIRS, least)[2].split() == ["number"] * 4
+    assert lines(PAIRS, least)[3].split() == ["dataset", "sentence", "0", "1", "2", "3"]
     assert lines(PAIRS, least - 1)[2:5] == [
         " dataset sts-benchmark · number 0 123450 · number 1 123451 · number 2 123452",
         " number 3 123453",
@@ -126,7 +128,7 @@ def test_a_table_without_rows_still_has_its_header() -> None:
 
 def test_without_columns_only_title_and_notes_are_shown() -> None:
     said = Table(title="mine", columns=[], rows=[], notes=["4 of 4 cells are done"])
-    assert said.to_plain() == "mine\n4 of 4 cells are done\n"
+    assert plain_text(said) == "mine\n4 of 4 cells are done\n"
     assert lines(said) == ["mine", "4 of 4 cells are done"]
     assert said.to_markdown() == "**mine**\n\n- 4 of 4 cells are done\n"
 
@@ -145,5 +147,5 @@ def test_without_columns_only_title_and_notes_are_shown() -> None:
 def test_a_pipe_gets_what_rich_would_print(table: Table) -> None:
     console = Console(width=1000, highlight=False, file=io.StringIO())
     with console.capture() as captured:
-        console.print(table.to_rich(1000))
-    assert table.to_plain() == "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+        console.print(to_rich(table, 1000))
+    assert plain_text(table) == "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())

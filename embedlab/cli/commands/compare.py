@@ -24,7 +24,7 @@ EXAMPLES = examples(
 )
 
 
-@common("data", "runs", "machine", "output")
+@common("data", "runs", "machine", "output", "latex")
 def compare(
     models: ModelNames,
     suite: SuiteNames = None,

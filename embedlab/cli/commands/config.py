@@ -17,7 +17,7 @@ def config(*, terminal: Terminal) -> None:
     from embedlab.reports.tables import Column, Table
 
     _, origins = load_settings({})
-    columns = (Column(key="setting", title="setting"), Column(key="value", title="value"), Column(key="source", title="set by"))
+    columns = (Column(key="setting", title="setting", role="key"), Column(key="value", title="value"), Column(key="source", title="set by"))
     rows = [
         {"setting": origin.key, "value": None if origin.value is None else str(origin.value), "source": origin.source} for origin in origins
     ]

@@ -48,4 +48,4 @@ def demo(*, terminal: Terminal) -> None:
     with terminal.progress("comparing") as tick:
         comparison = compare_models(scored.table, scored.models, progress=tick)
     terminal.show(dataset_table(scored, evaluations, ["wmean"], "spearman"), comparison_table(comparison, scored, []))
-    terminal.note(NEXT)
+    terminal.note_lines(NEXT)

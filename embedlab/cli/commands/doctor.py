@@ -26,7 +26,7 @@ def doctor(*, terminal: Terminal) -> None:
     from embedlab.workflows.doctor import examine
 
     findings = [*examine(terminal.settings), *_terminal()]
-    columns = tuple(Column(key=key, title=key) for key in ("check", "found", "problem"))
+    columns = tuple(Column(key=key, title=key, role="key" if key == "check" else "text") for key in ("check", "found", "problem"))
     terminal.show(Table(title="embedlab doctor", columns=columns, rows=[vars(finding) for finding in findings]))
     if any(finding.problem for finding in findings):
         raise typer.Exit(ExitCode.MISSING)

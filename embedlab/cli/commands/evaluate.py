@@ -25,7 +25,7 @@ EXAMPLES = examples(
 )
 
 
-@common("data", "runs", "machine", "output")
+@common("data", "runs", "machine", "output", "latex")
 def evaluate(
     models: ModelNames,
     suite: SuiteName = None,

@@ -26,9 +26,8 @@ def ls(
     from embedlab.workflows.plugins import plugin_states
 
     rows = [vars(state) for state in plugin_states(shipped=everything)]
-    columns = tuple(
-        Column(key=key, title=title) for key, title in (("kind", "kind"), ("name", "name"), ("origin", "from"), ("state", "state"))
-    )
+    titles = {"kind": "kind", "name": "name", "origin": "from", "state": "state"}
+    columns = tuple(Column(key=key, title=title, role="text" if key == "state" else None) for key, title in titles.items())
     notes = () if rows else ("none: [plugins] files of embedlab.toml names files; packages add by entry points",)
     terminal.show(Table(title="Plug-ins", columns=columns, rows=rows, notes=notes))
 

@@ -46,5 +46,5 @@ def _list(terminal: Terminal) -> None:
                 "summary": values.get("summary", ""),
             }
         )
-    columns = tuple(Column(key=key, title=key) for key in ("recipe", "data", "objective", "summary"))
-    terminal.show(Table(title="Recipes", columns=columns, rows=rows))
+    columns = (Column(key="recipe", title="recipe"), Column(key="summary", title="summary", role="text"))
+    terminal.show(Table(title="Recipes", columns=columns, rows=rows, keys=("recipe", "data", "objective", "summary")))

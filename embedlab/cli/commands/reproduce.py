@@ -25,7 +25,7 @@ EXAMPLES = examples(
 )
 
 
-@common("data", "runs", "machine", "output")
+@common("data", "runs", "machine", "output", "latex")
 def reproduce(
     paper: Annotated[str | None, typer.Argument(metavar="PAPER", help="A paper's name.", autocompletion=completion.papers)] = None,
     table: Annotated[str | None, typer.Argument(metavar="TABLE", help="One of its tables.", autocompletion=completion.tables)] = None,

@@ -17,12 +17,13 @@ def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
     All in the data folder when none is named. "whole" has the published counts and the published content; "counts right" has the
     counts, but a file with another hash, or one of which no hash is recorded. Ends with 3 when one is missing, truncated or damaged.
     """
-    from embedlab.reports.tables import Column, Table
+    from embedlab.reports.tables import Column, Role, Table
     from embedlab.workflows.data import check_data
 
     checked = check_data(names or (), terminal)
     titles = ("dataset", "split", "rows", "expected", "state", "skipped", "note")
-    columns = tuple(Column(key=key, title=key) for key in titles)
+    roles: dict[str, Role] = {"dataset": "key", "split": "key", "skipped": "text", "note": "text"}
+    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in titles)
     terminal.show(Table(title="Datasets checked", columns=columns, rows=[vars(one) for one in checked]))
     if not all(one.is_usable for one in checked):
         raise typer.Exit(ExitCode.MISSING)

@@ -15,7 +15,7 @@ EXAMPLES = examples(
 )
 
 
-@common("data", "runs", "output")
+@common("data", "runs", "output", "latex")
 def table(
     grid: GridName,
     rows: Annotated[list[str] | None, typer.Option("--rows", metavar="AXIS", help="Group rows by this axis. [default: all axes]")] = None,
@@ -26,7 +26,6 @@ def table(
     metric: Annotated[str, typer.Option("--metric", help="Which measure of the task.")] = "spearman",
     setting: Annotated[str, typer.Option("--aggregate", help="How the measure was taken.")] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Write LaTeX for booktabs.")] = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -35,7 +34,6 @@ def table(
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
     from embedlab.grids.table import ScoreFilter
-    from embedlab.reports.latex import to_latex
     from embedlab.workflows.grid.table import ScoresOptions, grid_scores
 
     options = ScoresOptions(
@@ -46,5 +44,4 @@ def table(
         score=score,
         where=tuple(where or ()),
     )
-    shown = grid_scores(options, terminal.settings).table
-    terminal.write(to_latex(shown)) if latex else terminal.show(shown)
+    terminal.show(grid_scores(options, terminal.settings).table)

@@ -1,5 +1,7 @@
 """`embedlab runs show`: what one run is."""
 
+import json
+
 from embedlab.cli.options import common, examples
 from embedlab.cli.run_names import RunName
 from embedlab.cli.terminal import Terminal
@@ -9,8 +11,16 @@ EXAMPLES = examples("embedlab runs show snli-supcl", "embedlab runs show snli-su
 
 @common("data", "runs", "output")
 def show(run: RunName, *, terminal: Terminal) -> None:
-    """Show what a run is, what it ran on and how far it is."""
-    from embedlab.reports.run_tables import run_table
+    """Show what a run is, what it ran on and how far it is.
+
+    With --json one object: the facts of the run, or of several seeds {"runs": [facts, …]}.
+    """
+    from embedlab.reports.run_tables import run_facts, run_table
     from embedlab.runs.store import select_runs
 
-    terminal.show(*(run_table(found) for found in select_runs(terminal.settings.runs_folder, run)))
+    chosen = select_runs(terminal.settings.runs_folder, run)
+    if terminal.settings.format == "json":
+        found = [run_facts(one) for one in chosen]
+        terminal.write_json(json.dumps(found[0] if len(found) == 1 else {"runs": found}, ensure_ascii=False, allow_nan=False, indent=2))
+    else:
+        terminal.show(*map(run_table, chosen))

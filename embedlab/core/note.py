@@ -1,0 +1,60 @@
+"""A note on numbers: in full for machines, and the phrases that people see, which are grouped over models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from embedlab.core.printable import one_line
+
+
+class Note(str):
+    """A note in full, with what people see of it: phrases about MODELS, or about the whole table where there are none.
+
+    A note without phrases is a detail, which people see only if they want all notes. They see a plain text as it is.
+    """
+
+    __slots__ = ("models", "short")
+    models: tuple[str, ...]
+    short: tuple[str, ...]
+
+    def __new__(cls, text: str, *, models: Sequence[str] = (), short: Sequence[str] = ()) -> Self:
+        """Return the note of TEXT."""
+        note = super().__new__(cls, text)
+        note.models, note.short = tuple(models), tuple(short)
+        return note
+
+    def with_text(self, text: str) -> "Note":
+        """Return the same note with another full text."""
+        return Note(text, models=self.models, short=self.short)
+
+
+def shown_notes(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
+    """Return the NOTES in few lines: texts as they are, the phrases of models that share them in one line, and how many are left out.
+
+    TITLES are the names of the table's models there; a phrase about all of them has no name in front.
+    """
+    plain = [phrase for note in notes for phrase in _of_table(note)]
+    hidden = sum(isinstance(note, Note) and not note.short for note in notes)
+    more = [f"--notes shows {hidden} more {'note' if hidden == 1 else 'notes'}"] if hidden else []
+    return list(dict.fromkeys([*plain, *_of_models(notes, titles), *more]))
+
+
+def _of_table(note: str) -> Sequence[str]:
+    if not isinstance(note, Note):
+        return (one_line(note),)
+    return () if note.models else [one_line(phrase) for phrase in note.short]
+
+
+def _of_models(notes: Sequence[str], titles: Mapping[str, str]) -> list[str]:
+    models: dict[str, dict[str, None]] = {}  # of each phrase
+    for note in notes:
+        if isinstance(note, Note) and note.models:
+            for phrase in note.short:
+                models.setdefault(phrase, {}).update(dict.fromkeys(note.models))
+    lines: dict[tuple[str, ...], list[str]] = {}
+    for phrase, own in models.items():
+        lines.setdefault(() if own.keys() == titles.keys() else tuple(own), []).append(phrase)
+    return [one_line(_named(names, titles) + "; ".join(phrases)) for names, phrases in lines.items()]
+
+
+def _named(names: Sequence[str], titles: Mapping[str, str]) -> str:
+    return f"{', '.join(titles.get(name, name) for name in names)}: " if names else ""

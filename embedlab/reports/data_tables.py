@@ -1,0 +1,73 @@
+"""The table of the known datasets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from embedlab.reports.notes import sample_note, with_marks
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell
+
+_COLUMNS = (
+    Column(key="dataset", title="dataset", role="key"),
+    Column(key="split", title="split"),
+    Column(key="expected", title="expected", align="right"),
+    Column(key="from", title="from"),
+    Column(key="kind", title="kind", role="minor"),
+    Column(key="summary", title="summary", role="text"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitRow:
+    """One split of a dataset in the list."""
+
+    dataset: str
+    split: str
+    kind: str
+    expected: int | None  # rows of the published corpus
+    origin: str
+    summary: str
+
+
+def datasets_table(splits: Sequence[SplitRow], *, is_sample: bool, has_folder: bool) -> Table:
+    """Return one row a dataset, a line a split in it, for people, and one row a split for machines."""
+    by_dataset: dict[str, list[SplitRow]] = {}
+    for one in splits:
+        by_dataset.setdefault(one.dataset, []).append(one)
+    marks = ["sample"] if is_sample else []
+    notes = ["expected: rows of the published corpus; `embedlab data check` counts those that are found", *sample_note(marks)]
+    notes += [] if has_folder or is_sample else ["no data folder is set: --data DIR or EMBEDLAB_DATA"]
+    return Table(
+        title=with_marks("Datasets", marks),
+        columns=_COLUMNS,
+        rows=[_row(name, own) for name, own in by_dataset.items()],
+        frame=_frame(splits),
+        notes=notes,
+    )
+
+
+def _row(name: str, splits: Sequence[SplitRow]) -> dict[str, TableCell]:
+    lines = {
+        "split": [one.split for one in splits],
+        "expected": [ABSENT if one.expected is None else str(one.expected) for one in splits],
+        "from": [one.origin for one in splits],
+    }
+    shared = {"dataset": name, "kind": splits[0].kind, "summary": splits[0].summary}
+    texts = shared | {key: "\n".join(own) for key, own in lines.items()}
+    return {key: TableCell(value=text, text=text) for key, text in texts.items()}
+
+
+def _frame(splits: Sequence[SplitRow]) -> pl.DataFrame:
+    rows = [
+        {
+            "dataset": one.dataset,
+            "split": one.split,
+            "kind": one.kind,
+            "expected": one.expected,
+            "from": one.origin,
+            "summary": one.summary,
+        }
+        for one in splits
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,154 @@
+"""How tables of several models fit the width there is, whatever the command."""
+
+import re
+
+import pytest
+from rich.cells import cell_len
+
+from embedlab.core.note import Note
+from embedlab.reports.layout import plain_text, table_lines
+from embedlab.reports.table_forms import transposed
+from embedlab.reports.tables import Column, Table, TableCell
+
+DATASETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "sts-benchmark", "sick-r", "sts12-16", "average of seven")
+MODELS = ("snli-supcl", "sbert-defsent-multi", "sup-simcse-bert-base?pooling=cls", "dice")
+
+
+def compared(count: int) -> Table:
+    """The table of a comparison of COUNT models."""
+    models = MODELS[:count]
+    columns = [Column(key="slice", title="dataset", role="key"), Column(key="pairs", title="pairs")]
+    columns += [Column(key=name, title=name, align="left", role="score") for name in models]
+    columns += [Column(key=f"{name}.delta", title=f"{name} − {models[0]}", align="left", role="difference") for name in models[1:]]
+    cells = {name: TableCell(value=70.5, text=f"70.5{place}† ± 0.3{place} ab") for place, name in enumerate(models)}
+    cells |= {f"{name}.delta": TableCell(value=1.0, text=f"+1.0{place} [−10.55, +12.75]*") for place, name in enumerate(models)}
+    return Table(title="Spearman x 100", columns=columns, rows=[{"slice": name, "pairs": 1379, **cells} for name in DATASETS])
+
+
+def shown(table: Table, width: int) -> str:
+    text = plain_text(table, width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    return text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_up_to_four_models_are_tables_of_whole_numbers_in_any_width(count: int, width: int) -> None:
+    text = shown(compared(count), width)
+    assert "·" not in text  # a block a row would have it
+    assert text.count("70.50†") == len(DATASETS)
+    assert text.count("[−10.55, +12.75]*") == len(DATASETS) * (count - 1)
+    spread_over = [line for line in text.splitlines() if re.search(r"\[[^\]]*$", line)]
+    assert not spread_over
+
+
+def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_other() -> None:
+    lines = [line.text for line in table_lines(compared(3), 100) if line.kind == "header"]
+    assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == ["dataset", "dataset"]
+    assert "−" not in lines[0]
+
+
+def evaluated(datasets: int, models: int) -> Table:
+    columns = [Column(key="dataset", title="dataset", role="key")]
+    columns += [Column(key=f"model-{number}", title=f"model-{number}", align="right", role="score") for number in range(models)]
+    rows = [{"dataset": name} | {f"model-{number}": 50.0 + number for number in range(models)} for name in DATASETS[:datasets]]
+    return Table(title="x", columns=columns, rows=rows)
+
+
+def test_datasets_are_rows_unless_only_the_other_way_fits() -> None:
+    assert shown(evaluated(2, 4), 80).splitlines()[2].split() == ["dataset", *(f"model-{number}" for number in range(4))]
+    many = shown(evaluated(2, 12), 80).splitlines()
+    assert many[2].split() == ["model", "sts12", "sts13"]
+    assert many[4].split() == ["model-0", "50.0", "50.0"]
+
+
+def test_differences_are_never_transposed() -> None:
+    assert transposed(compared(3)) is None
+
+
+def test_what_all_rows_share_goes_to_the_title_where_it_has_no_room() -> None:
+    keys = [Column(key=key, title=key, role="key") for key in ("dataset", "metric", "setting")]
+    scores = [Column(key=name, title=name, role="score", digits=2) for name in ("first", "second", "third")]
+    rows = [{"dataset": name, "metric": "accuracy", "setting": "literature", "first": 1.0, "second": 2.0, "third": 3.0} for name in "abc"]
+    table = Table(title="transfer", columns=[*keys, *scores], rows=rows)
+    assert shown(table, 80).splitlines()[0] == "transfer"
+    narrow = shown(table, 44).splitlines()
+    assert " ".join(narrow[:2]).startswith("transfer; metric accuracy, setting literature")
+
+
+def test_values_of_a_group_become_headings() -> None:
+    columns = [Column(key="row", title="λ", role="group"), Column(key="what", title="", role="key")]
+    columns += [Column(key=f"sts{number}", title=f"STS{number}", digits=2, role="difference") for number in range(12, 17)]
+    rows = [
+        {"row": share, "what": what, **{f"sts{number}": 70.0 for number in range(12, 17)}}
+        for share in ("allpalln-lambda0.1-SCL", "allpalln-lambda0.3-SCL")
+        for what in ("published", "ours")
+    ]
+    lines = [line.strip() for line in shown(Table(columns=columns, rows=rows), 60).splitlines()]
+    assert [line for line in lines if line.startswith("λ")] == ["λ allpalln-lambda0.1-SCL", "λ allpalln-lambda0.3-SCL"]
+
+
+def test_a_minor_column_is_left_out_first_and_named() -> None:
+    columns = [
+        Column(key="table", title="table", role="key"),
+        Column(key="here", title="here", role="minor"),
+        Column(key="summary", title="summary", role="text"),
+    ]
+    row = {"table": "table2_sts", "here": "embedlab reproduce liao table2_sts", "summary": "baselines and what contrast adds to them"}
+    table = Table(columns=columns, rows=[row])
+    assert "embedlab reproduce liao table2_sts" in shown(table, 100)
+    narrow = shown(table, 60)
+    assert "reproduce" not in narrow
+    assert "a wider terminal and --json also show: here" in narrow
+
+
+def test_a_text_without_room_goes_below_its_row() -> None:
+    columns = [Column(key=key, title=key, role="key" if key == "name" else None) for key in ("name", "state", "rows")]
+    table = Table(
+        columns=[*columns, Column(key="note", title="note", role="text")],
+        rows=[
+            {"name": "multinli", "state": "counts-right", "rows": 9815, "note": "no hash of it is recorded"},
+            {"name": "snli", "note": ""},
+        ],
+    )
+    lines = shown(table, 44).splitlines()
+    assert "   no hash of it is recorded" in lines
+
+
+@pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
+def test_no_number_is_minus_zero(text: str) -> None:
+    table = Table(
+        columns=[Column(key="a", title="a"), Column(key="b", title="b", digits=2), Column(key="c", title="c")],
+        rows=[{"a": TableCell(value=-0.001, text=text), "b": -0.001, "c": "a-0.00 stays -0.00"}],
+    )
+    for written in (plain_text(table), table.to_markdown()):
+        assert not re.search(r"[-−+]0\.0+(?!\d)", written.replace("a-0.00 stays -0.00", ""))
+        assert "a-0.00 stays -0.00" in written
+    assert "+0.12" in plain_text(table) or "0.12" not in text
+
+
+def test_numbers_below_one_have_their_sign() -> None:
+    table = Table(columns=[Column(key="a", title="a")], rows=[{"a": TableCell(value=-0.05, text="-0.05 [-0.10, -0.01]")}])
+    assert "-0.05 [-0.10, -0.01]" in plain_text(table)
+
+
+NOTES = [
+    "sample: generated data",
+    Note("/a/b: pooling mean, precision bf16", models=("/a/b",), short=("pooling mean", "precision bf16")),
+    Note("dice: precision bf16", models=("dice",), short=("precision bf16",)),
+    Note("/a/b: its starting encoder's training text is unknown", models=("/a/b",)),
+]
+TITLES = {"/a/b": "b", "dice": "dice"}
+
+
+def noted(**more: bool) -> Table:
+    return Table(columns=[Column(key="a", title="a")], rows=[{"a": 1}], notes=NOTES, titles=TITLES, **more)
+
+
+def test_notes_are_grouped_over_models_under_the_names_of_the_table() -> None:
+    assert noted().shown_notes == ["sample: generated data", "b: pooling mean", "precision bf16", "--notes shows 1 more note"]
+
+
+def test_all_notes_are_in_json_and_with_the_option() -> None:
+    assert noted().data()["notes"] == NOTES
+    assert noted(has_all_notes=True).shown_notes == NOTES
