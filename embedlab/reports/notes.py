@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SAMPLE_NOTE = "sample: generated data, no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 DEFAULT_PRECISION = "float32"
+_NOT_COUNTED = "shares with test sets is not counted"  # in the note of `training_text`, with the reason
 # What is known of training text without changing how a number is read: stated text, and rows that were drawn on purpose.
 _DETAILS = re.compile(r"^its starting encoder|\(stated, not counted\)$|^trained on \d+ rows, ")
 
@@ -95,6 +96,8 @@ def phrases_of(note: str) -> tuple[str, ...]:
     if note.startswith((PAIRS_SHARED, SENTENCES_SHARED)):
         what = "pairs" if note.startswith(PAIRS_SHARED) else "sentences"
         return (f"{note[0]} test {what} in the training data",)
+    if _NOT_COUNTED in note:
+        return ("text shared with its training data is not counted",)
     return () if _DETAILS.search(note) and "partial" not in note else (note,)
 
 

@@ -51,7 +51,7 @@ def test_pooling_precision_and_seeds_are_told_once_beside_scores_of_pairs(
     for written in ("table", "markdown"):
         assert all(note in embedlab(*words, "--notes", "--format", written).out for note in told), written
         lines = [line.removeprefix("- ") for line in embedlab(*words, "--format", written).out.splitlines()]
-        assert any(line.startswith("mine: ") and "mean of 2 seeds; pooling mean; trained in float32" in line for line in lines), lines
+        assert any(line.startswith("mine: ") and "mean of 2 seeds; pooling mean; trained in float32" in line for line in lines)
         assert {"tiny?pooling=cls: pooling cls", "precision bf16"} <= set(lines)  # the precision is that of both
     assert all(note in embedlab(*words, "--format", "csv").err for note in told)
 
@@ -112,7 +112,7 @@ def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: s
     lines = embedlab(*words).out.splitlines()
     assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
     assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
-    assert any(line.startswith("mine: ") and "† test pairs in the training data" in line for line in lines), lines
+    assert any(line.startswith("mine: ") and "† test pairs in the training data" in line for line in lines)
     assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in embedlab(*words, "--notes").out.splitlines()
 
 
