@@ -29,7 +29,7 @@ def told(run: RunFolder, kind: type[events.Event]) -> list[events.Event]:
     return [event for event in events.events_after(run.events_file)[0] if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("of", [two_stages, mixed_stages])
+@pytest.mark.parametrize("of", [two_stages, pytest.param(mixed_stages, marks=pytest.mark.slow)])  # the same loop takes both
 def test_equal_runs_have_equal_curves_however_fast_the_clock_goes(
     of: Callable[[Path], object], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
