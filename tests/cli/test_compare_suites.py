@@ -69,6 +69,7 @@ def test_changed_data_is_evaluated_again(embedlab: Embedlab, corpora: list[str],
     assert embedlab(*command).rows[0]["items"] == before - 3
 
 
+@pytest.mark.usefixtures("small_world")
 def test_several_tasks_are_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--suite", "geometry", "--sample"]

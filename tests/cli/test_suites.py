@@ -159,6 +159,7 @@ def test_a_copy_of_a_model_does_not_inherit_its_evaluations(embedlab: Embedlab, 
     assert "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
 
 
+@pytest.mark.usefixtures("small_world")
 def test_a_setting_does_not_part_a_task_without_settings_from_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", "--sample", "--json")
     first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
@@ -210,6 +211,7 @@ def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, 
     assert "odd.txt, line 2: split 'dev' is none of tr, va, te" in answer.err
 
 
+@pytest.mark.usefixtures("small_world")
 def test_all_tells_what_does_not_apply(embedlab: Embedlab) -> None:
     answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
     assert "transfer does not apply: 'dice' has no vectors" in answer.err

@@ -116,6 +116,7 @@ def test_accuracies_have_the_interval_of_compare_too(embedlab: Embedlab, model: 
     assert f"not compared, only in both.json: {other[2:]} on transfer-exact" in answer.err
 
 
+@pytest.mark.usefixtures("small_world")
 def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_run_and_in_compare(
     embedlab: Embedlab, recipe_of_two_seeds: str, tmp_path: Path
 ) -> None:
@@ -127,7 +128,7 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     assert later.json == json.loads(Path(now).read_text())
     parts = signature_of(later)
     assert (parts["seeds"], parts["training_precision"], parts["precision"], parts["backend"]) == ("1", "bf16", "float32", "torch")
-    assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == ("4200", "64", "128", "none")
+    assert (parts["n"], parts["dims"], parts["max_tokens"], parts["prompt"]) == ("420", "64", "128", "none")
     assert parts["data"].count("@sample") == 7
     stored = tmp_path / "runs-sample" / "two" / "seed-1" / "evaluations" / "sts.json"
     compared = save(embedlab("compare", seed, *options), "compared.json")

@@ -58,7 +58,10 @@ def error_of(screen: LaunchScreen) -> str:
     return str(screen.query_one("#launch-error", Static).content)
 
 
-async def test_a_recipe_starts_with_the_values_that_were_changed(opened: Open, started: Started) -> None:
+async def test_a_recipe_starts_with_the_values_that_were_changed_last(
+    opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 0.3)  # the start waits for the check of what was typed last
     async with opened() as pilot:
         screen = await choose(pilot, "recipe snli-ce")
         line(screen, "optim.lr").value = "1e-4"
@@ -117,21 +120,10 @@ async def test_a_wrong_value_is_shown_while_it_is_typed_and_nothing_starts(opene
             await until(pilot, lambda: screen.launch is not None)
 
 
-async def test_a_start_waits_for_the_check_of_what_was_typed_last(opened: Open, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedlab.tui.launch.screen.CHECK_AFTER_S", 0.5)
-    async with opened() as pilot:
+async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_again(opened: Open) -> None:
+    async with opened(size=NARROW) as pilot:
         screen = await choose(pilot, "recipe snli-ce")
-        line(screen, NAME).value = "late"
-        await pilot.press("ctrl+s")
-        await on_top(pilot, Confirm)
-        await pilot.press("y")
-        await until(pilot, lambda: started)
-        assert "late" in started[0][0]
-
-
-async def test_a_reload_keeps_what_was_typed(opened: Open) -> None:
-    async with opened() as pilot:
-        screen = await choose(pilot, "recipe snli-ce")
+        own = screen.values
         line(screen, NAME).value = "mine"
         before = screen.choices
         await pilot.press("escape", "r")
@@ -139,6 +131,10 @@ async def test_a_reload_keeps_what_was_typed(opened: Open) -> None:
         await pilot.pause()
         assert screen.query_one(OptionList).highlighted_option.id == "recipe snli-ce"  # type: ignore[union-attr]
         assert line(screen, NAME).value == "mine"
+        line(screen, "optim.lr").value = "-1"
+        await until(pilot, lambda: error_of(screen))
+        await pilot.press("escape", "u")
+        await until(pilot, lambda: screen.launch is not None and screen.values == own)
 
 
 async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:
@@ -155,16 +151,6 @@ async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:
         assert options.highlighted == 3
         await pilot.press("g")
         assert options.highlighted == 0
-
-
-async def test_u_takes_the_recipes_own_values_again(opened: Open) -> None:
-    async with opened() as pilot:
-        screen = await choose(pilot, "recipe snli-ce")
-        before = screen.values
-        line(screen, "optim.lr").value = "-1"
-        await until(pilot, lambda: error_of(screen))
-        await pilot.press("escape", "u")
-        await until(pilot, lambda: screen.launch is not None and screen.values == before)
 
 
 async def test_a_grid_shows_its_cells_and_starts_with_edited_axes(opened: Open, started: Started) -> None:

@@ -140,6 +140,7 @@ def test_an_evaluation_is_a_tidy_frame(tiny_encoder: Path, own: str) -> None:
     assert found.table("markdown").count("\n") > 3
 
 
+@pytest.mark.usefixtures("small_world")
 def test_the_training_of_the_documentation_runs(own: str, capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "python.md").read_text("utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
