@@ -175,18 +175,21 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
 
 
 def _of_pairs(part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
-    whole = part.pairs.with_columns(pl.col(columns).fill_nan(None))
-    pairs = whole.drop_nulls(["gold", *columns])
-    points, rows = pair_rows(pairs, columns, aggregate)
-    gold, scores = pairs["gold"].to_numpy(), pairs.select(columns).to_numpy().T
+    """Return the evidence of the pairs that all members score; a member that scores none of them has no score, and costs no pair."""
+    whole, members = part.pairs.with_columns(pl.col(columns).fill_nan(None)), len(columns)
+    there = [number for number, column in enumerate(columns) if whole[column].count()] or list(range(members))
+    own = [columns[number] for number in there]
+    pairs = whole.drop_nulls(["gold", *own])
+    points, rows = pair_rows(pairs, own, aggregate)
+    gold, scores = pairs["gold"].to_numpy(), pairs.select(own).to_numpy().T
     return Evidence(
         key=part.key,
         title=part.title,
         pairs=pairs.height,
-        notes=(*part.notes, *_notes(whole, pairs, columns, aggregate)),
-        points=points,
-        rows=rows,
-        closed_p={} if test == "dyadic" else {test: dependent_correlations(gold, scores, test)},
+        notes=(*part.notes, *_notes(whole, pairs, own, aggregate)),
+        points=_spread(points, there, members),
+        rows=rows and SliceRows(contributions=_spread(rows.contributions, there, members), texts=rows.texts, groups=rows.groups),
+        closed_p={} if test == "dyadic" else {test: _placed(dependent_correlations(gold, scores, test), there, members)},
     )
 
 
@@ -216,6 +219,13 @@ def _own_numbers(dataset: str, count: int) -> TextIds:
     """Return sentence numbers that are unique over all datasets, for items of unknown text."""
     start = np.uint64(zlib.crc32(dataset.encode())) << np.uint64(32)
     return np.repeat(start + np.arange(count, dtype=np.uint64)[:, None], 2, axis=1)
+
+
+def _spread(values: Floats, there: Sequence[int], members: int) -> Floats:
+    """Expand rows of the members that are THERE to one of each member, nan for the others."""
+    whole = np.full((members, *values.shape[1:]), np.nan)
+    whole[there] = values
+    return whole
 
 
 def _placed(p: Floats, there: Sequence[int], members: int) -> Floats:

@@ -35,7 +35,7 @@ def write_comparison_page(path: Path, report: ComparisonReport, options: Compare
 
 def _by_other_slices(report: ComparisonReport, found: ComparedPairs, by: By, options: CompareOptions, session: Session) -> ComparedPairs:
     """The same models by another kind of slice; Dice fifths are cut from other pairs than datasets have."""
-    own = CompareOptions(models=options.models, by=by, aggregate=options.aggregate if by == "dataset" else "all")
+    own = CompareOptions(models=tuple(found.comparison.models), by=by, aggregate=options.aggregate if by == "dataset" else "all")
     if "dice" not in {by, options.by}:
         return compare_scored(found.scored, own, session)
     return compare_pairs(report.datasets, own, session)[0]

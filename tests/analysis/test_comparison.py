@@ -127,9 +127,22 @@ def test_pairs_that_a_model_did_not_score_are_left_out_for_all(scored: pl.DataFr
 
 
 def test_a_slice_that_nobody_scored_is_undefined(scored: pl.DataFrame) -> None:
-    one = compare_models(scored.with_columns(twin=pl.lit(None, dtype=pl.Float64)), [TWIN, BAD]).slices[0]
+    absent = {name: pl.lit(None, dtype=pl.Float64) for name in ("twin", *BAD.members)}
+    one = compare_models(scored.with_columns(**absent), [TWIN, BAD]).slices[0]
     assert one.pairs == 0
     assert np.isnan(one.scores["bad"].value)
+
+
+def test_a_model_that_scores_no_pair_of_a_slice_costs_the_others_none(scored: pl.DataFrame) -> None:
+    holes = scored.with_columns(twin=pl.when(pl.col("dataset") != "sts12").then("twin"))
+    one = compare_models(holes, [GOOD, BAD, TWIN], test="dyadic").slices[0]
+    alone = compare_models(scored, [GOOD, BAD]).slices[0]
+    assert np.isnan(one.scores["twin"].value)
+    assert (one.pairs, one.notes) == (alone.pairs, alone.notes)
+    for name in ("good", "bad"):
+        assert (one.scores[name].value, one.scores[name].low) == (alone.scores[name].value, alone.scores[name].low)
+    assert one.differences["bad"].low == alone.differences["bad"].low
+    assert np.isnan(one.differences["twin"].delta)
 
 
 def test_progress_is_told_slice_by_slice(scored: pl.DataFrame) -> None:
