@@ -1,11 +1,16 @@
 r"""The filter language of the command line and the dashboard: one line of terms that all must hold.
 
 dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), with > >= < <= = !=
+0.2<dice<0.4    a range, with < <= > >=
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 word "a phrase" in either sentence, whatever the case
+s1:word         in the first sentence alone, s2:"a phrase" in the second
 /regex/         matches either sentence, whatever the case
 -term           does not hold
 and             may separate terms and changes nothing
+or              separates groups of terms, of which one must hold: dice<0.2 gold>4 or dice>0.8 gold<1
+
+A field may be written as a table's header says it: Dice, and error where there is one model.
 
 A comparison with a score that a pair does not have does not hold; its negation does.
 """
@@ -25,13 +30,18 @@ NAME_FIELDS = ("dataset", "source")
 TEXT_FIELDS = ("sentence1", "sentence2")
 _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
 
+_SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
+
 _OPERATOR = r">=|<=|!=|>|<|="
 _TERM = re.compile(
-    rf"""(?P<negated>-)? (?:
-        "(?P<phrase>[^"]*)" (?=\s|$)
+    rf"""(?P<negated>-(?![\d.]+\s*[<>]))? (?:
+        (?P<lower>[-+]?[\d.]+(?:e[-+]?\d+)?) \s* (?P<from>[<>]=?) \s*
+            (?P<middle>(?:(?!{_OPERATOR})\S)+) \s* (?P<to>[<>]=?) \s* (?P<upper>\S+)
+      | "(?P<phrase>[^"]*)" (?=\s|$)
       | /(?P<regex>(?:\\.|[^/\\])+)/ (?=\s|$)
       | (?P<open>["/].*)
       | (?P<field>(?:(?!{_OPERATOR})\S)+) \s* (?P<operator>{_OPERATOR}) \s* (?P<number>\S*)
+      | (?P<sentence>s1|s2|sentence1|sentence2) : (?: "(?P<quoted>[^"]*)" (?=\s|$) | (?P<part>[^\s"]\S*) )
       | (?P<name>[\w-]+) : (?P<patterns>\S*)
       | (?P<stray>{_OPERATOR})
       | (?P<word>\S+)
@@ -62,24 +72,41 @@ class _Term:
         if match["open"] or match["stray"]:
             what = f"{match['open'][0]!r} is never closed" if match["open"] else f"{match['stray']!r} has no name before it"
             raise self.error(what, hint='write a literal like this: "a/b"' if match["open"] else "write for example dice>0.7")
+        if match["middle"]:
+            return self._range()
         if match["operator"]:
-            return self._comparison()
+            return self._comparison(*match.group("field", "operator", "number"))
+        if match["sentence"]:
+            text = match["quoted"] if match["quoted"] is not None else match["part"]
+            return self._phrase(text, [_SENTENCES[match["sentence"]]])
         if match["name"]:
             return self._names()
         if match["regex"]:
             return self._regex(match["regex"])
         return self._phrase(match["phrase"] if match["phrase"] is not None else match["word"])
 
-    def _comparison(self) -> pl.Expr:
-        field, operator, number = self.match.group("field", "operator", "number")
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the term compares a number, which is cheaper than a search in texts."""
+        return bool(self.match["operator"] or self.match["middle"])
+
+    def _range(self) -> pl.Expr:
+        lower, start, middle, end, upper = self.match.group("lower", "from", "middle", "to", "upper")
+        if start[0] != end[0]:
+            raise self.error(f"{self.match[0]!r} is not a range", group="middle", hint=f"write for example 0.2<{middle}<0.4")
+        flipped = start.replace("<", "\0").replace(">", "<").replace("\0", ">")
+        return self._comparison(middle, flipped, lower, "middle", "lower") & self._comparison(middle, end, upper, "middle", "upper")
+
+    def _comparison(self, field: str, operator: str, number: str, field_group: str = "field", number_group: str = "number") -> pl.Expr:
         known = [column for column in self.columns if column not in _NO_NUMBERS]
-        if field not in known:
-            raise self._unknown(field, known, group="field")
+        name = _column(field, known)
+        if name is None:
+            raise self._unknown(field, known, group=field_group)
         try:
             value = float(number)
         except ValueError:
-            raise self.error(f"{number!r} is not a number", group="number", hint=f"write for example {field}{operator}0.7") from None
-        column = pl.col(field)
+            raise self.error(f"{number!r} is not a number", group=number_group, hint=f"write for example {field}{operator}0.7") from None
+        column = pl.col(name)
         return {
             ">": column > value,
             ">=": column >= value,
@@ -92,33 +119,45 @@ class _Term:
     def _names(self) -> pl.Expr:
         field, patterns = self.match.group("name", "patterns")
         known = [column for column in NAME_FIELDS if column in self.columns]
-        if field not in known:
+        name = _column(field, known)
+        if name is None:
             raise self._unknown(field, known, group="name")
         wanted = [pattern for pattern in patterns.split(",") if pattern]
         if not wanted:
             raise self.error(f"{field!r} names nothing", hint=f"write for example {field}:headlines,MSR*")
         alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted)
-        return pl.col(field).str.contains(f"(?i)^(?:{alternatives})$")
+        return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
 
-    def _phrase(self, phrase: str) -> pl.Expr:
+    def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         if not phrase.isascii():
-            return self._regex(pl.escape_regex(phrase))
+            return self._regex(pl.escape_regex(phrase), fields)
         # Four times as fast as a case-insensitive regular expression.
-        return pl.any_horizontal(pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True) for column in TEXT_FIELDS)
+        return pl.any_horizontal(pl.col(column).str.contains_any([phrase], ascii_case_insensitive=True) for column in fields)
 
-    def _regex(self, pattern: str) -> pl.Expr:
+    def _regex(self, pattern: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         pattern = f"(?i){pattern}"
         try:
             pl.Series([""]).str.contains(pattern)
         except pl.exceptions.ComputeError as error:
             reason = re.search(r"^(?:regex )?error: (?!regex parse)(.+)$", str(error), re.MULTILINE)
             raise self.error(f"bad regular expression{f': {reason[1]}' if reason else ''}", group="regex") from error
-        return pl.any_horizontal(pl.col(column).str.contains(pattern) for column in TEXT_FIELDS)
+        return pl.any_horizontal(pl.col(column).str.contains(pattern) for column in fields)
 
     def _unknown(self, field: str, known: Collection[str], group: str) -> UsageError:
         guess = nearest_name(field, known)
-        hint = f"did you mean {guess!r}? To" if guess else f"known: {', '.join(known)}; to"
-        return self.error(f"unknown field {field!r}", group=group, hint=f'{hint} search for the text, quote it: "{self.match[0]}"')
+        meant = f"did you mean {guess!r}? " if guess else ""
+        hint = f'{meant}known: {", ".join(known)}; to search for the text, quote it: "{self.match[0]}"'
+        return self.error(f"unknown field {field!r}", group=group, hint=hint)
+
+
+def _column(field: str, known: Collection[str]) -> str | None:
+    """The column that FIELD names, written as in the table or as in its header; None if there is none or more than one."""
+    if field in known:
+        return field
+    fitting = [name for name in known if name.lower() == field.lower()]
+    if field.lower() == "error":
+        fitting = [name for name in known if name.startswith("error(")]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
@@ -131,9 +170,12 @@ def compile_expression(text: str, columns: Collection[str]) -> pl.Expr:
 
 
 def compile_terms(text: str, columns: Collection[str]) -> list[pl.Expr]:
-    """Return the conditions of the filter TEXT, the numbers first: they are the cheapest."""
-    terms = _without_joining_words([_Term(match=match, line=text, columns=columns) for match in _matches(text)])
-    return [term.compiled() for term in sorted(terms, key=lambda term: term.match["operator"] is None)]
+    """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are the cheapest."""
+    groups = _groups([_Term(match=match, line=text, columns=columns) for match in _matches(text)])
+    compiled = [[term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)] for group in groups]
+    if len(compiled) == 1:
+        return compiled[0]
+    return [pl.any_horizontal([pl.all_horizontal(group) for group in compiled])]
 
 
 def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.bool_]:
@@ -148,17 +190,29 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
     return found
 
 
-def _without_joining_words(terms: list[_Term]) -> list[_Term]:
-    """Return TERMS without the bare word "and" between two of them; "or", and an "and" that joins nothing, are refused."""
-    remaining = []
-    for at, term in enumerate(terms):
-        word = term.match[0]
-        is_joining = term.match["word"] is not None and word.lower() in {"and", "or"}
-        if is_joining and (word.lower() == "or" or at in {0, len(terms) - 1}):
-            raise term.error(f"{word!r} joins no terms", hint=f'terms are joined by AND; to search for the text, quote it: "{word}"')
-        if not is_joining:
-            remaining.append(term)
-    return remaining
+def _groups(terms: list[_Term]) -> list[list[_Term]]:
+    """Return the groups that the bare word "or" separates, without "and"; a joining word beside no term is refused."""
+    groups: list[list[_Term]] = [[]]
+    joining: _Term | None = None  # the last word, if it joins terms
+    for term in terms:
+        word = (term.match["word"] or "").lower()
+        if word not in {"and", "or"} or term.match["negated"]:
+            groups[-1].append(term)
+            joining = None
+            continue
+        if joining is not None or not groups[-1]:
+            raise _joins_nothing(term)
+        joining = term
+        if word == "or":
+            groups.append([])
+    if joining is not None:
+        raise _joins_nothing(joining)
+    return groups
+
+
+def _joins_nothing(term: _Term) -> UsageError:
+    word = term.match[0]
+    return term.error(f"{word!r} joins no terms", hint=f'to search for the text, quote it: "{word}"')
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

@@ -86,7 +86,8 @@ def _by_fifth(name: str, pairs: pl.DataFrame) -> Iterator[Slice]:
         part = pairs.filter(fifths.fifth == number)
         if part.height:
             dice = part["dice"].to_numpy()
-            title = f"{name} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
+            whole = " (all splits)" if pairs["dataset"].n_unique() > 1 else ""
+            title = f"{name}{whole} fifth {number} (Dice {dice.min():.2f}–{dice.max():.2f})"
             yield Slice(key=f"{name}/fifth-{number}", title=title, pairs=part, notes=_tie_notes(fifths, number))
 
 

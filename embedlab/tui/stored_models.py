@@ -1,8 +1,9 @@
 """The models with pair scores on disk: finished runs, and other models in the cache folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import inf
 from pathlib import Path
 
 import polars as pl
@@ -59,6 +60,21 @@ def _scored_runs(folder: Path) -> tuple[list[RunFolder], list[EmbedlabError]]:
         except OSError as error:
             troubles.append(MissingError(f"cannot read the run {run.id!r}: {error.strerror}", hint=f"check the permissions of {run.path}"))
     return found, troubles
+
+
+def oldest_run(models: Sequence[StoredModel], names: Collection[str]) -> str | None:
+    """The model among NAMES whose first run began first; None without any run."""
+    begun = {model.name: min(map(_begun, model.files.values()), default=inf) for model in models if model.name in names}
+    found = min(begun, key=lambda name: begun[name], default=None)
+    return found if found is not None and begun[found] < inf else None
+
+
+def _begun(scores: Path) -> float:
+    """When the run of a score file began: its recipe is written first, and never again; infinity where there is no run."""
+    try:
+        return RunFolder(scores.parent).recipe_file.stat().st_mtime
+    except OSError:
+        return inf
 
 
 def best_covering(models: Sequence[StoredModel], pair_keys: pl.Series, limit: int) -> list[StoredModel]:

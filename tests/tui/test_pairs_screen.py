@@ -64,7 +64,8 @@ async def test_a_filter_that_is_wrong_keeps_the_view_and_says_where(opened: Open
         bar.value = "dice>0.8 dise>1"
         await pilot.pause()
         assert len(table_of(pilot.app).rows) == kept
-        assert count_of(pilot.app) == "column 10: unknown field 'dise'"
+        assert count_of(pilot.app) == "column 10: unknown field 'dise' · rows of 'dice>0.8'"
+        assert "known: pair, gold, dice, far" in str(pilot.app.screen.query_one("#filter-hint", Static).content)
         assert pilot.app.screen.query_one(FilterBar).has_class("-wrong")
 
 

@@ -65,3 +65,12 @@ async def test_a_failed_reload_keeps_what_was_loaded(opened: Open, pairs: PairDa
         assert app.memory.state.pairs == before
         assert before.dataset == "sts12"
         assert len(before.marks) == 1
+
+
+def test_a_pair_that_two_datasets_share_can_be_shown_once(pairs: PairData) -> None:
+    twice = replace(pairs, table=pl.concat([pairs.table, pairs.table.with_columns(dataset=pl.lit("copy"))]))
+    view = PairView(data=twice)
+    assert len(view.rows()) == twice.table.height
+    view.once = True
+    assert len(view.rows()) == pairs.table["pair_key"].n_unique()
+    assert "copy" not in set(twice.table["dataset"][view.rows()])

@@ -16,7 +16,7 @@ from embedlab.tui.pairs.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
-NARROWEST_TITLE, WIDEST_TITLE = 18, 44
+NARROWEST_TITLE, WIDEST_TITLE = 18, 52
 
 
 @dataclass(frozen=True, kw_only=True)

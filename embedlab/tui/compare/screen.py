@@ -38,6 +38,7 @@ from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.view import RowNumbers, ShownSlice
+from embedlab.tui.stored_models import oldest_run
 from embedlab.tui.widgets.density import DensityPlot, DensityPoints
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -98,11 +99,15 @@ class CompareScreen(DashboardScreen):
     def requested(self) -> ComparisonRequest:
         """The request of the present settings."""
         state = self.dashboard.memory.state.compare
-        return ComparisonRequest(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=state.reference)
+        names = [model.name for model in self.data.models] if self.data is not None else []
+        reference = state.reference if state.reference in names else oldest_run(self.dashboard.stored, names)
+        return ComparisonRequest(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=reference)
 
     def show_data(self, data: PairData) -> None:
         """Compare the models of new data."""
-        self.data, self.result, self._results = data, None, {}
+        is_same = self.data is not None and data.models == self.data.models and data.table.equals(self.data.table)
+        self._results = self._results if is_same else {}  # a reload of the same scores compares nothing again
+        self.data, self.result = data, None
         empty = self.query_one("#no-models", Static)
         is_scored = bool(compared_models(data))
         empty.display = not is_scored

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from time import monotonic
 from typing import ClassVar
 
-import polars as pl
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,27 +13,25 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import compile_terms
-from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.tui.base_screen import DashboardScreen
+from embedlab.core.errors import EmbedlabError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
+from embedlab.tui.dialogs import DIALOG, Choose, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
+from embedlab.tui.pairs.copies import PairCopies
 from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.export import check_path, to_tsv, write_view
 from embedlab.tui.pairs.view import PairView, ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
 from embedlab.tui.widgets.text import QuickText
 
-COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal
 MARK_LIMIT = 2_000
 DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
 REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
-class PairsScreen(DashboardScreen):
+class PairsScreen(PairCopies):
     """Browse, filter, sort, mark, copy and export pairs."""
 
     SCOPE: ClassVar[KeyScope] = "pairs"
@@ -47,18 +42,20 @@ class PairsScreen(DashboardScreen):
         self.view: PairView | None = None
         self._resting: Timer | None = None
         self._needs: dict[str, int] = {}  # cells of the longest names
+        self._last_filter = ""  # without an error: its rows are shown while the present one has an error
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
             yield FilterBar()
             yield QuickText("reading pairs", id="pair-count", classes="status", markup=False)
+        yield Static("", id="filter-hint", classes="status", markup=False)
         with Container(id="pairs-body"):
             yield FrameTable(id="pair-table")
             yield PairDetail(id="pair-detail", classes="pane")
             yield Static("", id="no-pairs", classes="empty", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#no-pairs").display = False
+        self.query_one("#no-pairs").display = self.query_one("#filter-hint").display = False
         self.set_focus(self.query_one(FrameTable))
 
     # data and view
@@ -75,6 +72,7 @@ class PairsScreen(DashboardScreen):
             sort=sort,
             is_descending=old.is_descending if old else state.is_descending,
             only_marked=old.only_marked if old else False,
+            once=old.once if old else False,
             within=old.within if old and data.table["pair_key"].equals(old.data.table["pair_key"]) else None,  # it holds row numbers
         )
         if old and data.table["pair_key"].equals(old.data.table["pair_key"]):
@@ -121,11 +119,23 @@ class PairsScreen(DashboardScreen):
         except EmbedlabError as error:
             bar.add_class("-wrong")
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
+                self._last_filter = ""
                 self._show_view(keeps_row=keeps_row)
-            self.query_one("#pair-count", QuickText).change(error.message.removeprefix(f"filter {query!r}, ").splitlines()[0])
+            self._show_hint(error.hint if "known: " in error.hint else "")
+            what = error.message.removeprefix(f"filter {query!r}, ").splitlines()[0]
+            rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
+            self.query_one("#pair-count", QuickText).change(f"{what} · {rows}")
             return
         bar.remove_class("-wrong")
+        self._show_hint("")
+        self._last_filter = query
         self._show_view(keeps_row=keeps_row)
+
+    def _show_hint(self, hint: str) -> None:
+        """List the fields of the filter language below a filter that names another."""
+        line = self.query_one("#filter-hint", Static)
+        line.display = bool(hint)
+        line.update(hint)
 
     def _show_view(self, *, keeps_row: bool = False) -> None:
         view = self.view
@@ -156,9 +166,10 @@ class PairsScreen(DashboardScreen):
         total = view.data.table.height
         count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
         marks = f"● {len(view.marks)}" if view.marks else ""
+        once = "each once" if view.once else ""
         place = view.within.title if view.within else view.shown_dataset or ""
         noted = " ".join(view.data.marks)
-        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, marks, noted) if part))
+        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, once, marks, noted) if part))
 
     def _remember(self) -> None:
         view, state = self.view, self.dashboard.memory.state
@@ -274,6 +285,12 @@ class PairsScreen(DashboardScreen):
         self.view.dataset = choices[(choices.index(self.view.shown_dataset) + by) % len(choices)]
         self._show_view()
 
+    def action_once(self) -> None:
+        """Show a pair that several datasets share once, or each of its copies again."""
+        if self.view is not None:
+            self.view.once = not self.view.once
+            self._show_view(keeps_row=True)
+
     def action_only_marked(self) -> None:
         """Show only the marked pairs, or all again."""
         if self.view is not None and (self.view.marks or self.view.only_marked):
@@ -338,66 +355,6 @@ class PairsScreen(DashboardScreen):
         sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
         models = [model.name for model in self.view.data.models] if self.view else []
         self.app.push_screen(TypedPairScreen(models, sentences))
-
-    # copies
-
-    def _shown_frame(self, limit: int | None = None) -> pl.DataFrame:
-        """The view as a frame with its columns, rows and order."""
-        table = self.query_one(FrameTable)
-        frame = table.frame.select(column.key for column in table.columns)
-        return frame[table.rows[:limit]]
-
-    def action_copy_pair(self) -> None:
-        """Copy both sentences and all numbers of a pair."""
-        row = self.query_one(FrameTable).current_row
-        if row is None or self.view is None:
-            return
-        facts = self.view.data.table.row(row, named=True)
-        shown = {key: value for key, value in facts.items() if key != "pair_key" and value is not None}
-        self.app.copy_to_clipboard("\n".join(f"{key}\t{value}" for key, value in shown.items()))
-        self.notify("copied the pair")
-
-    def action_copy_view(self) -> None:
-        """Copy the table as shown."""
-        rows = len(self.query_one(FrameTable).rows)
-        self.app.copy_to_clipboard(to_tsv(self._shown_frame(COPIED_ROWS)))
-        rest = f"; press e to write all {rows:,} to a file" if rows > COPIED_ROWS else ""
-        self.notify(f"copied {min(rows, COPIED_ROWS):,} pairs{rest}")
-
-    @work(group=DIALOG)
-    async def action_export(self) -> None:
-        """Write the view to a file; its suffix names the format."""
-        text = await self.app.push_screen_wait(
-            TextDialog("File for the view", value="pairs.csv", hint=".csv .tsv .parquet .md .svg", check=check_path)
-        )
-        if text is None:
-            return
-        path = check_path(text)
-        if path.exists() and not await self.app.push_screen_wait(Confirm(f"{path} exists. Replace it?")):
-            return
-        if path.suffix.lower() == ".svg":
-            self._write_picture(path)
-        else:
-            self._write(self._shown_frame(), path)
-
-    def _write_picture(self, path: Path) -> None:
-        try:
-            self.app.save_screenshot(filename=path.name, path=str(path.parent))
-        except OSError as error:
-            self.dashboard.report(UsageError(f"cannot write {str(path)!r}: {error.strerror}", hint="choose another folder"))
-        else:
-            self.notify(f"wrote {path}", markup=False)
-
-    @work(thread=True, group="export", exit_on_error=False)
-    def _write(self, frame: pl.DataFrame, path: Path) -> None:
-        started = monotonic()
-        try:
-            write_view(frame, path)
-        except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.report, error)
-        else:
-            took = f" in {monotonic() - started:.1f} s" if monotonic() - started > 1 else ""
-            self.notify(f"wrote {frame.height:,} pairs to {path}{took}", markup=False)
 
 
 def _reasons(notes: Sequence[str]) -> list[str]:

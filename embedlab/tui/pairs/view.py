@@ -30,6 +30,7 @@ class PairView:
     sort: str | None = None  # absent = the table's own order
     is_descending: bool = False
     only_marked: bool = False
+    once: bool = False  # a pair that several datasets share is shown in the first of them
     within: "ShownSlice | None" = None  # the pairs of a slice of the comparison
     marks: frozenset[int] = frozenset()  # rows
     absent_marks: tuple[int, ...] = ()  # pair keys that DATA lacks at present
@@ -80,6 +81,8 @@ class PairView:
             parts.append((self.data.table["dataset"] == self.shown_dataset).to_numpy())
         if self._matching is not None:
             parts.append(self._matching)
+        if self.once:
+            parts.append(self.data.table["pair_key"].is_first_distinct().to_numpy())
         if self.within is not None:
             parts.append(self._only(self.within.rows))
         if self.only_marked:
