@@ -13,7 +13,7 @@ TaskNames = Annotated[
     typer.Option(
         "--task",
         metavar="NAME",
-        help="Only this dataset, a file of your own pairs, a set of probing files (gum-probing, probing:DIR), mteb:NAME or a whole task.",
+        help="Only this dataset, your own file of pairs, hub:OWNER/NAME, mteb:NAME, probing files (gum-probing, probing:DIR) or a task.",
         autocompletion=completion.datasets,
     ),
 ]
@@ -34,7 +34,9 @@ SuiteNames = Annotated[
 ]
 PairDatasets = Annotated[
     list[str] | None,
-    typer.Option("--dataset", metavar="NAME", help="Only this dataset, or your own file.", autocompletion=completion.datasets),
+    typer.Option(
+        "--dataset", metavar="NAME", help="Only this dataset, your own file, or hub:OWNER/NAME.", autocompletion=completion.datasets
+    ),
 ]
 SlicesBy = Annotated[By, typer.Option("--by", help="How pairs are grouped into scores.")]
 SourcesAs = Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset's sources become one number.")]

@@ -297,10 +297,14 @@ def _write_once(run: RunFolder, recipe: Recipe, here: Environment, *, resume: bo
 
 
 def _hashes(environment: Environment) -> list[str]:
-    return [
-        json.dumps([part["name"], part.get("split"), part.get("rows"), dict(part.get("sha256", {}))], sort_keys=True)
-        for part in environment.data
-    ]
+    return [json.dumps(_content(part), sort_keys=True) for part in environment.data]
+
+
+def _content(part: Mapping[str, Any]) -> list[Any]:
+    """What identifies the rows of a part: the hashes of its files, or the revision of rows from the hub."""
+    sha256 = dict(part.get("sha256", {}))
+    revision = part.get("revision")
+    return [part["name"], part.get("split"), part.get("rows"), sha256, *([revision] if revision is not None and not sha256 else [])]
 
 
 def _starting_encoder(recipe: Recipe, source: Source, machine: Machine, run: RunFolder) -> TransformerEncoder:

@@ -8,6 +8,7 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
+from embedlab.data import hub, hub_pairs
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
@@ -88,6 +89,26 @@ def test_a_file_that_has_changed_is_not_trained_on_further(
     path.write_text(path.read_text().replace("red", "blue"))
     with pytest.raises(UsageError, match="the data of run 'small@1' has changed since it was begun"):
         train(recipe, resume=True)
+
+
+def test_pairs_of_the_hub_that_have_moved_on_are_not_trained_on_further(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = KINDS["own-scored-pairs"][1].rename({"sentence1": "a", "sentence2": "b"})
+    (tmp_path / "copy").mkdir()
+    frame.write_parquet(tmp_path / "copy" / "train.parquet")
+    now = ["c" * 40]
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
+    monkeypatch.setattr(hub, "_address", lambda _: str(tmp_path / "copy"))
+    monkeypatch.setattr(hub_pairs, "commit", lambda *_: now[0])
+    changes = ["data.files=[]", "data.datasets='hub:owner/moved?s1=a&s2=b&split=train'", "objective.highest=1"]
+    recipe = own_recipe("own-scored-pairs", tiny_encoder, tmp_path, *changes)
+    interrupted(train, recipe, 1, monkeypatch)
+    now[0] = "d" * 40
+    with pytest.raises(UsageError, match="the data of run 'small@1' has changed since it was begun"):
+        train(recipe, resume=True)
+    now[0] = "c" * 40
+    assert run_status(train(recipe, resume=True)).state == "finished"
 
 
 def test_own_rows_come_after_those_of_datasets(tiny_encoder: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ LENGTH = (
 EXAMPLES = examples(
     "embedlab train snli-supcl --data DIR --seeds 3",
     "embedlab train snli-ce --set optim.lr=1e-5 --name snli-ce-slow --resume",
+    "embedlab train own-pairs --set data.files=faq.csv --set data.columns.anchor=question --set data.columns.positive=answer",
 )
 
 

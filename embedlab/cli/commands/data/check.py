@@ -12,7 +12,7 @@ EXAMPLES = examples("embedlab data check --data DIR", "embedlab data check snli 
 
 @common("data", "output")
 def check(names: DatasetNames = None, *, terminal: Terminal) -> None:
-    """Read datasets, or your own files of pairs, and compare datasets with the published corpora.
+    """Read datasets, your own files of pairs or hub:OWNER/NAME, and compare datasets with the published corpora.
 
     All in the data folder when none is named. "whole" has the published counts and the published content; "counts right" has the
     counts, but a file with another hash, or one of which no hash is recorded. Ends with 3 when one is missing, truncated or damaged.
