@@ -99,6 +99,7 @@ def score_models(
         if len(files) > 1:
             columns = [with_scores(rows, {name: file.scores})[name] for rows, file in files]
             scored = scored.with_columns(pl.concat(columns))
+    scored = scored.with_columns(_whole_datasets(name) for name, place in places.items() if scores_rows(place.spec.kind))
     for text in _lacking_scores(scored, [name for name in stored if name in scored.columns]):
         note(text)
     return ScoredPairs(
@@ -109,6 +110,11 @@ def score_models(
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
     )
+
+
+def _whole_datasets(member: str) -> pl.Expr:
+    """Return the scores of a member that knows rows: of a dataset that it does not know, pairs of equal text in another one are none."""
+    return pl.when(pl.col(member).is_not_null().all().over("dataset")).then(pl.col(member)).alias(member)
 
 
 def _lacking_scores(table: pl.DataFrame, members: Sequence[str]) -> Iterator[str]:

@@ -171,9 +171,10 @@ def test_two_models_are_compared_with_intervals_pairs_and_figures(tmp_path: Path
     other = frame.head(20).with_columns(
         sentence1=pl.lit("x ") + pl.col("sentence1"), sentence2=pl.when(pl.col("score") > 0.5).then(pl.lit("x"))
     )
-    other.with_columns(pl.col("sentence2").fill_null("y")).write_csv("other.tsv", separator="\t")
+    other = other.with_columns(pl.col("sentence2").fill_null("y"))
+    pl.concat([other, frame.head(2)]).write_csv("other.tsv", separator="\t")
     both = embedlab.compare(["dice", *names], tasks=["mine.tsv", "other.tsv"]).frame
-    assert both.filter(pl.col("model") == "dice")["items"].to_list() == [40, 20]  # of other.tsv the files score nothing
+    assert both.filter(pl.col("model") == "dice")["items"].to_list() == [40, 22]  # two pairs of other.tsv are in both
     scored_there = both.filter(pl.col("slice") == "other.tsv").filter(pl.col("score").is_not_null())["model"].to_list()
     assert scored_there == ["dice"]
     alone = embedlab.evaluate(["mteb:c"], tasks=["mine.tsv"])
