@@ -8,7 +8,7 @@ by the DATASETS of the files of embedlab/data.
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -138,11 +138,14 @@ def find(kind: Kind, name: str) -> Plugin | None:
     return next((one for one in named if one.fault is None), next(iter(named), None))
 
 
-def get(kind: Kind, name: str, *, called: str = "", listing: str = "") -> Plugin:
-    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one, CALLED in it as the user knows it."""
+def get(kind: Kind, name: str, *, called: str = "", listing: str = "", also: Iterable[str] = ()) -> Plugin:
+    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one, CALLED in it as the user knows it.
+
+    ALSO are other names that the user may have meant.
+    """
     found = find(kind, name)
     if found is None:
-        raise unknown(called or kind[:-1], name, names(kind), listing=listing)
+        raise unknown(called or kind[:-1], name, [*names(kind), *also], listing=listing)
     return found
 
 

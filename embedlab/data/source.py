@@ -15,6 +15,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
+from embedlab.data.aliases import ALIASES, canonical_name
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
 from embedlab.data.hub import read_hub
@@ -37,8 +38,9 @@ def dataset_names(kind: DatasetKind | None = None) -> list[str]:
 
 
 def dataset(name: str) -> Dataset:
-    """The dataset called NAME."""
-    return _load(plugins.get("datasets", name, listing="`embedlab data ls` lists all; for your own pairs give the path of their file"))
+    """The dataset called NAME, or by another of its names."""
+    listing = "`embedlab data ls` lists all; for your own pairs give the path of their file"
+    return _load(plugins.get("datasets", canonical_name(name), listing=listing, also=ALIASES))
 
 
 def _load(plugin: Plugin) -> Dataset:

@@ -33,6 +33,7 @@ SEGMENT_FILES = ("vectors", "cut", "sums", "keys")  # keys last: they complete a
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+NAME_FILE = "model.txt"  # the name under which the encoder was used last
 STALE_S = 3_600  # a part without keys may be in progress in another process for this long
 
 
@@ -80,7 +81,8 @@ class Segment:
 class EmbeddingCache:
     """The cached vectors of one encoder, by sentence; all encoders together stay under a size limit."""
 
-    def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int) -> None:
+    def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = "") -> None:
+        self._name = name
         self._root = folder
         self._folder = folder / fingerprint
         self._dim = dim
@@ -115,6 +117,8 @@ class EmbeddingCache:
         # Another process may merge or delete files meanwhile, or own some: lost vectors are computed again.
         with suppress(OSError):
             self._write(keys, vectors, cut)
+            if self._name:
+                (self._folder / NAME_FILE).write_text(self._name, encoding="utf-8", errors="replace")
             self._merge()
             self._trim()
 
@@ -197,7 +201,7 @@ class EmbeddingCache:
         """Delete parts that a killed process left without keys."""
         whole = set(self._names())
         for file in self._folder.iterdir():
-            if file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
+            if file.name != NAME_FILE and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
                 file.unlink(missing_ok=True)
 
     def _names(self) -> list[str]:

@@ -93,7 +93,7 @@ def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float
         ),
         load=partial(load_plain, spec, machine, offline=offline),
         similarity=usage.similarity,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit),
+        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit, name=spec.name),
     )
 
 

@@ -127,6 +127,6 @@ def load_prefixed(spec: ModelSpec, fingerprint: str, cache: Path | None, limit_b
         dim=dim,
         facts=EncoderFacts(pooling=kind.pooling) if kind.pooling is not None else replace(opened().facts, truncated=0),
         load=opened,
-        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes),
+        cache=EmbeddingCache(cache / "embeddings", fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
     )

@@ -9,6 +9,7 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
+from embedlab.data.aliases import ALIASES, canonical_names
 from embedlab.data.probing import set_of, suite_title
 from embedlab.data.source import dataset
 from embedlab.tasks.task import all_tasks
@@ -66,6 +67,7 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
     "all" is every task, and every set of probing files in the data FOLDER. A name is a dataset, a file of the user's own pairs, a set
     of probing files (`gum-probing`, `probing:DIR`), or a whole task.
     """
+    names = canonical_names(names)
     if suite is not None and suite not in {ALL, *task_names()}:
         if not (members := [name for task in all_tasks() for name in task.members(suite)]):
             raise unknown("task", suite, [ALL, *task_names()])
@@ -108,5 +110,5 @@ def _task_of(name: str) -> str:
         raise UsageError(
             f"no task scores {name!r}: it holds {held}", hint="train on it with --set data.datasets, or see `embedlab data ls`"
         )
-    known = [*task_names(), *(own for one in tasks for own in one.datasets)]
+    known = [*task_names(), *(own for one in tasks for own in one.datasets), *ALIASES]
     raise unknown("task or dataset", name, known, listing="`embedlab data ls` lists all; for your own pairs give the path of their file")

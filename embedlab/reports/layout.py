@@ -125,11 +125,12 @@ def _headings(table: Table, columns: Sequence[Column]) -> list[str]:
 def _column_texts(table: Table, columns: Sequence[Column]) -> list[ColumnTexts]:
     header, *body = replace(table, columns=columns).texts()
     cells = list(zip(*body, strict=True)) or [()] * len(columns)
+    firm = {"group", "minor"} if not any(column.role == "minor" for column in columns) else {"group", "minor", "key", None}
     return [
         ColumnTexts(
             title=title,
             cells=tuple(own),
-            kind="text" if column.is_text else "number" if column.role in {"minor", "group"} or table.is_numeric(column) else "name",
+            kind="text" if column.is_text else "number" if column.role in firm or table.is_numeric(column) else "name",
             is_right=table.align(column) == "right",
             is_sentence=column.role == "sentence",
         )

@@ -1,10 +1,16 @@
 """What the cache folder holds, and how it is emptied."""
 
+import json
 import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from embedlab.core.paths import disk_errors
+from embedlab.encoders.cache import NAME_FILE
 
 # What embedlab stores in the cache folder: vectors by encoder, scores by model, tokenised sentences, encoders of the sample world.
 # Anything else there belongs to others and is not deleted.
@@ -17,6 +23,7 @@ class CacheEntry:
 
     path: Path
     kind: str
+    model: str  # the name under which the model was used; empty where none is known
     mib: float
     used_s: float  # seconds since 1970
 
@@ -34,10 +41,11 @@ class CacheState:
         return sum(entry.mib for entry in self.entries)
 
 
-def cache_state(folder: Path) -> CacheState:
-    """Return what the cache FOLDER holds."""
+def cache_state(folder: Path, runs: Path | None = None) -> CacheState:
+    """Return what the cache FOLDER holds, with the names of models that it, or evaluations in the folder of RUNS, records."""
+    names = _model_names([*folder.glob("models/*"), *(runs.glob("*/seed-*") if runs is not None else ())])
     paths = [(kind, path) for kind in KINDS if (folder / kind).is_dir() for path in sorted((folder / kind).iterdir())]
-    return CacheState(folder=folder, entries=tuple(_entry(kind, path) for kind, path in paths if not path.name.startswith(".")))
+    return CacheState(folder=folder, entries=tuple(_entry(kind, path, names) for kind, path in paths if not path.name.startswith(".")))
 
 
 def clear_cache(state: CacheState) -> None:
@@ -47,6 +55,32 @@ def clear_cache(state: CacheState) -> None:
             shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
 
 
-def _entry(kind: str, path: Path) -> CacheEntry:
+def _model_names(folders: Iterable[Path]) -> dict[str, str]:
+    """Return the names of models by the fingerprint of their vectors, and by the name of the folder of their scores."""
+    names: dict[str, str] = {}
+    for folder in folders:
+        for facts in (_score_facts(folder / "scores.parquet"), *map(_evaluation_facts, sorted(folder.glob("evaluations/*.json"))[:1])):
+            if name := facts.get("model"):
+                names |= {folder.name: name, facts.get("fingerprint", folder.name): name}
+    return names
+
+
+def _score_facts(path: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError, KeyError, pl.exceptions.PolarsError):
+        return dict(json.loads(pl.read_parquet_metadata(path)["embedlab"]))
+    return {}
+
+
+def _evaluation_facts(path: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {key: str(found[key]) for key in ("model", "fingerprint") if key in found}
+    return {}
+
+
+def _entry(kind: str, path: Path, names: Mapping[str, str]) -> CacheEntry:
+    model = names.get(path.name, "") if kind in {"embeddings", "models"} else ""
+    with suppress(OSError):
+        model = (path / NAME_FILE).read_text(encoding="utf-8", errors="replace") if (path / NAME_FILE).is_file() else model
     size = sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
-    return CacheEntry(path=path, kind=kind, mib=size / 2**20, used_s=path.stat().st_mtime)
+    return CacheEntry(path=path, kind=kind, model=model, mib=size / 2**20, used_s=path.stat().st_mtime)

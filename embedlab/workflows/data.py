@@ -8,6 +8,7 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
+from embedlab.data.aliases import canonical_name, canonical_names
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetState, Part
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
@@ -64,7 +65,7 @@ class Overlaps:
 def list_splits(names: Sequence[str], settings: Settings) -> list[ListedSplit]:
     """Return every split of the datasets called NAMES, all known ones where none is named; nothing is read."""
     found = []
-    for name in names or datasets():
+    for name in canonical_names(names) or datasets():
         found += [_own_pairs(name)] if is_pair_file(name) else [_listed(dataset(name), split, settings) for split in dataset(name).splits]
     return found
 
@@ -107,7 +108,9 @@ def check_data(names: Sequence[str], session: Session) -> list[CheckedSplit]:
 def overlaps_of(training: str, evaluations: Sequence[str], settings: Settings) -> Overlaps:
     """Return how many sentences and pairs of EVALUATIONS are in TRAINING too, whatever their case and punctuation."""
     source = Source.from_settings(settings)
-    parts = [_open(source, name, "train" if number == 0 else None) for number, name in enumerate([training, *evaluations])]
+    parts = [
+        _open(source, name, "train" if number == 0 else None) for number, name in enumerate(map(canonical_name, [training, *evaluations]))
+    ]
     states = [part.state for part in parts]
     marks = data_marks(states)
     notes = (*sample_note(marks), *partial_notes(states))
@@ -119,7 +122,9 @@ def fetch_data(names: Sequence[str], session: Session) -> Iterator[Path]:
     folder = session.settings.data
     if folder is None:
         raise UsageError("no data folder is set", hint="name the folder for the corpora: --data DIR")
-    for found in [dataset(name) for name in names] if names else [known for known in datasets().values() if is_fetchable(known)]:
+    for found in (
+        [dataset(name) for name in canonical_names(names)] if names else [known for known in datasets().values() if is_fetchable(known)]
+    ):
         session.note(f"getting {found.name}")
         yield from get_dataset(found, folder, offline=session.settings.offline)
 
@@ -128,7 +133,7 @@ def _parts(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, str,
     """What is to be checked: each split with its dataset and its source, a user's own file without a dataset."""
     wanted = {"folder", "sample"} | ({"hub", "missing"} if names else set())
     source = Source.from_settings(settings)
-    for name in names or [*datasets(), *_own_suites(settings)]:
+    for name in canonical_names(names) or [*datasets(), *_own_suites(settings)]:
         known = _known(name, source)
         for found, place in known:
             own = replace(settings, data=place.folder)

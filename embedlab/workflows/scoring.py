@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from embedlab.choices import By
 from embedlab.core.errors import MissingError
+from embedlab.data.aliases import canonical_names
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
@@ -27,7 +28,8 @@ def score(
     models = [resolve_model(name, session) for name in dict.fromkeys(names)]
     check_device(session.settings)
 
-    parts, missing = open_parts(Source.from_settings(session.settings), datasets or STS_DATASETS, fifths=fifths)
+    wanted = canonical_names(datasets) if datasets else STS_DATASETS
+    parts, missing = open_parts(Source.from_settings(session.settings), wanted, fifths=fifths)
     for error in missing if not is_reported else ():
         session.report(error)
     with session.progresses() as progress:

@@ -58,7 +58,7 @@ def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:
         ("owner/name", "owner__name"),
         ("sbert@1", "sbert@1"),
         ('sbert?prompt="a: b/c"', "sbert_prompt=_a_b__c"),
-        ("average(sbert,./x)", "average_sbert_.__x"),
+        ("average(sbert,./x)", "average_sbert_x"),
         ("...", "model"),
     ],
 )

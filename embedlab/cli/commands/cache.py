@@ -16,25 +16,28 @@ app = typer.Typer(name="cache", help="See and clear what is stored to be compute
 
 
 @app.command(epilog=examples("embedlab cache ls", "embedlab cache ls --json"))
-@common("output")
+@common("runs", "output")
 def ls(*, terminal: Terminal) -> None:
-    """List what is stored, its size and when it was last used."""
-    from embedlab.reports.tables import Column, Table
+    """List what is stored, of which model, its size and when it was last used."""
+    from embedlab.models.grammar import title_of
+    from embedlab.reports.tables import Column, Table, TableCell
     from embedlab.workflows.cache import cache_state
 
-    state = cache_state(terminal.settings.cache)
-    rows: list[dict[str, Value]] = [
+    state = cache_state(terminal.settings.cache, terminal.settings.runs_folder)
+    rows: list[dict[str, Value | TableCell]] = [
         {
             "entry": entry.path.name,
             "kind": entry.kind,
+            "model": TableCell(value=entry.model or None, text=title_of(entry.model)) if entry.model else None,
             "mib": entry.mib,
-            "used": datetime.fromtimestamp(entry.used_s).astimezone().isoformat(),
+            "used": TableCell(value=(used := _time(entry.used_s)), text=used[:16].replace("T", " ")),
         }
         for entry in sorted(state.entries, key=lambda entry: -entry.used_s)
     ]
     columns = (
-        Column(key="entry", title="entry"),
+        Column(key="entry", title="entry", role="minor"),
         Column(key="kind", title="kind"),
+        Column(key="model", title="model"),
         Column(key="mib", title="MiB", digits=1),
         Column(key="used", title="last used"),
     )
@@ -58,3 +61,7 @@ def clear(
         raise UsageError("nothing deleted: not confirmed", hint="add --yes")
     clear_cache(state)
     terminal.done(f"deleted {what}", folder=str(state.folder), deleted=len(state.entries), mib=state.mib)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat()

@@ -25,10 +25,11 @@ def items(
     A file with the columns dataset, item and prediction is a model: `embedlab compare items:FILE MODEL --suite transfer`.
     """
     from embedlab.reports.notes import partial_notes, sample_note, with_marks
-    from embedlab.reports.tables import Column, Table
+    from embedlab.reports.tables import Column, Role, Table
     from embedlab.workflows.items import listed_items
 
     found = listed_items(names, terminal.settings)
     notes = [*sample_note(found.marks), *partial_notes(found.states)]
-    columns = tuple(Column(key=key, title=key, is_prose=key.startswith("sentence")) for key in found.frame.columns)
+    roles: dict[str, Role] = {key: "sentence" for key in found.frame.columns if key.startswith("sentence")}
+    columns = tuple(Column(key=key, title=key, role=roles.get(key)) for key in found.frame.columns)
     terminal.show(Table(title=with_marks("Items", found.marks), columns=columns, rows=found.frame.to_dicts(), notes=notes))

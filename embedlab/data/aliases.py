@@ -1,0 +1,44 @@
+"""The names under which people type datasets, such as `stsb`, `STS2012` and `sickr`."""
+
+import re
+from collections.abc import Sequence
+
+from embedlab.core import plugins
+
+# Names in other programs and in papers, written without signs between their parts.
+ALIASES = {
+    "stsb": "sts-benchmark",
+    "stsbtest": "sts-benchmark",
+    "sick": "sick-r",
+    "sickrelatedness": "sick-r",
+    "sickentailment": "sick-e",
+    "allnli": "nli-triplets",
+    "quora": "paraphrases",
+    **{name: f"glue-{name}" for name in ("cola", "rte", "wnli", "qnli", "qqp", "mnli")},
+}
+_YEAR = re.compile(r"(?<=sts)20(?=\d\d)")
+_SIGNS = re.compile(r"[-_. ]+")
+
+
+def canonical_name(name: str) -> str:
+    """Return the dataset or task that a typed NAME means; a path, and what is no other writing of a name, as it is.
+
+    Case and signs between the parts do not matter, and years may be whole: `STS2012` is sts12. A split may follow, as `stsb:dev`.
+    """
+    base, colon, split = name.partition(":")
+    shipped = [*plugins.shipped_names("datasets"), *plugins.shipped_names("tasks")]
+    if base in shipped or "/" in base:
+        return name
+    typed = _squeezed(base)
+    found = next((one for one in shipped if _squeezed(one) == typed), ALIASES.get(typed))
+    is_own = found is not None and any(plugins.find(kind, base) is not None for kind in ("datasets", "tasks"))  # a plug-in's name
+    return name if found is None or is_own else f"{found}{colon}{split}"
+
+
+def canonical_names(names: Sequence[str]) -> list[str]:
+    """Return the datasets or tasks that typed NAMES mean, each once."""
+    return list(dict.fromkeys(map(canonical_name, names)))
+
+
+def _squeezed(name: str) -> str:
+    return _YEAR.sub("", _SIGNS.sub("", name.lower()))
