@@ -238,8 +238,11 @@ def test_training_starts_from_the_beginning_when_no_checkpoint_is_intact(
     ("damage", "message"),
     [
         (lambda folder: flip(folder / "encoder.safetensors", -1), r"step-0000003/encoder\.safetensors' is damaged"),
-        (DAMAGES["a missing weight"], r"step-0000003' is damaged: encoder: '.*' is missing"),
-        (DAMAGES["a weight of another shape"], r"step-0000003' is damaged: heads: '.*' is float32 .*, not"),
+        # The newest checkpoint, which each kind of damage hits above, is read by the same lines.
+        pytest.param(DAMAGES["a missing weight"], r"step-0000003' is damaged: encoder: '.*' is missing", marks=pytest.mark.slow),
+        pytest.param(
+            DAMAGES["a weight of another shape"], r"step-0000003' is damaged: heads: '.*' is float32 .*, not", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_damaged_best_checkpoint_is_refused_by_name_and_resuming_makes_it_again(
