@@ -1,7 +1,7 @@
 """The parts that all screens share: mode bar, activity line, footer, help, zoom and the step back."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.widget import Widget
@@ -23,7 +23,10 @@ class DashboardScreen(PacedScreen[None]):
     """A screen of the dashboard; subclasses define `compose_body`."""
 
     SCOPE: ClassVar[KeyScope] = "everywhere"
+    ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
     AUTO_FOCUS = ""  # a screen with an empty table would focus a text input, which swallows the keys
+
+    _height: Any = None  # of the maximised pane, as it was set
 
     @property
     def dashboard(self) -> "Dashboard":
@@ -88,8 +91,17 @@ class DashboardScreen(PacedScreen[None]):
         """Maximise the focused pane, or restore it."""
         if self.maximized is not None:
             self.minimize()
-        elif self.focused is not None:
-            self.maximize(self.focused)
+        elif (pane := self.focused) is not None:
+            inline = pane.styles.inline
+            self._height = inline.get_rule("height") if inline.has_rule("height") else None
+            pane.styles.height = "1fr"
+            self.maximized = pane  # Textual's own way leaves out panes that scroll
+
+    def minimize(self) -> None:
+        """Give the maximised pane the height that it had."""
+        if (pane := self.maximized) is not None:
+            pane.styles.height = self._height
+        super().minimize()
 
     def action_back(self) -> None:
         """Go one step back."""

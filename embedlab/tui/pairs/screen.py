@@ -193,7 +193,8 @@ class PairsScreen(PairCopies):
         """Give the details the lines of all models where they are below the table, but at most two fifths of the screen."""
         models = len(self.view.data.models) if self.view else 0
         lines = min(DETAIL_LINES + models, max(9, self.size.height * 2 // 5))
-        self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
+        if self.maximized is None:
+            self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
 
     # messages of the widgets
 

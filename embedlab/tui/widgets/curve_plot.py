@@ -27,7 +27,7 @@ class Line:
     y: NDArray[np.float64]
 
 
-class CurvePlot(SteadyText):
+class CurvePlot(SteadyText, can_focus=True):
     """A few lines on common axes, with their names below."""
 
     def __init__(self, title: str, *, id: str | None = None) -> None:

@@ -21,7 +21,7 @@ class DensityPoints:
     y_title: str
 
 
-class DensityPlot(Static):
+class DensityPlot(Static, can_focus=True):
     """A scatter plot of two columns; darker cells hold more points."""
 
     def on_mount(self) -> None:

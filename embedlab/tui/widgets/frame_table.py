@@ -155,7 +155,8 @@ class FrameTable(ScrollView, can_focus=True):
 
     def take_height(self, most: int) -> None:
         """Take the height of the rows, at most MOST lines: the panes below use the rest."""
-        self.styles.height = min(len(self.rows) + 2, most)  # the header and a scrollbar
+        if not self.has_class("-maximized"):
+            self.styles.height = min(len(self.rows) + 2, most)  # the header and a scrollbar
 
     def show_marks(self, marks: Iterable[int]) -> None:
         """Show these frame rows as marked."""
