@@ -13,7 +13,8 @@ import transformers
 from transformers import MODEL_MAPPING
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.weight_checks import WHOLE, reading, tensor_sizes
+from embedlab.encoders.damaged_files import WHOLE
+from embedlab.encoders.weight_checks import reading, tensor_sizes
 from embedlab.models.folder import read_config
 from embedlab.models.folder_files import TokenizerFile, read_model_file
 

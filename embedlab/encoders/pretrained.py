@@ -11,10 +11,10 @@ from tokenizers import normalizers
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.core.errors import MissingError
+from embedlab.encoders.damaged_files import WHOLE
 from embedlab.encoders.hf_logging import without_standard_error
 from embedlab.encoders.model_types import refuse_other_type
 from embedlab.encoders.weight_checks import (
-    WHOLE,
     is_headless,
     reading,
     refuse_foreign_code,

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.weight_checks import WHOLE, reading
+from embedlab.encoders.damaged_files import WHOLE, one_line_errors
 from embedlab.encoders.word_tokens import TokenLists, WordTokens
 
 
@@ -89,7 +89,7 @@ def read_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer.json, and make it pad nothing."""
     if not path.is_file():
         raise MissingError(f"{str(path.parent)!r} has no {path.name}", hint=WHOLE)
-    with reading(path.parent, "tokenizer"):
+    with one_line_errors(path.parent, "tokenizer"):
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_padding()
     return tokenizer

@@ -14,11 +14,10 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, PreTrainedModel
 
 from embedlab.core.errors import MissingError
+from embedlab.encoders.damaged_files import WHOLE, in_one_line, one_line_errors
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.models.folder import read_config
 from embedlab.models.folder_files import TokenizerFile, read_model_file, weight_files
-
-WHOLE = "is it a whole transformers folder? copy or download it again"
 
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.
 _UNUSED = re.compile(
@@ -105,7 +104,7 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
                 found |= {name: torch.Size(part.get_shape()).numel() for name, part in slices.items()}
                 odd = [name for name, part in slices.items() if part.get_dtype() not in _FLOATING and not _UNUSED.search(name)]
         except (OSError, SafetensorError) as error:
-            raise MissingError(f"{str(path)!r} cannot be read: {_in_one_line(error)}", hint=WHOLE) from error
+            raise MissingError(f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE) from error
         if odd:
             raise MissingError(f"{str(path)!r}: {odd[0]!r} holds no floating point numbers", hint="embedlab loads no quantised weights")
     return found
@@ -128,21 +127,9 @@ def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Iterator[None]:
-    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error."""
-    try:
-        with silence_transformers():
-            yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
-        raise
-    except BaseException as error:  # any type: tokenizers' panic is not even an Exception
-        raise MissingError(f"cannot load the {what} in {str(folder)!r}: {_in_one_line(error)}", hint=WHOLE) from error
-
-
-def _in_one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, KeyError):
-        text = f"unknown name {text}"
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error, and silence transformers."""
+    with one_line_errors(folder, what), silence_transformers():
+        yield
 
 
 def _weights_name(folder: Path) -> str:
