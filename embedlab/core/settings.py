@@ -47,7 +47,7 @@ class Settings:
 
     data: Path | None = None  # folder of corpora in their own layouts
     runs: Path = Path("runs")
-    cache: Path = field(default_factory=default_cache_folder)
+    cache: Path = field(default_factory=default_cache_folder)  # vectors, scores and tokens, which can be computed again
     cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0  # upper limit of the embedding cache
     sample: bool = False
     offline: bool = False
@@ -60,7 +60,7 @@ class Settings:
     quiet: bool = False
     notes: bool = False  # show also the notes that do not change how a number is read
     debug: bool = False
-    theme: str | None = None
+    theme: str | None = None  # of the dashboard
     plugins: PluginSettings = PluginSettings()  # unlike the others, what several places name adds up
 
     @property

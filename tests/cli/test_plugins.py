@@ -1,14 +1,13 @@
-"""The page on plug-ins works as it is written, and the commands say where plug-ins are from and what is wrong with them."""
+"""The plug-ins of the page on them: the commands say where they are from and what is wrong with them; tests/docs executes the page."""
 
 import json
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.plugin_files import trust
 from embedlab.core.settings import load_settings
@@ -20,9 +19,8 @@ from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pairs.saved_tables import open_pairs
 from tests.cli.conftest import Embedlab
 
-PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"```\w+ file=(\S+)\n(.*?)```", PAGE, re.DOTALL))
-COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+FILES = {block.facts["file"]: block.text for block in blocks_of(PAGE) if "file" in block.facts}
 
 
 @pytest.fixture
@@ -38,34 +36,6 @@ def project(tmp_path: Path, tiny_encoder: Path) -> Path:
 @pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".py")])
 def test_each_kind_takes_fewer_than_25_lines(name: str) -> None:
     assert len(FILES[name].splitlines()) < 25
-
-
-def test_the_page_works_as_it_is_written(embedlab: Embedlab, tmp_path: Path) -> None:
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    answers = {}
-    for line in COMMANDS:
-        answer = embedlab(*shlex.split(line)[1:])
-        assert answer.code == 0, f"{line}\n{answer.err}"
-        answers.setdefault(line, []).append(answer)
-
-    before, after = answers["embedlab plugins ls"]
-    assert before.out.count("not trusted: read it, then type: embedlab plugins trust") == 5
-    assert after.out.count(" ok") == 5
-    assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0].out
-    assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0].out
-    assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0].out)
-    assert " weather " in answers["embedlab data ls --sample"][0].out
-    assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0].out
-    environment = json.loads((tmp_path / "runs-sample" / "mine" / "seed-1" / "environment.json").read_text())
-    assert {"objectives:margin", "poolings:ends"} <= environment["packages"].keys()
-    assert json.loads((tmp_path / "runs-sample/mine/seed-1/model/embedlab.json").read_text())["pooling"] == "ends"
-
-    # Of the run that they trained everything is shown when the plug-ins are gone.
-    (tmp_path / "embedlab.toml").unlink()
-    shown = embedlab("runs", "show", "mine", "--sample", "--json")
-    assert shown.code == 0
-    assert embedlab("evaluate", "mine", "--sample", "--task", "sts12").err.count("no pooling named 'ends'") == 1
 
 
 def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project: Path) -> None:

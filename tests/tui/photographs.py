@@ -1,17 +1,13 @@
-"""The pictures of the README: the four screens over runs that are really trained on the sample world.
+"""The pictures of the dashboard: the four screens over runs that are really trained on the sample world.
 
-    python -m tests.tui.photographs pictures [FOLDER]
-
-FOLDER holds the runs; those that are finished there are not trained again. Without it everything is trained anew, in some minutes.
+`python docs/pictures.py` takes them, with those of commands.
 """
 
-import asyncio
 import os
+import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import chdir
 from pathlib import Path
 from typing import TypeVar
 
@@ -62,8 +58,13 @@ async def photograph(into: Path) -> list[Path]:
             await pose(pilot)
             await pilot.pause(0.5)
             taken.append(into / f"{pose.__name__.removeprefix('_')}.svg")
-            taken[-1].write_text(app.export_screenshot(title="embedlab tui --sample"), encoding="utf-8")
+            taken[-1].write_text(without_fonts(app.export_screenshot(title="embedlab tui --sample")), encoding="utf-8")
     return taken
+
+
+def without_fonts(svg: str) -> str:
+    """Return SVG without the fonts that it would load from the network: letters have their places without them."""
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
 async def _pairs(pilot: Pilot[None]) -> None:
@@ -98,19 +99,3 @@ async def _holds(pilot: Pilot[None], kind: type[Kind], fact: Callable[[Kind], ob
         return isinstance(screen, kind) and bool(fact(screen))
 
     await until(pilot, holds, patience_s=PATIENCE_S)
-
-
-def main(into: str, folder: str | None = None) -> None:
-    """Train what is missing and take the pictures."""
-    target = Path(into).absolute()
-    target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        os.environ["XDG_STATE_HOME"] = temporary  # the dashboard remembers nothing of last time
-        place = Path(folder or temporary)
-        train(place)
-        with chdir(place):
-            asyncio.run(photograph(target))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,7 +1,6 @@
 """`import embedlab`: what the commands print, as frozen results, and nothing heavy before it is used."""
 
 import json
-import re
 import runpy
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ import embedlab
 from embedlab.cli.app import main
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.reports.frames import COMPARED, EVALUATED, PAIRED
-from embedlab.reports.trained_frame import TRAINED
 
 PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
     f"the {first} sleeps\tthe {second} {verb}\t{gold}\n"
@@ -138,27 +136,6 @@ def test_an_evaluation_is_a_tidy_frame(tiny_encoder: Path, own: str) -> None:
     assert chosen["model"].to_list() == [str(tiny_encoder), "dice"]
     assert chosen["items"].to_list() == [12, 12]
     assert found.table("markdown").count("\n") > 3
-
-
-@pytest.mark.usefixtures("small_world")
-def test_the_training_of_the_documentation_runs(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text("utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    found: dict[str, Any] = {}
-    exec(block, found)
-    trained = found["trained"]
-    assert trained.frame.schema == dict(TRAINED)
-    assert trained.frame["run"].unique(maintain_order=True).to_list() == ["small@1", "small@2"]
-    assert set(trained.frame["state"]) == {"finished"}
-    assert set(trained.frame["task"]) == {"dev", "geometry"}
-    assert trained.frame["value"].null_count() == 0
-    assert [one.status.state for one in trained.runs] == ["finished", "finished"]
-    assert trained.runs[0].run.model.is_dir()
-    assert "sts12" in capsys.readouterr().out
-    assert "<table" in trained._repr_html_()
-    again = embedlab.train("snli-ce", set=found["values"], seeds=[1, 2], name="small", sample=True, threads=1)
-    assert "small@1 is finished already: skipped" in again.notes
-    assert again.frame.equals(trained.frame)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,98 @@
+"""Blocks of a page: the files that it shows, the Python and the commands that it runs, and the outputs below them.
+
+The line that opens a block says what becomes of it:
+
+    ```toml file=mine.toml         the content of a file
+    ```python                      runs; the blocks of a page share their names
+    ```console                     each line after "$ " runs
+    ```console output=12           the same, and at most 12 lines of each output are shown
+    ```console output=9 varies     the same, but only the first line is compared: the rest depends on the numbers
+    ```console fails=2             the command ends with this exit code
+    ```console world               part of the runs that every page finds: executed once
+    ```console not-run="reason"    does not run, for this reason
+
+`docs/refresh.py` writes the outputs, tests/docs executes the pages.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MORE = "…"  # the last line of a shortened output
+
+_FENCE = re.compile(r"^```(?P<language>[\w-]*) ?(?P<facts>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FACT = re.compile(r'([\w-]+)(?:=("[^"]*"|\S+))?')
+_TYPED = re.compile(r"^\s*(?:\$ )?(?:\w+=\S+ )*(?:embedlab|make|pip|python|git|export) ", re.MULTILINE)
+_PLAIN = {"", "text", "bash", "sh", "shell"}
+_VARIES = (
+    (re.compile(r"[†‡]|(?<=[\d\]])[*=]"), ""),  # marks and stars follow from the numbers
+    (re.compile(r"[-+−±]?\d[\d,.]*(?:e[-+]\d+)?%?|(?<= )–(?= |$)", re.MULTILINE), "0"),  # scores, counts, times
+    (re.compile(r"[─-]{2,}|[ \t]+"), " "),  # widths of columns
+    (re.compile(r"(?<=0) [a-f]{1,3}(?= |$)", re.MULTILINE), ""),  # letters
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One fenced block of a page."""
+
+    language: str
+    text: str
+    facts: dict[str, str] = field(default_factory=dict)
+    start: int  # where its text begins in the page
+    line: int  # of the page, from 1
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it has commands or Python to execute."""
+        return self.language in {"console", "python"} and not {"not-run", "file"} & self.facts.keys()
+
+    @property
+    def commands(self) -> list[tuple[str, str]]:
+        """Each command with the output that is shown below it."""
+        parts = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)
+        return list(zip(parts[1::2], parts[2::2], strict=True))
+
+    @property
+    def shown_lines(self) -> int:
+        """The number of lines of each output that are shown."""
+        return int(self.facts.get("output", "0"))
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code with which its commands end."""
+        return int(self.facts.get("fails", "0"))
+
+
+def blocks_of(page: str) -> Iterator[Block]:
+    """Return the blocks of a page in their order."""
+    for found in _FENCE.finditer(page):
+        facts = {key: value.strip('"') for key, value in _FACT.findall(found["facts"])}
+        line = page.count("\n", 0, found.start()) + 1
+        yield Block(language=found["language"], text=found["text"], facts=facts, start=found.start("text"), line=line)
+
+
+def unmarked(page: str) -> list[Block]:
+    """Return the blocks that hold commands but do not say so: nothing would execute them."""
+    return [block for block in blocks_of(page) if block.language in _PLAIN and "file" not in block.facts and _TYPED.search(block.text)]
+
+
+def shortened(output: str, lines: int) -> str:
+    """Return the first LINES of an output, without blanks at line ends, as a page shows them."""
+    found = [line.rstrip() for line in output.strip("\n").split("\n")]
+    return "\n".join([*found[:lines], MORE] if len(found) > lines else found) + "\n"
+
+
+def pattern(output: str) -> str:
+    """Return what of an output must be the same whenever it is made: all but numbers, what follows from them, and widths of columns."""
+    for expression, instead in _VARIES:
+        output = expression.sub(instead, output)
+    return "\n".join(line.strip() for line in output.strip().split("\n"))
+
+
+def pages() -> list[Path]:
+    """Return the pages whose blocks are executed."""
+    found = sorted((ROOT / "docs").rglob("*.md"))
+    return [ROOT / "README.md", *found]

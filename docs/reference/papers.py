@@ -1,0 +1,54 @@
+"""The part of a paper's page that is generated: its tables as printed, what produces each row here, claims and deviations."""
+
+from typing import Any
+
+from docs.reference.text import cell, code, table
+
+
+def tables_of(paper: str) -> str:
+    """Return every table of a PAPER: printed numbers, how each row is made, what the text claims, known deviations."""
+    from embedlab.papers.file import load_paper
+
+    return "\n".join(_section(paper, one) for one in load_paper(paper).values())
+
+
+def _section(paper: str, one: Any) -> str:
+    short = one.name.split("_")[0]
+    parts = [f"### {short}: {one.summary}\n"]
+    if one.shown_by:
+        parts.append(f"A table without scores; `{one.shown_by}` shows the same here.\n")
+    if one.sources:
+        parts.append(f"`embedlab reproduce {paper} {short}` trains what is missing and puts our numbers next to these.\n")
+        parts.append(_rows(one))
+    parts += [f"- The text claims: {claim.text} (`{claim.better}` above `{claim.worse}`).\n" for claim in one.claims]
+    parts += [
+        f"- Deviation, {_cell(deviation.what)}. Paper: {_cell(deviation.paper)}. Here: {_cell(deviation.here)}.\n"
+        for deviation in one.deviations
+    ]
+    parts += [f"- Note: {_cell(note)}.\n" for note in one.notes]
+    return "\n".join(parts)
+
+
+def _rows(one: Any) -> str:
+    columns = one.columns
+    rows = []
+    for label, source in one.sources.items():
+        printed = one.printed.get(label, {})
+        numbers = ["–" if printed.get(column) is None else f"{printed[column]:g}" for column in columns]
+        rows.append((_cell(label), *numbers, _made(source)))
+    return table(("printed", *columns, "made here by"), rows)
+
+
+def _made(source: Any) -> str:
+    if source.recipe is not None:
+        values = ", ".join(f"{key} = {value}" for key, value in source.set.items())
+        return code(source.recipe) + (f" with {code(values)}" if values else "")
+    if source.combine is not None:
+        return f"{source.combine} of {', '.join(_cell(row) for row in source.of)}"
+    if source.lacks is not None:
+        return f"not made: {_cell(source.lacks)}"
+    return f"no training, pooling {source.pooling}"
+
+
+def _cell(value: object) -> str:
+    return cell(value).replace("*", "\\*").replace("<", "&lt;")

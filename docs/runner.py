@@ -1,0 +1,167 @@
+"""Executes the blocks of a page over runs that are trained on the sample world."""
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import chdir
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from docs.blocks import Block, blocks_of
+
+# What decides the outputs besides the commands.
+ENVIRONMENT = {
+    "EMBEDLAB_CACHE": "cache",
+    "EMBEDLAB_DEVICE": "cpu",
+    "EMBEDLAB_PRECISION": "float32",
+    "EMBEDLAB_THREADS": "1",
+    "COLUMNS": "140",
+    "HF_HUB_OFFLINE": "1",
+    "MPLBACKEND": "Agg",
+    "NO_COLOR": "1",
+}
+WORLD = "embedlab demo"
+_FEW_EPOCHS = "optim.epochs=0.1"  # a quick world has the runs of the demo, trained for fewer steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a command wrote and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Executed:
+    """A command of a page, the output that the page shows, and the one that it has."""
+
+    block: Block
+    command: str
+    shown: str
+    output: Output
+
+
+class PageError(Exception):
+    """A block of a page that does not work; the message names its line."""
+
+
+def make_world(folder: Path, *, quick: bool) -> Output:
+    """Train the runs of the demo in FOLDER, which pages find; a quick world takes fewer steps and is as useful but for the numbers."""
+    with inside(folder):
+        return _trained_quickly() if quick else execute(WORLD)
+
+
+def _trained_quickly() -> Output:
+    from embedlab.cli.commands.demo import OVERRIDES, RECIPES
+
+    for name, recipe in RECIPES.items():
+        values = [word for override in (*OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)]
+        done = execute(shlex.join(["embedlab", "train", recipe, "--sample", "--name", name, *values, "--set", "evaluate.dev=none"]))
+        if done.code:
+            raise PageError(done.err)
+    return Output(code=0, out="", err="")
+
+
+def run_page(page: str, world: Path, folder: Path, made: Output | None = None, names: dict[str, Any] | None = None) -> Iterator[Executed]:
+    """Execute the blocks of a page in FOLDER, which gets a copy of WORLD; yields each command with its output.
+
+    MADE is the output of the command that made the world; without it that command is passed over. NAMES receives those of Python blocks.
+    """
+    shutil.copytree(world, folder, dirs_exist_ok=True)
+    names = {} if names is None else names
+    with inside(folder):
+        for block in blocks_of(page):
+            if file := block.facts.get("file"):
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
+                Path(file).write_text(block.text, encoding="utf-8")
+            elif block.language == "python" and block.is_run:
+                _run_python(block, names)
+            elif block.is_run:
+                yield from _run_commands(block, made)
+
+
+def _run_commands(block: Block, made: Output | None) -> Iterator[Executed]:
+    for command, shown in block.commands:
+        if "world" in block.facts:
+            if made is not None:
+                yield Executed(block=block, command=command, shown=shown, output=made)
+            continue
+        output = execute(command)
+        if output.code != block.exit_code:
+            raise PageError(f"line {block.line}: {command!r} ends with {output.code}:\n{output.out[-1000:]}{output.err[-2000:]}")
+        yield Executed(block=block, command=command, shown=shown, output=output)
+
+
+def _run_python(block: Block, names: dict[str, Any]) -> None:
+    try:
+        with _captured():
+            exec(compile(block.text, f"<line {block.line}>", "exec"), names)
+    except Exception as error:
+        raise PageError(f"line {block.line}: {type(error).__name__}: {error}") from error
+
+
+def execute(command: str) -> Output:
+    """Run a line: a call of embedlab in this process, also into a file, and everything else by a shell."""
+    line, file = _redirected(command)
+    if command.startswith("embedlab ") and not _needs_shell(line):
+        output = _call(shlex.split(line)[1:])
+        if not file:
+            return output
+        Path(file).write_text(output.out, encoding="utf-8")
+        return replace(output, out="")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", command], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    return Output(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+def _redirected(command: str) -> tuple[str, str]:
+    """Return a line without "> FILE" at its end, and the file."""
+    line, sign, file = command.rpartition(" > ")
+    return (line, file.strip()) if sign and file.strip().replace(".", "").isalnum() else (command, "")
+
+
+def _needs_shell(line: str) -> bool:
+    """Return whether a line has a pipe or the like outside quotes."""
+    parts = shlex.shlex(line, posix=False, punctuation_chars=True)
+    return any(set(part) <= set("|><;&()") for part in parts) or "$" in line
+
+
+def _call(words: Sequence[str]) -> Output:
+    from embedlab.cli.app import main
+
+    with _captured() as (out, err):
+        try:
+            code = main(words)
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Output(code=code, out=out.getvalue(), err=err.getvalue())
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        yield out, err
+
+
+@contextlib.contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    """Work in FOLDER with what decides outputs, and without settings of the user."""
+    before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
+        del os.environ[name]
+    os.environ.update(ENVIRONMENT | {f"XDG_{kind}_HOME": str(folder / "home" / kind.lower()) for kind in ("CONFIG", "CACHE", "STATE")})
+    try:
+        with chdir(folder):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -1,0 +1,75 @@
+"""What must hold of a page besides that its commands work."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from docs.runner import Executed, execute, inside
+from embedlab.reports.trained_frame import TRAINED
+
+Check = Callable[[Sequence[Executed], dict[str, Any], Path], None]
+
+
+def plugins(executed: Sequence[Executed], _names: dict[str, Any], folder: Path) -> None:
+    """Each plug-in is found, trusted and used, and its run is shown when it is gone."""
+    answers: dict[str, list[str]] = {}
+    for one in executed:
+        answers.setdefault(one.command, []).append(one.output.out)
+    before, after = answers["embedlab plugins ls"]
+    assert before.count("not trusted: read it, then type: embedlab plugins trust") == 5
+    assert after.count(" ok") == 5
+    assert "close-pairs x 100" in answers["embedlab train mine.toml --sample --max-steps 4"][0]
+    assert "letters:64" in answers["embedlab evaluate mine letters:64 --sample --suite close-pairs"][0]
+    assert re.search(r"weather +8 +\d", answers["embedlab compare letters:64 dice --task weather"][0])
+    assert " weather " in answers["embedlab data ls --sample"][0]
+    assert "8 of 8 pairs" in answers["embedlab pairs letters:64 dice --dataset weather"][0]
+    run = folder / "runs-sample" / "mine" / "seed-1"
+    assert {"objectives:margin", "poolings:ends"} <= json.loads((run / "environment.json").read_text())["packages"].keys()
+    assert json.loads((run / "model" / "embedlab.json").read_text())["pooling"] == "ends"
+
+    (folder / "embedlab.toml").unlink()
+    with inside(folder):
+        assert execute("embedlab runs show mine --sample --json").code == 0
+        assert execute("embedlab evaluate mine --sample --task sts12").err.count("no pooling named 'ends'") == 1
+
+
+def python(_executed: Sequence[Executed], names: dict[str, Any], folder: Path) -> None:
+    """The training of the page is a report with a tidy frame, and is not trained twice."""
+    import embedlab
+
+    trained = names["trained"]
+    assert trained.frame.schema == dict(TRAINED)
+    assert trained.frame["run"].unique(maintain_order=True).to_list() == ["small@1", "small@2"]
+    assert set(trained.frame["state"]) == {"finished"}
+    assert set(trained.frame["task"]) == {"dev", "geometry"}
+    assert trained.frame["value"].null_count() == 0
+    assert [one.status.state for one in trained.runs] == ["finished", "finished"]
+    assert "<table" in trained._repr_html_()
+    with inside(folder):
+        assert trained.runs[0].run.model.is_dir()
+        again = embedlab.train("snli-ce", set=names["values"], seeds=[1, 2], name="small", sample=True, threads=1)
+    assert "small@1 is finished already: skipped" in again.notes
+    assert again.frame.equals(trained.frame)
+
+
+def data(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) -> None:
+    """Each command of the page reads what the page says."""
+
+    def out(beginning: str) -> str:
+        (found,) = [one.output.out + one.output.err for one in executed if one.command.startswith(f"embedlab {beginning}")]
+        return found
+
+    assert "49401" in out("data ls")
+    assert "not counted" in out("data check")
+    assert "hub:./copy" in out("evaluate dice --task 'hub:")
+    assert re.search(r"dice +all +\d", out("evaluate dice --task dev.tsv"))
+    assert "# stage 0: 4 rows" in out("train own-triplets")
+    assert "# stage 0: 3 rows" in out("train own-labelled-pairs")
+    assert "# stage 0: 8 rows" in out("train own-scored-pairs")
+    assert "# stage 0: 2 rows" in out("train own-sentences")
+    assert "faq@1: finished after 4 steps" in out("train recipes/faq.toml")
+
+
+CHECKS: dict[str, Check] = {"docs/data.md": data, "docs/plugins.md": plugins, "docs/python.md": python}
