@@ -19,6 +19,7 @@ from embedlab.core.schema import build, parse_value, read_toml, table
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bf16", "int8"]
 Switch = Literal["on", "off"]
+Spread = Literal["none", "auto", "balanced", "sequential"]
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
 # Removed settings and what each did: where one is still set, it is reported and has no other effect.
@@ -55,6 +56,7 @@ class Settings:
     device: Device = "auto"
     precision: Precision = "auto"
     threads: Annotated[int, Ge(1), Le(4096)] | None = None
+    device_map: Spread = "none"  # of the layers of an encoder over several GPUs, by accelerate: "auto" fills all that are free
     cpu_engine: Switch = "on"  # off: transformers and torch run on the CPU unchanged
     format: Format = "table"
     quiet: bool = False

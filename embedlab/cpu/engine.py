@@ -70,7 +70,7 @@ def prepare_backbone(
     if machine.precision == "int8":
         quantise(backbone)
         notes = (NOTE,)
-    if machine.device.type != "cpu" or not machine.has_cpu_engine:
+    if machine.device.type != "cpu" or not machine.has_cpu_engine or hasattr(backbone, "hf_device_map"):
         return PaddedForward(backbone, pool, layer=layer, notes=notes)
     use_bits(backbone)
     uses_onednn = use_onednn(backbone)

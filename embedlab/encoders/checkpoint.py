@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformers import PreTrainedModel
+
 from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import ELSEWHERE, atomic_folder
@@ -47,15 +49,20 @@ def load_transformer(
     Only safetensors are read and no remote code is run; what is missing or cannot be read is a MissingError.
     """
     folder = Path(location) if Path(location).is_dir() else hub_folder(location, revision, offline=offline)
-    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note, lora=lora)
+    return open_transformer(read_intact_usage(folder, wishes), machine, name=name or location, note=note, lora=lora, is_trained=True)
 
 
-def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | None = None, lora: Lora | None = None) -> TransformerEncoder:
-    """The transformer that USAGE describes, with LORA to be trained in place of its weights; static token vectors are a UsageError."""
+def open_transformer(
+    usage: Usage, machine: Machine, *, name: str, note: str | None = None, lora: Lora | None = None, is_trained: bool = False
+) -> TransformerEncoder:
+    """The transformer that USAGE describes, with LORA to be trained in place of its weights; static token vectors are a UsageError.
+
+    Unless it IS_TRAINED, its weights are in the precision that computes, and may be spread over several devices.
+    """
     if usage.is_static:
         raise UsageError(f"{name!r} has static token vectors: nothing of it is trained", hint="name a transformer")
     fingerprint = used_fingerprint(usage, precision=machine.precision)
-    tokenizer, backbone = load_tokenizer(usage), load_backbone(usage.source)
+    tokenizer, backbone = load_tokenizer(usage), _backbone(usage, machine, is_trained=is_trained)
     if usage.adapter is not None:
         apply_adapter(backbone, usage.adapter)
     if lora is not None:
@@ -71,6 +78,13 @@ def open_transformer(usage: Usage, machine: Machine, *, name: str, note: str | N
         notes=(*usage.notes, *([note] if note else [])),
         frozen_weights=None if lora is None else combined_fingerprint("base", *weight_parts(usage)),
     )
+
+
+def _backbone(usage: Usage, machine: Machine, *, is_trained: bool) -> PreTrainedModel:
+    """The weights of a transformer: float32 where they are trained, as the optimizer's small steps vanish in bf16."""
+    if is_trained:
+        return load_backbone(usage.source)
+    return load_backbone(usage.source, is_narrow=machine.precision == "bf16", device_map=machine.device_map)
 
 
 def save_model(

@@ -1,6 +1,7 @@
 """Device, precision and threads of the computation."""
 
 import ctypes
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,9 @@ MALLOC_TRIM_THRESHOLD, MALLOC_MMAP_THRESHOLD = -1, -3
 LARGEST_BLOCK, LARGEST_OLD_BLOCK = 2**31 - 1, 2**25
 
 
+DeviceMap = str | Mapping[str, int | str]  # as accelerate takes it: a way of spreading layers, or the device of each module
+
+
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """The device of tensors, the precision of matrix products, and the number of threads on a CPU."""
@@ -24,6 +28,7 @@ class Machine:
     precision: Literal["float32", "bf16", "int8"]
     threads: int
     has_cpu_engine: bool = True  # applies to a CPU only
+    device_map: DeviceMap | None = None  # the layers of an encoder that only encodes are spread over several devices
 
     def autocast(self) -> torch.autocast:
         """Return the context of forward passes: bf16 matrix products, or no change."""
@@ -54,8 +59,14 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
         raise UsageError(f"--precision int8 is for encoding on a CPU, not for {doing}", hint="use --precision float32, bf16 or auto")
     if precision == "auto":
         precision = "bf16" if training and has_bf16_units(device) else "float32"
-    is_on = settings.cpu_engine == "on"
-    return Machine(device=device, precision=precision, threads=torch.get_num_threads(), has_cpu_engine=is_on)
+    is_spread = settings.device_map != "none" and device.type == "cuda" and not training
+    return Machine(
+        device=device,
+        precision=precision,
+        threads=torch.get_num_threads(),
+        has_cpu_engine=settings.cpu_engine == "on",
+        device_map=settings.device_map if is_spread else None,
+    )
 
 
 def describe_engine(settings: Settings) -> str:

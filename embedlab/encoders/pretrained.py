@@ -12,8 +12,10 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncodi
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE
+from embedlab.encoders.device import DeviceMap
 from embedlab.encoders.hf_logging import without_standard_error
 from embedlab.encoders.model_types import refuse_other_type
+from embedlab.encoders.narrow_weights import widen_vectors
 from embedlab.encoders.weight_checks import (
     is_headless,
     reading,
@@ -25,12 +27,18 @@ from embedlab.encoders.weight_checks import (
 from embedlab.models.folder import ENCODER_HALVES, Usage, read_config
 
 
-def load_backbone(folder: Path) -> PreTrainedModel:
-    """Load the encoder in FOLDER in float32, without its pooling layer; incomplete or non-finite weights are a MissingError."""
+def load_backbone(folder: Path, *, is_narrow: bool = False, device_map: DeviceMap | None = None) -> PreTrainedModel:
+    """Load the encoder in FOLDER in float32, without its pooling layer; incomplete or non-finite weights are a MissingError.
+
+    If it IS_NARROW, weights are read as bf16 and no others are made: for encoding under autocast. With a DEVICE_MAP accelerate
+    spreads the layers over several devices.
+    """
     kind = AutoModelForTextEncoding if read_config(folder).model_type in ENCODER_HALVES else AutoModel
-    model, info = _load(folder, kind)
+    model, info = _load(folder, kind, dtype="bfloat16" if is_narrow else "float32", device_map=device_map)
     refuse_other_tensors(folder, model, info)
     refuse_infinite(folder, model)
+    if is_narrow:
+        widen_vectors(model)
     if not isinstance(getattr(model.config, "hidden_size", None), int):
         raise MissingError(f"the model in {str(folder)!r} is not a text encoder: it states no hidden_size", hint=WHOLE)
     # A pooling layer missing in the checkpoint would be random, and none is used.
@@ -65,7 +73,9 @@ def load_tokenizer(usage: Usage) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def _load(folder: Path, kind: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+def _load(
+    folder: Path, kind: Any, *, dtype: str = "float32", device_map: DeviceMap | None = None
+) -> tuple[PreTrainedModel, dict[str, Any]]:
     """Load the model in FOLDER by one of transformers' Auto classes, with its missing, unexpected and mismatched tensors."""
     refuse_foreign_code(folder)
     refuse_other_type(folder)
@@ -76,7 +86,8 @@ def _load(folder: Path, kind: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
-            dtype="float32",
+            dtype=dtype,
+            device_map=device_map,
             ignore_mismatched_sizes=True,  # the caller refuses them by name
             output_loading_info=True,
         )

@@ -54,7 +54,8 @@ class TransformerEncoder:
         self._frozen = frozenset(name for name, parameter in backbone.named_parameters() if not parameter.requires_grad)
         self.dim = vector_dim(usage, int(backbone.config.hidden_size))
         self.backbone = backbone
-        self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        if not hasattr(backbone, "hf_device_map"):  # accelerate has put each part on its device, and moves what passes through
+            self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
         self.layers = (layers or nn.Sequential()).to(machine.device)  # between pooling and the last normalisation
         self.tokenizer = tokenizer
         self.machine = machine

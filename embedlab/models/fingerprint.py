@@ -64,6 +64,8 @@ def used_fingerprint(usage: Usage, *, precision: str) -> str:
     if usage.is_static:
         changes += ["as model2vec"] if is_model2vec(usage.source) else []
         return combined_fingerprint("static", *parts, *changes)
+    if precision == "bf16":
+        changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
     code = [own for part in usage.pooling.split(BETWEEN) if (own := identity("poolings", part))]  # of plug-ins
     return combined_fingerprint("transformer", *parts, usage.pooling, str(usage.max_tokens), precision, *changes, *code)
 
