@@ -144,3 +144,14 @@ def test_get_prints_what_it_wrote(embedlab: Embedlab, tmp_path: Path, monkeypatc
 def test_get_wants_a_folder_and_a_network(embedlab: Embedlab) -> None:
     assert embedlab("data", "get", "snli").code == 2
     assert embedlab("data", "get", "snli", "--data", "here", "--offline").code == 3
+
+
+def test_items_are_listed_as_a_file_of_predictions_names_them(embedlab: Embedlab) -> None:
+    answer = embedlab("data", "items", "trec", "mrpc", "--sample", "--format", "csv")
+    header, first = answer.out.splitlines()[:2]
+    assert (answer.code, header) == (0, "dataset,item,split,label,sentence,sentence1,sentence2")
+    assert first.startswith("trec,0,test,")
+    assert "trec" in embedlab("data", "items", "trec", "--sample").out
+    wrong = embedlab("data", "items", "treck", "--sample")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "did you mean 'trec'?" in wrong.err
