@@ -93,7 +93,7 @@ class DashboardScreen(PacedScreen[None]):
             self.minimize()
         elif (pane := self.focused) is not None:
             inline = pane.styles.inline
-            self._height = inline.get_rule("height") if inline.has_rule("height") else None
+            self._height = inline.height if inline.has_rule("height") else None
             pane.styles.height = "1fr"
             self.maximized = pane  # Textual's own way leaves out panes that scroll
 

@@ -8,7 +8,8 @@ from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridPlace
 from embedlab.grids.progress import GridProgress
 from embedlab.grids.queue import CellState, QueueEntry
-from embedlab.tui.launch.grid_board import GridLook, shown
+from embedlab.runs.events import Step
+from embedlab.tui.launch.grid_board import GridLook, shown, step_text
 
 
 def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_path: Path) -> None:
@@ -29,3 +30,9 @@ def test_the_board_tells_of_cells_that_were_cancelled_and_of_a_grid_at_rest(tmp_
     assert "1/18" in look.lines[0]
     assert look.heat.states[look.heat.rows[0], look.heat.columns[0]] == "▶"
     assert "no process works on it: embedlab grid run sbert-lr --sample goes on" in look.lines[3]
+
+
+def test_a_cell_that_is_trained_is_shown_as_being_scored() -> None:
+    step = Step(stage=0, epoch=1.0, step=19, steps=20, loss=0.1, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0)
+    assert "19/20  loss 0.1000" in step_text(step)
+    assert "its tasks are being scored" in step_text(replace(step, step=20))

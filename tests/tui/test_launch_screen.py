@@ -17,7 +17,7 @@ from embedlab.runs import launch
 from embedlab.runs.endings import EndingReport
 from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
-from embedlab.tui.launch.form import NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard
 from embedlab.tui.launch.screen import LaunchList, LaunchScreen
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
@@ -194,6 +194,25 @@ def test_the_file_of_a_started_grid_stays_as_it_was_when_the_form_is_edited_agai
     grid_launch("sbert-lr", {**values, SEEDS: "[8]"}, world, tmp_path)
     assert load_grid(started).seeds == (7,)
     assert load_grid(started).name == "sbert-lr-edited"
+
+
+def test_a_second_edited_grid_has_a_name_of_its_own(world: Settings, tmp_path: Path) -> None:
+    settings = replace(world, runs=tmp_path / "runs")
+    values = {field.key: field.value for field in grid_fields("sbert-lr")}
+
+    def start(**changed: str) -> str:
+        found = grid_launch("sbert-lr", {**values, **changed}, settings, tmp_path)
+        assert found.plan is not None
+        found.plan.save(GridFolder.of(settings.runs_folder, found.plan.name).plan_file)
+        return found.plan.name
+
+    assert [start(seeds=f"[{seed}]") for seed in (7, 8, 9)] == ["sbert-lr-edited", "sbert-lr-edited-2", "sbert-lr-edited-3"]
+    assert start(**{SEEDS: "[7]", GRID_NAME: "mine"}) == "mine"
+    with pytest.raises(UsageError, match="a grid named 'mine' has been started already"):
+        start(**{SEEDS: "[8]", GRID_NAME: "mine"})
+    with pytest.raises(EmbedlabError) as caught:  # the file that the form wrote is not named
+        start(**{SEEDS: "[8]", OTHERS: "no.such=1"})
+    assert str(tmp_path) not in f"{caught.value.message} {caught.value.hint}"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from embedlab.core.durations import duration
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path
 from embedlab.core.paths import write_atomic
 from embedlab.core.plain_values import quote
@@ -28,6 +29,7 @@ from embedlab.workflows.grid.plan import GridOptions, plan_grid
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
+GRID_NAME = "grid name"
 _VARIANTS_SHOWN = 9
 _EDITED_LIMIT = 50  # files of edited grids; a grid that was started has read its own within seconds
 _MOST = 1000  # seeds, or cells at once; the folder of each seed is looked at while one types
@@ -117,6 +119,7 @@ def grid_fields(name: str) -> list[Field]:
     table = _grid_table(name)
     axes = [Field(key=f"axis {axis}", value=_text(value), hint="a list, or a table of named sets") for axis, value in table["axes"].items()]
     return [
+        Field(key=GRID_NAME, value="", hint=f"{name}, or {name}-edited with other values"),
         Field(key=SEEDS, value=_text(list(grid.seeds)), hint="a list"),
         *axes,
         Field(key=OTHERS, value="", hint="for every cell, such as data.rows=1000"),
@@ -129,9 +132,14 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     original = {field.key: field.value for field in grid_fields(name)}
     workers = _count(values[WORKERS], WORKERS)
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
-    typed = str(_write_grid(name, values, folder)) if edited else name
+    own_name = values.get(GRID_NAME, "").strip()
+    title = _free_name(own_name, name, settings.runs_folder) if edited or own_name not in {"", name} else name
+    typed = name if title == name else str(_write_grid(name, values, folder, title))
     overrides = _overrides(values[OTHERS])
-    plan = plan_grid(GridOptions(grid=typed, overrides=tuple(overrides)), settings).plan
+    try:
+        plan = plan_grid(GridOptions(grid=typed, overrides=tuple(overrides)), settings).plan
+    except EmbedlabError as error:  # the user knows the grid by its name, and not the file that the form wrote
+        raise type(error)(error.message.replace(typed, title), hint=error.hint.replace(typed, title)) from error
     arguments = ["grid", "run", typed, "--workers", str(workers), *(word for override in overrides for word in ("--set", override))]
     cost = remaining_cost(plan, _waiting(plan), workers)
     return Launch(
@@ -141,6 +149,19 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         plan=plan,
     )
+
+
+def _free_name(typed: str, base: str, runs: Path) -> str:
+    """The name of an edited grid: the TYPED one, which no started grid may have, or the first free one after BASE."""
+    if typed in {"", base}:
+        names = (f"{base}-edited{f'-{number}' if number > 1 else ''}" for number in count(1))
+        return next(name for name in names if not GridFolder.of(runs, name).plan_file.is_file())
+    RunFolder.of(runs, typed, 0)  # the same letters as of a run
+    if GridFolder.of(runs, typed).plan_file.is_file():
+        raise UsageError(f"a grid named {typed!r} has been started already", hint=f"choose another name, or embedlab grid run {typed}")
+    if typed in grid_names():
+        raise UsageError(f"{typed!r} is the name of another grid", hint="choose another name")
+    return typed
 
 
 def cost_text(cost: Cost) -> str:
@@ -170,7 +191,7 @@ def _grid_table(name: str) -> dict[str, Any]:
     return {"axes": {}, **read_toml(grid_path(name))}
 
 
-def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
+def _write_grid(name: str, values: Mapping[str, str], folder: Path, title: str) -> Path:
     import tomli_w
 
     table = _grid_table(name)
@@ -178,7 +199,7 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path) -> Path:
     table["seeds"] = _value(SEEDS, values[SEEDS])
     text = tomli_w.dumps(table)
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
-    path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{name}-edited.toml"
+    path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{title}.toml"
     write_atomic(path, text)
     for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
         shutil.rmtree(old, ignore_errors=True)

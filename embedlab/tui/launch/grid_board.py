@@ -66,7 +66,7 @@ def shown(progress: GridProgress) -> GridLook:
     if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
         lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on")
     for cell in progress.running:
-        step = _step(cell.step)
+        step = step_text(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
         lines.append(f"▶ {cell.cell.id}  {step}{dev}")
     lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
@@ -117,7 +117,10 @@ def _labels(plan: GridPlan, axis: str | None, seen: Sequence[str]) -> list[str]:
     return [label for label in known if label in seen]
 
 
-def _step(step: Step | None) -> str:
+def step_text(step: Step | None) -> str:
+    """The state of a running cell."""
     if step is None:
         return "starting"
+    if step.step >= step.steps:
+        return f"{thin_bar(1, 0, 1, 10)} trained, its tasks are being scored"
     return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"
