@@ -21,6 +21,10 @@ class MtebEncoder:
     """The encoder of a member model; a typed prompt or role holds for every text, otherwise each task has its own."""
 
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
+        if spec.is_fitted:
+            raise UsageError(
+                f"{spec.name!r}: ?whiten=fit needs all sentences of a task at once, and mteb encodes them in parts", hint="?whiten=FILE"
+            )
         self._spec, self._settings, self._start_progress = spec, settings, start_progress
         self.encoder: Encoder = load_member(spec, settings)[0]
         self._encoders: dict[ModelSpec, Encoder] = {spec: self.encoder}

@@ -117,6 +117,22 @@ def test_what_cannot_be_whitened_is_one_line(small_bert: Path, cpu: Machine, sen
         encoder("dice?whiten=fit", cpu)
 
 
+def test_what_encodes_sentences_in_parts_takes_no_fit(small_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from embedlab.core.settings import Settings
+    from embedlab.tasks._mteb_encoder import MtebEncoder
+    from embedlab.workflows.encode import EncodeOptions, encode_file
+    from embedlab.workflows.notebook import NotebookSession
+
+    monkeypatch.chdir(tmp_path)
+    Path("lines.txt").write_text("a dog\n" * 50)
+    name = f"{small_bert}?whiten=fit"
+    with pytest.raises(UsageError, match="in pieces") as error:
+        encode_file(EncodeOptions(model=name, file=Path("lines.txt"), out=Path("v.npy")), NotebookSession(settings=Settings()))
+    assert error.value.hint == "?whiten=lines.txt"
+    with pytest.raises(UsageError, match="in parts"):
+        MtebEncoder(resolve(name, tmp_path).members[0], Settings(), lambda _: lambda *_: None)
+
+
 def test_scores_after_a_fit_belong_to_their_dataset_and_say_that_they_saw_it(
     tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
