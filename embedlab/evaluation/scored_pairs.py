@@ -275,6 +275,8 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
         raise refused[0]
     for refusal in refused:
         note(f"{place.spec.name}: {refusal.message}")
+    if len(found) == 1:
+        return stored  # an empty file would be a model of the dashboard
     scores = pl.concat(found).unique("pair_key", keep="first", maintain_order=True)
     return _stored(place, ScoreFile(scores=scores, facts=_facts(place, EncoderFacts(), stored.facts)), note)
 
