@@ -1,5 +1,6 @@
 """Load and save transformer encoders as folders in transformers layout, which sentence-transformers loads with equal vectors."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +114,14 @@ def save_model(
         encoder.tokenizer.model_max_length = encoder.max_tokens
         encoder.tokenizer.save_pretrained(place)
         width = int(encoder.backbone.config.hidden_size)
-        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers)
+        has_pooler = not _lacks_pooler(encoder.backbone)
+        write_layout(place, tokenizer=encoder.tokenizer, usage=encoder.usage, width=width, layers=encoder.layers, has_pooler=has_pooler)
         write_checksums(place)  # of all but what its owner may edit or add to
         (place / "README.md").write_text(card, encoding="utf-8")
         add(place)
+
+
+def _lacks_pooler(backbone: object) -> bool:
+    """Return whether the BACKBONE is of a class that has a pooler on its own accord, and was loaded without one."""
+    can_have = "add_pooling_layer" in inspect.signature(type(backbone).__init__).parameters
+    return can_have and getattr(backbone, "pooler", None) is None

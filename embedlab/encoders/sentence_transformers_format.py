@@ -23,10 +23,12 @@ OPTIONS = "config_sentence_transformers.json"
 _TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
 
 
-def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, width: int, layers: nn.Sequential) -> None:
+def write_layout(
+    folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usage, width: int, layers: nn.Sequential, has_pooler: bool = True
+) -> None:
     """Add our own statement and sentence-transformers' module files to a folder that holds a saved transformer used as USAGE says.
 
-    WIDTH is the length of its token vectors.
+    WIDTH is the length of its token vectors. Without HAS_POOLER the transformer is loaded without the layer that it does not hold.
     """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     unweighted = methods[0].unweighted if len(methods) == 1 else None
@@ -49,7 +51,8 @@ def write_layout(folder: Path, *, tokenizer: PreTrainedTokenizerFast, usage: Usa
     for path, layer in zip(paths[after + 1 :], layers, strict=False):
         _write_layer(folder / path, layer)
     _write_json(folder / "modules.json", modules)
-    _write_json(folder / TRANSFORMER, {"max_seq_length": usage.max_tokens, "do_lower_case": False})
+    arguments = {} if has_pooler else {"model_args": {"add_pooling_layer": False}}
+    _write_json(folder / TRANSFORMER, {"max_seq_length": usage.max_tokens, "do_lower_case": False, **arguments})
     if usage.details:
         _write_json(folder / OPTIONS, _options(usage))
     known = {} if usage.training_text is None else {"training_text": list(usage.training_text)}

@@ -1,9 +1,12 @@
 """The README of a trained model: its recipe and data, and the notes on its numbers."""
 
+import re
 from collections.abc import Sequence
 
 from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.data.dataset import DatasetState
+
+_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+")
 
 
 def model_card(recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_normalised: bool = False) -> str:
@@ -15,7 +18,7 @@ def model_card(recipe: Recipe, seed: int, states: Sequence[DatasetState], *, is_
 library_name: sentence-transformers
 pipeline_tag: sentence-similarity
 tags: [sentence-transformers, embedlab]
----
+{_base(recipe)}---
 # {recipe.name}
 
 {recipe.summary}
@@ -39,3 +42,9 @@ def _describe(state: DatasetState) -> str:
     marks = [mark for mark, holds in (("partial", state.partial), ("sample", state.sample)) if holds]
     of = f" of {state.expected_rows}" if state.expected_rows not in {None, state.rows} else ""
     return f"{state.name}, {state.split}: {state.rows}{of} rows{', ' if marks else ''}{', '.join(marks)}"
+
+
+def _base(recipe: Recipe) -> str:
+    """Return the line of the head that names the base model, where that is on the hub."""
+    name = recipe.encoder.model.partition("?")[0]
+    return f"base_model: {name}\n" if _HUB_ID.fullmatch(name) else ""

@@ -1,9 +1,13 @@
 """A model written as a folder that transformers and sentence-transformers load."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.training_text import store_lineage
+from embedlab.reports.model_card import scores_section, usage_section
+from embedlab.runs.evaluations import Evaluation
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.session import Session
 
@@ -25,12 +29,23 @@ def export_model(model: str, folder: Path, session: Session) -> str:
 
     encoder = load_trainable(spec, Machine(device=torch.device("cpu"), precision="float32", threads=1), offline=session.settings.offline)
     card = Path(spec.location) / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n"
+    place = ScorePlace.of(spec, session.settings)
     save_model(
         folder,
         encoder,
-        card=card.read_text(encoding="utf-8") if card.is_file() else f"# {model}\n\nExported by embedlab.\n",
+        card=text + usage_section(folder.name) + scores_section(_evaluations(place)),
         add=lambda place: store_lineage(spec, place, session.settings),
         hint="name another DIR",
         is_new=True,
     )
     return str(encoder.facts.pooling)
+
+
+def _evaluations(place: ScorePlace) -> list[Evaluation]:
+    """Return the stored evaluations of exactly this model; damaged files are left out."""
+    found = []
+    for path in sorted(place.evaluations.glob("*.json")):
+        with suppress(MissingError):
+            found.append(Evaluation.load(path))
+    return [one for one in found if one.fingerprint == place.fingerprint]

@@ -19,7 +19,13 @@ from embedlab.models.folder import Wishes
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])
 @pytest.mark.parametrize("pooling", shipped_names("poolings"))
 def test_folder_sentence_transformers_and_embedlab_give_one_vector(
-    architectures: dict[str, Path], cpu: Machine, sentences: list[str], pooling: Pooling, architecture: str, tmp_path: Path
+    architectures: dict[str, Path],
+    cpu: Machine,
+    sentences: list[str],
+    pooling: Pooling,
+    architecture: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -27,6 +33,7 @@ def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     save_model(tmp_path / "model", encoder, card="# A card\n")
     saved = load_transformer(str(tmp_path / "model"), cpu)
     theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu", trust_remote_code=False)
+    assert "MISSING" not in "".join(capfd.readouterr())  # no layer was invented, and no warning of one
     assert (saved.pooling, saved.max_tokens, theirs.max_seq_length) == (pooling, 64, 64)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(saved.encode(sentences), vectors, atol=1e-6)

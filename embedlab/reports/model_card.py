@@ -1,0 +1,50 @@
+"""What the card of an exported model adds to that of its training: how to use it, and its scores."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from embedlab.core.names import has_own_units
+from embedlab.runs.evaluations import Evaluation, StoredScore
+
+SHOWN = ("dataset", "average")
+_OTHERS = {"pearson", "mean", "wmean"}  # of pairs the card has Spearman over all pairs of a dataset
+
+
+def usage_section(folder: str) -> str:
+    """Return how sentence-transformers uses the model in FOLDER."""
+    return f"""
+## Use
+
+```python
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer({folder!r})
+vectors = model.encode(["A cat sleeps.", "A cat is asleep."])
+print(model.similarity(vectors, vectors))
+```
+"""
+
+
+def scores_section(evaluations: Sequence[Evaluation]) -> str:
+    """Return a table of the stored scores of each task, with their marks and precisions; empty without any."""
+    parts = [_task(one) for one in evaluations if any(map(_is_shown, one.scores))]
+    return "\n## Scores\n" + "".join(parts) if parts else ""
+
+
+def _task(one: Evaluation) -> str:
+    marks = "".join(f" [{mark}]" for mark in one.marks)
+    trained = f", trained in {one.training_precision}" if one.training_precision else ""
+    unit = "" if has_own_units(one.task) else " x 100"
+    rows = [_row(score, 1.0 if has_own_units(one.task) else 100.0) for score in one.scores if _is_shown(score)]
+    notes = [f"- {note}" for note in one.notes]
+    head = f"{one.task}{unit}{marks}, evaluated in {one.precision}{trained}:"
+    table = ["| dataset | measure | setting | score | items |", "|---|---|---|---:|---:|", *rows]
+    return "\n".join(["", head, "", *table, *(["", *notes] if notes else []), ""])
+
+
+def _is_shown(score: StoredScore) -> bool:
+    return score.by in SHOWN and isfinite(score.value) and not {score.metric, score.setting} & _OTHERS
+
+
+def _row(score: StoredScore, scale: float) -> str:
+    return f"| {score.slice} | {score.metric} | {score.setting} | {scale * score.value:.2f} | {score.items} |"
