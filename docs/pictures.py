@@ -20,7 +20,6 @@ from tests.tui.photographs import photograph, train, without_fonts
 COMMANDS = {
     "terminal-compare": "embedlab compare demo-ce demo-supcl dice --sample",
     "terminal-slices": "embedlab compare demo-ce demo-supcl dice --sample --by dice --task sts12",
-    "terminal-power": "embedlab power demo-ce demo-supcl --sample --detect 5",
 }
 COLUMNS = 120
 
