@@ -58,8 +58,8 @@ def test_training_ends_in_a_table_and_is_not_repeated(quick: Embedlab, embedlab:
     assert Path("runs-sample/snli-ce/seed-1/evaluations/sts.json").is_file()
     heads, log = Path("runs-sample/snli-ce/seed-1/heads.safetensors"), Path("runs-sample/snli-ce/seed-1/events.jsonl")
     assert heads.stat().st_mode == log.stat().st_mode
-    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "snli-ce", "--sample", "--json").rows}
-    assert facts["data"].startswith("snli train: 96 of ")
+    facts = embedlab("runs", "show", "snli-ce", "--sample", "--json").json
+    assert [(part["name"], part["split"], part["used"]) for part in facts["data"]] == [("snli", "train", 96)]
     again = quick("--json")
     assert (again.code, again.json["title"], len(again.rows)) == (0, first.json["title"], len(first.rows))
     assert "finished already: skipped" in again.err
@@ -116,9 +116,9 @@ def test_a_shortened_training_says_so_wherever_its_scores_are_shown(quick: Embed
     assert any("training shortened to 2 of " in note for note in trained.json["notes"])
     compared = embedlab("evaluate", "snli-ce", "--sample", "--task", "sts12", "--threads", "1", "--json")
     assert "[shortened]" in compared.json["title"]
-    facts = {row["fact"]: row["value"] for row in embedlab("runs", "show", "snli-ce", "--sample", "--json").rows}
-    assert facts["marks"] == "sample shortened"
-    assert facts["steps taken"].startswith("2 of ")
+    facts = embedlab("runs", "show", "snli-ce", "--sample", "--json").json
+    assert set(facts["marks"]) == {"sample", "shortened"}
+    assert facts["steps_taken"].startswith("2 of ")
     assert "shortened to 2 steps" in Path("runs-sample/snli-ce/seed-1/model/README.md").read_text()
     other = quick("--resume", "--set", "evaluate.dev=none")
     assert (other.code, "max_steps was 2, now None" in other.err) == (2, True)
