@@ -39,7 +39,7 @@ def write_folder(folder: Path, kind: str) -> None:
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(measure.default_model())
+    tokenizer = AutoTokenizer.from_pretrained(measure.default_model(), trust_remote_code=False)
     if kind == "static":
         from model2vec.persistence.persistence import save_pretrained
 

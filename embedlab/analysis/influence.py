@@ -64,7 +64,7 @@ class _Order:
 
     @classmethod
     def of(cls, values: Floats) -> "_Order":
-        rows = np.argsort(values)
+        rows = np.argsort(values, kind="stable")  # the same sums of equal values on every processor
         ordered = values[rows]
         begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         group = np.empty(len(values), np.intp)

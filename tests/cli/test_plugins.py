@@ -77,7 +77,7 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
     listed = {row["name"]: row["state"] for row in embedlab("plugins", "ls", "--json").rows}
     assert listed["weather"].startswith("fails: ")
     assert listed["letters"] == "ok"
-    assert "KeyError: 'wind'" in embedlab("doctor").out
+    assert "KeyError: 'wind'" in embedlab("doctor", "--json").out
 
 
 @pytest.mark.parametrize("module", ["margin.py", "ends.py"])

@@ -26,8 +26,8 @@ ARCHITECTURES = {
 def mean_of_layer(folder: Path, kind: type, layer: int) -> np.ndarray:
     """The mean of one layer's hidden states by transformers, each sentence alone."""
     with silence_transformers(), torch.inference_mode():
-        words = AutoTokenizer.from_pretrained(folder)
-        model = kind.from_pretrained(folder).eval()
+        words = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        model = kind.from_pretrained(folder, trust_remote_code=False).eval()
         found = [
             model(**words(sentence, return_tensors="pt", return_token_type_ids=False), output_hidden_states=True) for sentence in SENTENCES
         ]

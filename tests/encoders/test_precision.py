@@ -45,7 +45,7 @@ def write_large(folder: Path, megabytes: int, dtype: torch.dtype, shards: int) -
     own = {"hidden_size": 512, "intermediate_size": 2048, "num_attention_heads": 8, "num_hidden_layers": round(megabytes * 1e6 / layer)}
     (folder / "config.json").write_text(json.dumps({**config, **own}))
     with torch.device("meta"), silence_transformers():
-        described = AutoModel.from_config(AutoConfig.from_pretrained(folder), trust_remote_code=False).state_dict()
+        described = AutoModel.from_config(AutoConfig.from_pretrained(folder, trust_remote_code=False), trust_remote_code=False).state_dict()
     (folder / "model.safetensors").unlink()
     places = {name: f"model-{number * shards // len(described) + 1:05}-of-{shards:05}.safetensors" for number, name in enumerate(described)}
     for file in set(places.values()):
