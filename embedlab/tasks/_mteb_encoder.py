@@ -12,6 +12,7 @@ from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.folder import read_usage, stated_prompts
 from embedlab.models.location import model_folder
+from embedlab.models.published import BY_REPOSITORY
 from embedlab.tasks.task import load_member
 
 _MODELS_WITH_FOLDER = ("run", "folder", "hub")
@@ -75,12 +76,14 @@ class MtebEncoder:
 
     def _encoder_for(self, task_metadata: Any, prompt_type: Any) -> Encoder:
         """Return the encoder with the prompt and the role of a task."""
-        spec = self._spec
-        if spec.prompt is not None or spec.role is not None or spec.kind not in _MODELS_WITH_FOLDER:
+        spec, listed = self._spec, listed_prompts(self._spec)
+        is_typed = spec.prompt is not None and not listed
+        if is_typed or spec.role is not None or spec.kind not in _MODELS_WITH_FOLDER:
             return self.encoder
         name = _prompt_name(stated_prompts(model_folder(spec, offline=True)), task_metadata, prompt_type)
         role = getattr(prompt_type, "value", None)
-        wanted = replace(spec, prompt=name, role=role if role is not None and self._has_role(role) else None)
+        prompt = name if name is not None else listed_prompt(listed, task_metadata.type, role)
+        wanted = replace(spec, prompt=prompt, role=role if role is not None and self._has_role(role) else None)
         if name is not None:
             self.used_prompts[name] = None
         if wanted not in self._encoders:
@@ -93,6 +96,21 @@ class MtebEncoder:
         except UsageError:
             return False
         return True
+
+
+def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
+    """Return the prompts that the catalog lists for a model by name; none where one was typed."""
+    entry = BY_REPOSITORY.get(spec.location) if spec.kind == "hub" else None
+    return {} if entry is None or spec.prompt != entry.prompts.get("sts") or "prompt=" in spec.name else entry.prompts
+
+
+def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> str | None:
+    """Return the catalog's prompt of a KIND of tasks or of a ROLE; what has no role and no prompt of its own has that of STS."""
+    if not prompts:
+        return None
+    if role is not None:
+        return prompts.get(role, prompts.get("passage", "") if role == "document" else "")
+    return prompts.get(kind.lower(), prompts.get("sts", ""))
 
 
 def _prompt_name(prompts: Mapping[str, Any], task_metadata: Any, prompt_type: Any) -> str | None:

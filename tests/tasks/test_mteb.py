@@ -21,6 +21,7 @@ from embedlab.data.source import Source, dataset
 from embedlab.evaluation.provenance import overlap_mark, overlap_notes
 from embedlab.evaluation.selection import SelectedTask, select_tasks
 from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.tasks._mteb_encoder import listed_prompt, listed_prompts
 from embedlab.tasks._mteb_rows import TaskName, open_task
 from embedlab.tasks.mteb import declared_tasks
 
@@ -108,6 +109,20 @@ def test_predictions_that_mteb_writes_are_compared_as_models(data: Path, tiny_en
     assert embedlab.evaluate([f"mteb:{alone}"], tasks=["mteb:STS16"], data=data).frame["score"][0] == pytest.approx(
         brought["score"][0], abs=0.001
     )
+
+
+def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed(tmp_path: Path) -> None:
+    def chosen(name: str, kind: str, role: str | None = None) -> str | None:
+        return listed_prompt(listed_prompts(resolve(name, tmp_path).members[0]), kind, role)
+
+    assert chosen("e5-base-v2", "Retrieval", "query") == "query: "
+    assert chosen("e5-base-v2", "Retrieval", "document") == "passage: "
+    assert chosen("e5-base-v2", "Classification") == chosen("e5-base-v2", "STS") == "query: "
+    assert chosen("modernbert-embed-base", "Clustering") == "clustering: "
+    assert chosen("bge-small-en-v1.5", "STS") == chosen("bge-small-en-v1.5", "Retrieval", "document") == ""
+    assert str(chosen("bge-small-en-v1.5", "Retrieval", "query")).startswith("Represent this sentence")
+    assert chosen('e5-base-v2?prompt="query: "', "Retrieval", "document") is None
+    assert chosen("all-MiniLM-L6-v2", "STS") is None
 
 
 def test_a_folders_prompt_for_a_type_of_tasks_is_used(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
