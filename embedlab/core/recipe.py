@@ -13,6 +13,7 @@ import tomli_w
 from annotated_types import Ge, Gt, Le, Lt
 
 from embedlab.core.errors import UsageError
+from embedlab.core.lora import LoraSection
 from embedlab.core.names import can_load_objective, known_pooling, objective_names, objective_options, recipe_path, task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.overrides import set_values
@@ -39,17 +40,6 @@ Rate = Annotated[float, Gt(0), Le(100)]
 Threads = Annotated[int, Ge(1), Le(4096)]
 Seeds = Annotated[int, Ge(1), Le(10_000)]  # how many
 Seed = Annotated[int, Ge(0), Lt(2**63)]  # which one
-
-
-@table
-class LoraSection:
-    """Low-rank changes that are trained in place of the encoder's own weights (Hu et al. 2021), by peft."""
-
-    rank: Annotated[int, Ge(1), Le(4096)] = 8
-    alpha: Positive = 16.0  # changes are scaled by alpha / rank
-    dropout: Annotated[float, Ge(0), Lt(1)] = 0.0  # of their input
-    targets: tuple[str, ...] | None = None  # ends of the names of linear layers; absent = all linear layers
-    save: Literal["merged", "adapter"] = "merged"  # the model as a whole, or the changes alone, on the base that they name
 
 
 @table

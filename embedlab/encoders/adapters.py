@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.recipe import LoraSection
+from embedlab.core.lora import LoraSection
 from embedlab.encoders.hf_logging import silence_transformers
 from embedlab.encoders.weight_checks import is_unused
 from embedlab.models.adapters import OWN_BASE, base_location, read_adapter

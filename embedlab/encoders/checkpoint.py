@@ -9,8 +9,8 @@ from transformers import PreTrainedModel
 
 from embedlab.core.checksums import write_checksums
 from embedlab.core.errors import UsageError
+from embedlab.core.lora import LoraSection
 from embedlab.core.paths import ELSEWHERE, atomic_folder
-from embedlab.core.recipe import LoraSection
 from embedlab.encoders.adapters import add_lora, apply_adapter
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
