@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, Self
 
 import polars as pl
+
+from embedlab.core.paths import file_hash
 
 DatasetKind = Literal[
     "nli", "sts", "definitions", "paraphrases", "sentiment", "sentences", "triplets", "classification", "pair-classification"
@@ -128,8 +130,34 @@ class DatasetState:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListedSplit:
+    """A split of a dataset, and where it would come from."""
+
+    dataset: str
+    split: str
+    kind: DatasetKind
+    expected: int | None  # rows of the published corpus
+    origin: str  # "folder", "hub", "sample", "file" or "missing"
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """The rows of one split and their state."""
 
     frame: pl.DataFrame
     state: DatasetState
+
+    @classmethod
+    def of_file(cls, path: Path, rows: ParsedRows, *, name: str, split: str = "all") -> Self:
+        """Return the ROWS of a user's own file as a split of a dataset called NAME."""
+        state = DatasetState(
+            name=name,
+            split=split,
+            rows=len(rows.frame),
+            expected_rows=None,
+            origin="file",
+            sha256={name: file_hash(path)},
+            skipped=rows.skipped,
+        )
+        return cls(frame=rows.frame, state=state)

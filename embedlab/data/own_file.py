@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import file_hash
-from embedlab.data.dataset import DatasetKind, DatasetState, ParsedRows, Part
+from embedlab.data.dataset import DatasetKind, ParsedRows, Part
 from embedlab.data.definitions import WORD_SPLITS, read_definitions
 from embedlab.data.pair_file import open_pair_file
 from embedlab.data.sentences import read_whole_lines
@@ -28,17 +27,7 @@ def open_own_file(path: Path, kind: DatasetKind = "sts", split: str | None = Non
         raise MissingError(f"{str(path)!r} is a folder, not a file of rows", hint="give the path of a file in it")
     if not path.is_file():
         raise MissingError(f"no file {str(path)!r}", hint="a dataset is a name from `embedlab data ls` or the path of a file")
-    rows = readers[kind]()
-    state = DatasetState(
-        name=str(path),
-        split=_word_split(split) if kind == "definitions" else "all",
-        rows=len(rows.frame),
-        expected_rows=None,
-        origin="file",
-        sha256={str(path): file_hash(path)},
-        skipped=rows.skipped,
-    )
-    return Part(frame=rows.frame, state=state)
+    return Part.of_file(path, readers[kind](), name=str(path), split=_word_split(split) if kind == "definitions" else "all")
 
 
 def _word_split(split: str | None) -> str:

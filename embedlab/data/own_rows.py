@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import file_hash
-from embedlab.data.dataset import DatasetState, ParsedRows, Part
+from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.row_file import PLACE, TABLES, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
 from embedlab.data.sentences import read_whole_lines
 
@@ -55,16 +54,7 @@ def open_own_rows(path: Path, shape: RowShape, named: ColumnMap) -> Part:
     if unread := next((name for name in named.columns if name not in shape.columns), None):
         raise UsageError(f"data.columns names {unread!r}, which the objective does not read", hint=f"it reads {', '.join(shape.columns)}")
     rows = _lines(path, shape) if path.suffix.lower() == TEXT_FILE else _rows(path, shape, named)
-    state = DatasetState(
-        name=path.name,
-        split="all",
-        rows=len(rows.frame),
-        expected_rows=None,
-        origin="file",
-        sha256={path.name: file_hash(path)},
-        skipped=rows.skipped,
-    )
-    return Part(frame=rows.frame, state=state)
+    return Part.of_file(path, rows, name=path.name)
 
 
 def _lines(path: Path, shape: RowShape) -> ParsedRows:

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.paths import file_hash
-from embedlab.data.dataset import COLUMNS, DatasetState, ParsedRows, Part
+from embedlab.data.dataset import COLUMNS, ParsedRows, Part
 from embedlab.data.row_file import PLACE, TABLES, read_rows, refuse_bad_texts, refuse_nested, refuse_rows
 
 HUB = "hub:"  # before the name of any dataset of the hub
@@ -23,17 +22,7 @@ def is_pair_file(name: str) -> bool:
 
 def open_pair_file(path: Path) -> Part:
     """Return the pairs of the file at PATH; errors name the line of the file, or the row of a parquet file, counted from 1."""
-    rows = scored_pairs(path, read_rows(path))
-    state = DatasetState(
-        name=str(path),
-        split="all",
-        rows=len(rows.frame),
-        expected_rows=None,
-        origin="file",
-        sha256={str(path): file_hash(path)},
-        skipped=rows.skipped,
-    )
-    return Part(frame=rows.frame, state=state)
+    return Part.of_file(path, scored_pairs(path, read_rows(path)), name=str(path))
 
 
 def scored_pairs(
@@ -41,9 +30,8 @@ def scored_pairs(
     frame: pl.DataFrame,
     *,
     scale: tuple[float, float] | None = None,
-    hint: str = f"name its columns {', '.join(_REQUIRED)}",
 ) -> ParsedRows:
-    """Return the pairs of FRAME, with the places of its rows, from the file or dataset TITLE; HINT says how its columns can be named.
+    """Return the pairs of FRAME, with the places of its rows, from the file or dataset TITLE.
 
     A score outside SCALE, an empty sentence or another fault is an error with its place; a pair without a score is skipped and counted.
     """

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
+from embedlab.core.errors import UsageError
 from embedlab.core.progress import ProgressCallback
 
 Vectors = NDArray[np.float32]
@@ -48,6 +49,19 @@ class PairScorer(Protocol):
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Similarity of each pair, higher = closer; (pairs,)."""
+
+
+class NoSimilarities:
+    """What opens a file that scores no pairs of text: it says why, and where the file can be used."""
+
+    facts = EncoderFacts()
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        self._message, self._hint = message, hint
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> NoReturn:
+        """Refuse pairs of text."""
+        raise UsageError(self._message, hint=self._hint)
 
 
 class Encoder(PairScorer, Protocol):

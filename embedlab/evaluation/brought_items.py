@@ -1,7 +1,7 @@
 """Classes that another program predicted, joined with the gold items of a task; nothing is encoded."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
@@ -10,14 +10,12 @@ import polars as pl
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_name
 from embedlab.core.settings import Settings
-from embedlab.data.marks import data_marks
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import brought_items
-from embedlab.models.fingerprint import spec_fingerprint
+from embedlab.models.encoder_kind import brought_items, file_and_part
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
-from embedlab.tasks.task import GoldItems, Task, TaskResult, all_tasks
+from embedlab.tasks.task import GoldItems, Task, TaskResult, all_tasks, brought_evaluation
 
 BROUGHT = "brought"
 
@@ -41,7 +39,7 @@ def evaluate_items(task: Task, spec: ModelSpec, settings: Settings, names: Seque
     An unknown dataset, an item out of range or twice, and a label that no item has are errors that name file and line. A dataset of
     which items are missing has no number, and a note says how many.
     """
-    path, table = spec.location.partition("#")[0], brought_items(spec.kind, spec.location)
+    path, table = str(file_and_part(spec.location)[0]), brought_items(spec.kind, spec.location)
     _refuse_unknown_datasets(path, table)
     if task.items is None:
         raise UsageError(f"{spec.name!r} holds classes of items, and {task.name} has none", hint="compare it with --suite transfer")
@@ -113,19 +111,7 @@ def _refuse(path: str, place: int, fault: str) -> NoReturn:
 
 def _result(task: Task, spec: ModelSpec, joined: Sequence[_Joined], notes: Sequence[str]) -> TaskResult:
     states = [state for one in joined for state in one.gold.states]
-    evaluation = Evaluation(
-        task=task.name,
-        model=spec.name,
-        fingerprint=spec_fingerprint(spec, precision="float32"),
-        precision="float32",
-        pooling=None,
-        max_tokens=None,
-        truncated=0,
-        data=tuple(asdict(state) for state in states),
-        marks=data_marks(states),
-        notes=tuple(notes),
-        scores=tuple(_scores(joined)),
-    )
+    evaluation = brought_evaluation(task.name, spec, states, tuple(_scores(joined)), notes)
     outcomes = tuple(_outcomes(evaluation, one) for one in joined)
     return TaskResult(evaluation=evaluation, tested=tuple(one.gold.part for one in joined), outcomes=outcomes)
 
@@ -139,15 +125,6 @@ def _scores(joined: Sequence[_Joined]) -> Iterator[StoredScore]:
 
 def _outcomes(evaluation: Evaluation, one: _Joined) -> Outcomes:
     gold = one.gold
-    return Outcomes(
-        task=evaluation.task,
-        dataset=gold.dataset,
-        split=gold.split,
-        model=evaluation.model,
-        fingerprint=evaluation.fingerprint,
-        data=tuple(asdict(state) for state in gold.states),
-        marks=data_marks(gold.states),
-        classes=gold.classes,
-        notes=evaluation.notes,
-        items=items_frame(gold.rows, gold.labels, one.predicted, gold.texts),
-    )
+    items = items_frame(gold.rows, gold.labels, one.predicted, gold.texts)
+    found = Outcomes.of(evaluation, dataset=gold.dataset, split=gold.split, states=gold.states, classes=gold.classes, items=items)
+    return replace(found, notes=evaluation.notes)

@@ -32,6 +32,7 @@ class ModelSpec:
     location: str = ""  # folder, hub id, or what follows the prefix
     pooling: str | None = None  # absent: what the folder states
     prompt: str | None = None
+    has_typed_prompt: bool = False  # otherwise the prompt is the catalog's
     role: str | None = None
     dim: int | None = None
     layer: int | None = None  # whose hidden states are pooled, as transformers numbers them
@@ -189,9 +190,10 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
     if (whiten := single.options.whiten) is not None and whiten != FIT:
         hint = "?whiten= takes fit, a text file of sentences, or vectors in .npy or .parquet"
         typed["whiten"] = existing_file(whiten, missing="no file for whitening", hint=hint)
-    if (prompt := single.options.prompt) is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
+    prompt = single.options.prompt
+    if prompt is not None and spec.kind == "hub" and (entry := published(single.name)) is not None:
         typed["prompt"] = entry.prompts.get(prompt, prompt)
-    return replace(spec, **{**typed, "name": name})
+    return replace(spec, **{**typed, "name": name, "has_typed_prompt": prompt is not None})
 
 
 def _on_backend(spec: ModelSpec, single: Single) -> ModelSpec:

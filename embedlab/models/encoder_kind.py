@@ -4,6 +4,7 @@ Each file of encoders/kinds is one and has an `ENCODER`; a plug-in is the same, 
 after the prefix and returns an object with `encode(sentences)`.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core import plugins
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.nearest import nearest_name
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import StatedFigures
@@ -147,9 +149,7 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
     """What decides the vectors of an encoder: the code of its plug-in, and the content of the file or folder that it names."""
     if code := plugins.identity("encoders", prefix):
         yield code
-    path, part = Path(location), ""
-    if not path.is_file() and "#" in location:  # a part of a file
-        path, part = Path(location.rpartition("#")[0]), location.rpartition("#")[2]
+    path, part = file_and_part(location)
     try:
         is_file, is_folder = path.is_file(), path.is_dir() and location != ""
     except (OSError, ValueError):  # text that cannot be a path
@@ -162,6 +162,22 @@ def fingerprint_parts(prefix: str, location: str) -> Iterator[str]:
         yield from (f"{file.relative_to(path)}={file_hash(file)}" for file in sorted(path.rglob("*")) if file.is_file())
     else:
         yield location
+
+
+def file_and_part(location: str) -> tuple[Path, str | None]:
+    """Return the path that LOCATION names, and the column or other part of it behind a "#"; one that belongs to the path stays there."""
+    whole = os.path.expanduser(location)  # noqa: PTH111 - this takes any text, Path refuses some
+    path, _, part = whole.rpartition("#")
+    return (Path(whole), None) if not path or os.path.exists(whole) else (Path(path), part)  # noqa: PTH110
+
+
+def file_column(path: Path, wanted: str, columns: Sequence[str]) -> str:
+    """Return WANTED, which must be one of the COLUMNS of a file; otherwise the error offers the nearest."""
+    if wanted not in columns:
+        guess = nearest_name(wanted, columns)
+        hint = f"did you mean {guess!r}?" if guess else f"columns: {', '.join(columns)}"
+        raise UsageError(f"{path}: no column {wanted!r}", hint=hint)
+    return wanted
 
 
 def existing_file(rest: str, *, missing: str, hint: str) -> str:

@@ -1,10 +1,10 @@
 """The table of the known datasets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
+from embedlab.data.dataset import ListedSplit
 from embedlab.reports.notes import sample_note, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell
 
@@ -18,21 +18,9 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitRow:
-    """One split of a dataset in the list."""
-
-    dataset: str
-    split: str
-    kind: str
-    expected: int | None  # rows of the published corpus
-    origin: str
-    summary: str
-
-
-def datasets_table(splits: Sequence[SplitRow], *, is_sample: bool, has_folder: bool) -> Table:
+def datasets_table(splits: Sequence[ListedSplit], *, is_sample: bool, has_folder: bool) -> Table:
     """Return one row a dataset, a line a split in it, for people, and one row a split for machines."""
-    by_dataset: dict[str, list[SplitRow]] = {}
+    by_dataset: dict[str, list[ListedSplit]] = {}
     for one in splits:
         by_dataset.setdefault(one.dataset, []).append(one)
     marks = ["sample"] if is_sample else []
@@ -47,7 +35,7 @@ def datasets_table(splits: Sequence[SplitRow], *, is_sample: bool, has_folder: b
     )
 
 
-def _row(name: str, splits: Sequence[SplitRow]) -> dict[str, TableCell]:
+def _row(name: str, splits: Sequence[ListedSplit]) -> dict[str, TableCell]:
     lines = {
         "split": [one.split for one in splits],
         "expected": [ABSENT if one.expected is None else str(one.expected) for one in splits],
@@ -58,7 +46,7 @@ def _row(name: str, splits: Sequence[SplitRow]) -> dict[str, TableCell]:
     return {key: TableCell(value=text, text=text) for key, text in texts.items()}
 
 
-def _frame(splits: Sequence[SplitRow]) -> pl.DataFrame:
+def _frame(splits: Sequence[ListedSplit]) -> pl.DataFrame:
     rows = [
         {
             "dataset": one.dataset,

@@ -16,7 +16,10 @@ from embedlab.core.errors import MissingError
 from embedlab.core.paths import write_atomic
 from embedlab.core.schema import read_json
 from embedlab.core.version import __version__
+from embedlab.data.dataset import DatasetState
+from embedlab.data.marks import data_marks
 from embedlab.data.shared_text import NOTHING_SHARED, Overlap
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.parts import StoredPart
 
 ITEM_COLUMNS = {"item": pl.UInt32(), "gold": pl.String(), "predicted": pl.String()}
@@ -48,6 +51,31 @@ class Outcomes(_Facts):
     """One member model's answer to every scored item of one dataset."""
 
     items: pl.DataFrame  # ITEM_COLUMNS; item: row among the dataset's splits, one after the other
+
+    @classmethod
+    def of(
+        cls,
+        evaluation: Evaluation,
+        *,
+        dataset: str,
+        split: str,
+        states: Sequence[DatasetState],
+        classes: Sequence[str],
+        items: pl.DataFrame,
+    ) -> Self:
+        """Return the answers of the model of an EVALUATION to the ITEMS of a dataset, of which the splits of STATES were read."""
+        return cls(
+            task=evaluation.task,
+            dataset=dataset,
+            split=split,
+            model=evaluation.model,
+            fingerprint=evaluation.fingerprint,
+            data=tuple(asdict(state) for state in states),
+            marks=data_marks(states),
+            classes=tuple(classes),
+            items=items,
+            embedlab=evaluation.embedlab,
+        )
 
     @property
     def texts(self) -> NDArray[np.uint64] | None:

@@ -1,7 +1,7 @@
 """Shared by the tasks that train classifiers: labelled sentences become features once, and a classifier is scored on each task."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,6 @@ from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
 from embedlab.core.progress import StartProgress
 from embedlab.data.dataset import Dataset, Part
-from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct
@@ -233,14 +232,11 @@ def _outcomes(evaluation: Evaluation, result: ClassificationResult) -> Outcomes:
     names = np.array(result.classes, dtype=np.str_)
     states = [part.state for part in result.task.parts.values()]
     texts = np.concatenate([text_keys(part.frame) for part in result.task.parts.values()])
-    return Outcomes(
-        task=evaluation.task,
+    return Outcomes.of(
+        evaluation,
         dataset=result.task.name,
         split=result.outcome.scored,
-        model=evaluation.model,
-        fingerprint=evaluation.fingerprint,
-        data=tuple(asdict(state) for state in states),
-        marks=data_marks(states),
+        states=states,
         classes=result.classes,
         items=items_frame(result.outcome.rows, names[result.gold], names[result.outcome.predicted], texts[result.outcome.rows]),
     )

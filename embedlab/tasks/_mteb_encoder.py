@@ -1,6 +1,7 @@
 """A model of embedlab as mteb calls encoders, with the prompts that its folder states for mteb's tasks, task types and roles."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from embedlab.models.published import BY_REPOSITORY
 from embedlab.tasks.task import load_member
 
 _MODELS_WITH_FOLDER = ("run", "folder", "hub")
+_ROLES = ("query", "document")  # as mteb calls them
 
 
 class MtebEncoder:
@@ -29,7 +31,7 @@ class MtebEncoder:
         self._spec, self._settings, self._start_progress = spec, settings, start_progress
         self.encoder: Encoder = load_member(spec, settings)[0]
         self._encoders: dict[ModelSpec, Encoder] = {spec: self.encoder}
-        self.used_prompts: dict[str, None] = {}
+        self.prompt_notes: dict[str, None] = {}  # in the order of their first use
 
     @cached_property
     def mteb_model_meta(self) -> Any:
@@ -51,7 +53,7 @@ class MtebEncoder:
     ) -> Vectors:
         """One vector a text of all batches in INPUTS."""
         texts = [text for batch in inputs for text in batch["text"]]
-        encoder = self._encoder_for(task_metadata, prompt_type)
+        encoder = self._encoder_for(task_metadata, getattr(prompt_type, "value", None))
         return encoder.encode(texts, self._start_progress(f"mteb:{task_metadata.name}"))
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
@@ -74,34 +76,46 @@ class MtebEncoder:
             return "cosine"
         return read_usage(model_folder(self._spec, offline=True), self._spec.wishes).similarity
 
-    def _encoder_for(self, task_metadata: Any, prompt_type: Any) -> Encoder:
-        """Return the encoder with the prompt and the role of a task."""
-        spec, listed = self._spec, listed_prompts(self._spec)
-        is_typed = spec.prompt is not None and not listed
-        if is_typed or spec.role is not None or spec.kind not in _MODELS_WITH_FOLDER:
+    def _encoder_for(self, task_metadata: Any, role: str | None) -> Encoder:
+        """Return the encoder with the prompt and the ROLE of a task."""
+        spec = self._spec
+        if spec.has_typed_prompt or spec.role is not None or spec.kind not in _MODELS_WITH_FOLDER:
             return self.encoder
-        name = _prompt_name(stated_prompts(model_folder(spec, offline=True)), task_metadata, prompt_type)
-        role = getattr(prompt_type, "value", None)
-        prompt = name if name is not None else listed_prompt(listed, task_metadata.type, role)
-        wanted = replace(spec, prompt=prompt, role=role if role is not None and self._has_role(role) else None)
-        if name is not None:
-            self.used_prompts[name] = None
+        wanted = replace(spec, prompt=self._prompt(task_metadata, role), role=role if role in self._roles else None)
         if wanted not in self._encoders:
             self._encoders[wanted] = load_member(wanted, self._settings)[0]
         return self._encoders[wanted]
 
-    def _has_role(self, role: str) -> bool:
-        try:
-            read_usage(model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes)
-        except UsageError:
-            return False
-        return True
+    def _prompt(self, task_metadata: Any, role: str | None) -> str | None:
+        """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is not the usual one is noted."""
+        name = _prompt_name(self._stated_prompts, task_metadata, role)
+        if name is not None:
+            self.prompt_notes[f"prompt {name!r} of its folder"] = None
+            return name
+        text = listed_prompt(listed_prompts(self._spec), task_metadata.type, role)
+        if text is not None and text != self._spec.prompt:
+            self.prompt_notes[f"prompt {text!r} of the catalog"] = None
+        return text
+
+    @cached_property
+    def _stated_prompts(self) -> Mapping[str, Any]:
+        return stated_prompts(model_folder(self._spec, offline=True))
+
+    @cached_property
+    def _roles(self) -> frozenset[str]:
+        """The roles of mteb's tasks for which the model has a part of its own."""
+        found = set()
+        for role in _ROLES:
+            with suppress(UsageError):
+                read_usage(model_folder(self._spec, offline=True), replace(self._spec, role=role).wishes)
+                found.add(role)
+        return frozenset(found)
 
 
 def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
-    """Return the prompts that the catalog lists for a model by name; none where one was typed."""
+    """Return the prompts that the catalog lists for a model by name; none where one was typed, or where a typed hub id takes none."""
     entry = BY_REPOSITORY.get(spec.location) if spec.kind == "hub" else None
-    return {} if entry is None or spec.prompt != entry.prompts.get("sts") or "prompt=" in spec.name else entry.prompts
+    return {} if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts") else entry.prompts
 
 
 def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> str | None:
@@ -113,8 +127,7 @@ def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> st
     return prompts.get(kind.lower(), prompts.get("sts", ""))
 
 
-def _prompt_name(prompts: Mapping[str, Any], task_metadata: Any, prompt_type: Any) -> str | None:
+def _prompt_name(prompts: Mapping[str, Any], task_metadata: Any, role: str | None) -> str | None:
     """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task, type and role, type, role."""
-    role = getattr(prompt_type, "value", None)
     names = [name for own in (task_metadata.name, task_metadata.type) for name in ((f"{own}-{role}", own) if role else (own,))]
     return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)

@@ -1,7 +1,7 @@
 """The task `glue`: a classifier trained on a GLUE task, scored on the task's validation split."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,12 +15,11 @@ from embedlab.core.progress import ProgressCallback, StartProgress
 from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import PAIR_SEPARATOR, Encoder, Vectors
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.evaluations import StoredScore
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import GoldItems, Task, TaskResult, evaluation_of, load_member, own_items
@@ -116,11 +115,11 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
     name = classifier.dataset
     parts = _validation_parts(name, source)
     scores: list[StoredScore] = []
-    outcomes: list[Outcomes] = []
+    answered: list[tuple[Part, ItemValues]] = []
     for part in parts:
         answers = classifier.answers(part.frame, start_progress(f"{name} {part.state.split}") if start_progress else None)
         scores += _scores(part, classifier.gold(part.frame), answers)
-        outcomes.append(_outcomes(classifier, part, answers))
+        answered.append((part, answers))
     overall = replace(
         scores[0],
         by="average",
@@ -130,7 +129,8 @@ def evaluate_glue(classifier: Classifier, source: Source, start_progress: StartP
         split="dev",
     )
     evaluation = evaluation_of("glue", classifier.encoder, [part.state for part in parts], [*scores, overall])
-    return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
+    outcomes = tuple(_outcomes(evaluation, classifier, part, answers) for part, answers in answered)
+    return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=outcomes)
 
 
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
@@ -156,17 +156,14 @@ def _glue_score(name: str, scores: Sequence[StoredScore]) -> float:
     return fmean(GLUE_TASKS[name].score({score.metric: score.value for score in scores if score.split == split}) for split in splits)
 
 
-def _outcomes(classifier: Classifier, part: Part, answers: ItemValues) -> Outcomes:
+def _outcomes(evaluation: Evaluation, classifier: Classifier, part: Part, answers: ItemValues) -> Outcomes:
     gold = part.frame["label" if classifier.classes else "gold"].cast(pl.String)
     named = np.array(classifier.classes, dtype=np.str_)[answers] if classifier.classes else [str(score) for score in answers]
-    return Outcomes(
-        task="glue",
+    return Outcomes.of(
+        evaluation,
         dataset=part.state.name,
         split=part.state.split,
-        model=classifier.encoder.name,
-        fingerprint=classifier.encoder.fingerprint,
-        data=(asdict(part.state),),
-        marks=data_marks((part.state,)),
+        states=[part.state],
         classes=classifier.classes,
         items=items_frame(np.arange(len(answers)), gold.to_list(), named, text_keys(part.frame)),
     )

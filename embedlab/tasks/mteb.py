@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from statistics import fmean
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.progress import StartProgress
@@ -20,11 +21,10 @@ from embedlab.data.shared_text import NOTHING_SHARED
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores, score_part, scores_rows, stated_figures
-from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame
 from embedlab.tasks._mteb_rows import PREFIX, OpenedTask, benchmark_tasks, mteb_package, open_task, quiet, rows_of
-from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of
+from embedlab.tasks.task import Task, TaskResult, Texts, brought_evaluation, evaluation_of
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
 _DECLARED = replace(NOTHING_SHARED, declared=1)
@@ -66,7 +66,7 @@ def _evaluated(spec: ModelSpec, settings: Settings, start_progress: StartProgres
         scores += _scores(one, result)
         predicted.append((one, predictions))
     states = [state for one in opened for state in one.states]
-    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, [f"prompt {name!r} of its folder" for name in encoder.used_prompts])
+    evaluation = evaluation_of("mteb", encoder.encoder, states, scores, list(encoder.prompt_notes))
     outcomes = [own for one, predictions in predicted for own in _outcomes(one, evaluation, predictions)]
     return TaskResult(evaluation=evaluation, outcomes=tuple(outcomes))
 
@@ -144,7 +144,7 @@ def _outcomes(one: OpenedTask, evaluation: Evaluation, predictions: Mapping[str,
 def _similarities(evaluation: Evaluation, part: Part, values: Sequence[float]) -> Outcomes:
     rows = np.arange(len(values))
     items = items_frame(rows, [str(x) for x in part.frame["gold"]], [str(x) for x in values], text_keys(part.frame))
-    return _described(evaluation, part.state, classes=(), items=items)
+    return _described(evaluation, part.state, (), items)
 
 
 def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], experiments: Sequence[Sequence[object]]) -> Outcomes:
@@ -156,22 +156,12 @@ def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], exper
     predicted = [str(label) for own in experiments for label in own]
     keys = np.tile(text_keys(part.frame), (len(experiments), 1)) if part.frame.width else None
     items = items_frame(np.arange(len(gold)), gold, predicted, keys)
-    return _described(evaluation, part.state, classes=tuple(sorted({*gold, *predicted})), items=items)
+    return _described(evaluation, part.state, sorted({*gold, *predicted}), items)
 
 
-def _described(evaluation: Evaluation, state: DatasetState, *, classes: tuple[str, ...], items: Any) -> Outcomes:
-    return Outcomes(
-        task="mteb",
-        dataset=state.name,
-        split="test",  # the split that mteb evaluates, whatever its name; the state has that
-        model=evaluation.model,
-        fingerprint=evaluation.fingerprint,
-        data=(asdict(state),),
-        marks=evaluation.marks,
-        classes=classes,
-        items=items,
-        embedlab=evaluation.embedlab,
-    )
+def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame) -> Outcomes:
+    # "test" stands for the split that mteb evaluates, whatever its name; the state has that.
+    return Outcomes.of(evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items)
 
 
 def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
@@ -192,7 +182,7 @@ def _brought(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
                 notes.append(f"{stated.origin}: a figure that mteb stated, without items")
     if not rows and not scores:
         raise UsageError(f"{spec.name!r} has no numbers of {', '.join(one.name for one in opened)}", hint="name tasks that it has files of")
-    evaluation = _brought_evaluation(spec, [state for one in opened for state in one.states], scores, notes)
+    evaluation = brought_evaluation("mteb", spec, [state for one in opened for state in one.states], scores, notes)
     outcomes = tuple(_similarities(evaluation, part, [float(x) for x in found.scores]) for part, found in rows)
     return TaskResult(evaluation=replace(evaluation, scores=(*scores, *(_correlation(own) for own in outcomes))), outcomes=outcomes)
 
@@ -203,22 +193,6 @@ def _correlation(own: Outcomes) -> StoredScore:
     gold, predicted = (own.items[column].cast(float).to_numpy() for column in ("gold", "predicted"))
     return StoredScore(
         by="dataset", slice=own.dataset, metric="spearman", setting="mteb", value=spearman(gold, predicted), items=len(gold), split="test"
-    )
-
-
-def _brought_evaluation(spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str]) -> Evaluation:
-    return Evaluation(
-        task="mteb",
-        model=spec.name,
-        fingerprint=spec_fingerprint(spec, precision="float32"),
-        precision="float32",
-        pooling=None,
-        max_tokens=None,
-        truncated=0,
-        data=tuple(asdict(state) for state in states),
-        marks=(),
-        notes=tuple(notes),
-        scores=tuple(scores),
     )
 
 

@@ -169,14 +169,11 @@ def _scores(found: "Mapping[str, Prediction]", parts: Mapping[str, Part]) -> lis
 def _outcomes(evaluation: Evaluation, part: Part, prediction: "Prediction") -> Outcomes:
     """Return each row's gold and predicted class, so that the mistakes of two models can be compared."""
     dataset, frame = part.state.name, part.frame
-    return Outcomes(
-        task="multitask",
+    return Outcomes.of(
+        evaluation,
         dataset=dataset,
         split=part.state.split,
-        model=evaluation.model,
-        fingerprint=evaluation.fingerprint,
-        data=(asdict(part.state),),
-        marks=data_marks((part.state,)),
+        states=[part.state],
         classes=SENTIMENT_CLASSES if dataset == "sentiment" else ("0", "1"),
         items=items_frame(
             np.arange(len(frame)),

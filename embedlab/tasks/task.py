@@ -26,8 +26,9 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, PairScorer
+from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import Outcomes, items_frame, outcomes_name
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     import torch
 
     from embedlab.objectives.objective import Trained
+
+
+_OF_A_FILE = EncoderFacts()  # nothing here decided the predictions in it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,11 +164,29 @@ def evaluation_of(
     task: str, encoder: PairScorer, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
 ) -> Evaluation:
     """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's own."""
-    facts = encoder.facts
+    return _evaluation(task, encoder.name, encoder.fingerprint, encoder.facts, states, scores, notes)
+
+
+def brought_evaluation(
+    task: str, spec: ModelSpec, states: Sequence[DatasetState], scores: Sequence[StoredScore], notes: Sequence[str] = ()
+) -> Evaluation:
+    """Return the SCORES of a model whose predictions another program wrote into a file, so that nothing is loaded."""
+    return _evaluation(task, spec.name, spec_fingerprint(spec, precision=_OF_A_FILE.precision), _OF_A_FILE, states, scores, notes)
+
+
+def _evaluation(
+    task: str,
+    model: str,
+    fingerprint: str,
+    facts: EncoderFacts,
+    states: Sequence[DatasetState],
+    scores: Sequence[StoredScore],
+    notes: Sequence[str],
+) -> Evaluation:
     return Evaluation(
         task=task,
-        model=encoder.name,
-        fingerprint=encoder.fingerprint,
+        model=model,
+        fingerprint=fingerprint,
         precision=facts.precision,
         pooling=facts.pooling,
         max_tokens=facts.max_tokens,
@@ -196,17 +218,13 @@ def outcomes_of(
 ) -> Outcomes:
     """What the rows of PART have and what a model predicted of each: classes, or scores that are correlated."""
     texts = [[str(value) for value in column] for column in (gold, predicted)]
-    return Outcomes(
-        task=evaluation.task,
+    return Outcomes.of(
+        evaluation,
         dataset=part.state.name,
         split=part.state.split,
-        model=evaluation.model,
-        fingerprint=evaluation.fingerprint,
-        data=(asdict(part.state),),
-        marks=data_marks([part.state]),
-        classes=tuple(sorted({*texts[0], *texts[1]})) if is_class else (),
+        states=[part.state],
+        classes=sorted({*texts[0], *texts[1]}) if is_class else (),
         items=items_frame(np.arange(len(part.frame)), texts[0], texts[1], text_keys(part.frame)),
-        embedlab=evaluation.embedlab,
     )
 
 

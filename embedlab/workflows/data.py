@@ -9,7 +9,7 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import canonical_name, canonical_names
-from embedlab.data.dataset import Dataset, DatasetKind, DatasetState, Part
+from embedlab.data.dataset import Dataset, DatasetState, ListedSplit, Part
 from embedlab.data.get import get_dataset, is_fetchable, is_in_folder
 from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.manifest import corpus_differences
@@ -21,18 +21,6 @@ from embedlab.data.published import content_of, remarks
 from embedlab.data.source import Source, dataset, datasets
 from embedlab.reports.notes import partial_notes, sample_note
 from embedlab.workflows.session import Session
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedSplit:
-    """A split of a dataset, and where it would come from."""
-
-    dataset: str
-    split: str
-    kind: DatasetKind
-    expected: int | None  # rows of the published corpus
-    origin: str  # "folder", "hub", "sample", "file" or "missing"
-    summary: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,41 +4,22 @@ Without text nothing in a file says whether its rows are those of the dataset he
 must hold: both state the same revision; the similarities give the correlation that mteb's own result states; or a typed #DATASET says so.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
-
 import numpy as np
 
 from embedlab.analysis.correlations import spearman
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import MtebFiles, Predictions, StatedFigures, find_mteb_files, plain_name, read_figures, read_predictions
-from embedlab.encoders.encoder import EncoderFacts
-from embedlab.models.encoder_kind import EncoderKind, RowScores
+from embedlab.encoders.encoder import NoSimilarities
+from embedlab.models.encoder_kind import EncoderKind, RowScores, file_and_part
 
 _FORMAT = "mteb:FOLDER takes files that mteb wrote: TASK_predictions.json, TASK.json"
 _ROUNDED = 2e-5  # mteb states correlations with six digits
 
 
-class RowsOnly:
-    """What a file without text can say of typed sentences: nothing."""
-
-    facts = EncoderFacts()
-
-    def __init__(self, location: str) -> None:
-        self._location = location
-
-    def score(self, first: Sequence[str], second: Sequence[str]) -> NoReturn:
-        """Refuse pairs of text."""
-        raise UsageError(
-            f"'mteb:{self._location}' holds similarities of rows, not of texts", hint="take it to compare, pairs, evaluate or the dashboard"
-        )
-
-
 def score_rows(location: str, part: Part) -> RowScores | None:
     """Return the similarities of the rows of PART; None where the files have none of it."""
-    path, dataset = _parts(location)
+    path, dataset = file_and_part(location)
     files = find_mteb_files(path)
     task = _task_of(files, dataset, part)
     if task is None:
@@ -53,7 +34,7 @@ def score_rows(location: str, part: Part) -> RowScores | None:
 
 def figures(location: str) -> tuple[StatedFigures, ...]:
     """Return the figures of all result files; none where there are predictions, whose numbers are computed."""
-    files = find_mteb_files(_parts(location)[0])
+    files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:
         return ()
     found = (read_figures(path) for path in files.results.values())
@@ -99,16 +80,8 @@ def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
     return next(iter(files.predictions), None) if part.state.name == dataset else None
 
 
-def _parts(location: str) -> tuple[Path, str | None]:
-    """The folder or file, and the dataset behind a "#"; one that is part of the path stays there."""
-    if Path(location).expanduser().exists():
-        return Path(location).expanduser(), None
-    path, _, dataset = location.rpartition("#")
-    return (Path(path).expanduser(), dataset) if path else (Path(location).expanduser(), None)
-
-
 def _locate(rest: str) -> str:
-    path, dataset = _parts(rest)
+    path, dataset = file_and_part(rest)
     if not path.exists():
         raise MissingError(f"no file or folder {str(path)!r}", hint=_FORMAT)
     if dataset is not None and path.is_dir():
@@ -119,6 +92,12 @@ def _locate(rest: str) -> str:
     return str(path) if dataset is None else f"{path}#{dataset}"
 
 
+def _open(location: str) -> NoSimilarities:
+    return NoSimilarities(
+        f"'mteb:{location}' holds similarities of rows, not of texts", hint="take it to compare, pairs, evaluate or the dashboard"
+    )
+
+
 ENCODER = EncoderKind(
-    open=RowsOnly, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures
+    open=_open, locate=_locate, backend="file", is_cached=False, has_vectors=False, score_rows=score_rows, figures=figures
 )

@@ -11,10 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import nearest_name
 from embedlab.data.row_file import PLACE, read_rows
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.models.encoder_kind import EncoderKind, existing_file
+from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
 SENTENCES = ("sentence1", "sentence2")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
@@ -38,7 +37,7 @@ class FileScores:
 
 def open_scores(location: str) -> FileScores:
     """The scores in a file; two rows that score one pair differently, or a value that is not a number, are a MissingError."""
-    path, column = _parts(location)
+    path, column = file_and_part(location)
     table = _read(path)
     chosen = _column(path, table, column)
     numbers = table[chosen].cast(pl.Float64, strict=False)
@@ -53,17 +52,9 @@ def open_scores(location: str) -> FileScores:
 
 
 def _locate(rest: str) -> str:
-    path, column = _parts(rest)
+    path, column = file_and_part(rest)
     file = existing_file(str(path), missing="no score file", hint=_FORMAT)
     return file if column is None else f"{file}#{column}"
-
-
-def _parts(location: str) -> tuple[Path, str | None]:
-    """The file and the column; a "#" that is part of the file's name stays there."""
-    if Path(location).expanduser().is_file():
-        return Path(location).expanduser(), None
-    file, _, column = location.rpartition("#")
-    return (Path(file).expanduser(), column) if file else (Path(location).expanduser(), None)
 
 
 def _read(path: Path) -> pl.DataFrame:
@@ -78,10 +69,7 @@ def _read(path: Path) -> pl.DataFrame:
 def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
     others = [name for name in table.columns if name not in SENTENCES]
     if wanted is not None:
-        if wanted in others:
-            return wanted
-        guess = nearest_name(wanted, others)
-        raise UsageError(f"{path}: no column {wanted!r}", hint=f"did you mean {guess!r}?" if guess else f"columns: {', '.join(others)}")
+        return file_column(path, wanted, others)
     numbers = [name for name in others if _is_of_numbers(table[name])]
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
     if len(candidates) != 1:

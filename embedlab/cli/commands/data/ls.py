@@ -10,9 +10,8 @@ EXAMPLES = examples("embedlab data ls --data DIR", "embedlab data ls --json", "e
 @common("data", "output")
 def ls(names: DatasetNames = None, *, terminal: Terminal) -> None:
     """List the known datasets, or those that are named, and where each split would come from; nothing is read."""
-    from embedlab.reports.data_tables import SplitRow, datasets_table
+    from embedlab.reports.data_tables import datasets_table
     from embedlab.workflows.data import list_splits
 
     settings = terminal.settings
-    splits = [SplitRow(**vars(found)) for found in list_splits(names or (), settings)]
-    terminal.show(datasets_table(splits, is_sample=settings.sample, has_folder=settings.data is not None))
+    terminal.show(datasets_table(list_splits(names or (), settings), is_sample=settings.sample, has_folder=settings.data is not None))
