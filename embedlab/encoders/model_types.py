@@ -15,7 +15,7 @@ from transformers import MODEL_MAPPING
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE
 from embedlab.encoders.weight_checks import reading, tensor_sizes
-from embedlab.models.folder import read_config
+from embedlab.models.config import read_config
 from embedlab.models.folder_files import TokenizerFile, read_model_file
 
 # Types whose encoders have tensors of the same names, by transformers 5.23.

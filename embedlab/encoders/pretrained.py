@@ -24,7 +24,8 @@ from embedlab.encoders.weight_checks import (
     refuse_other_size,
     refuse_other_tensors,
 )
-from embedlab.models.folder import ENCODER_HALVES, Usage, read_config
+from embedlab.models.config import ENCODER_HALVES, read_config
+from embedlab.models.folder import Usage
 
 
 def load_backbone(folder: Path, *, is_narrow: bool = False, device_map: DeviceMap | None = None) -> PreTrainedModel:

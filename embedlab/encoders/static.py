@@ -16,8 +16,9 @@ from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors
 from embedlab.encoders.layers import load_layers
 from embedlab.encoders.token_table import TokenTable, read_table, read_tokenizer
-from embedlab.models.folder import Usage, is_model2vec, pooling_label, vector_dim
+from embedlab.models.folder import Usage, pooling_label, vector_dim
 from embedlab.models.folder_files import Model2VecFile, read_model_file, weight_files
+from embedlab.models.token_vectors import is_model2vec
 
 SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 

@@ -16,7 +16,7 @@ from transformers import AutoConfig, PreTrainedModel
 from embedlab.core.errors import MissingError
 from embedlab.encoders.damaged_files import WHOLE, in_one_line, one_line_errors
 from embedlab.encoders.hf_logging import silence_transformers
-from embedlab.models.folder import read_config
+from embedlab.models.config import read_config
 from embedlab.models.folder_files import TokenizerFile, read_model_file, weight_files
 
 # Tensors that an encoder does not need, by a part of their names: the pooling layer, position ids, and heads of language models.

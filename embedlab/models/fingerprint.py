@@ -9,10 +9,11 @@ from embedlab.core.paths import file_hash
 from embedlab.core.plugins import identity
 from embedlab.models.catalog import FIT, ModelSpec
 from embedlab.models.encoder_kind import fingerprint_parts
-from embedlab.models.folder import Usage, is_model2vec, read_usage
+from embedlab.models.folder import Usage, read_usage
 from embedlab.models.folder_files import ADAPTER, ADAPTER_WEIGHTS, weight_files
 from embedlab.models.location import model_folder
 from embedlab.models.modules import BETWEEN
+from embedlab.models.token_vectors import is_model2vec
 
 TOKENIZER_FILES = (
     "tokenizer.json",

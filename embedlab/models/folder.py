@@ -1,38 +1,28 @@
 """Read the usage of a model folder without loading it: weights, pooling, normalisation, the longest input."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from embedlab.choices import Similarity
 from embedlab.core.checksums import CHECKSUMS, check_folder
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.nearest import unknown
 from embedlab.models.adapters import TransformerFiles, base_folder, base_title, is_adapter, transformer_files, typed_adapter
+from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, position_limit, read_config
 from embedlab.models.folder_files import (
     RESTORE_HINT,
-    Config,
-    PromptsFile,
     Statement,
-    TokenizerFile,
     TransformerFile,
     read_model_file,
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
+from embedlab.models.prompts import read_prompts, typed_prompt
+from embedlab.models.token_vectors import static_width
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
-DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
-LONGEST_HEADER = 10**8  # bytes, as safetensors allows
-UNLIMITED = 10**9  # tokens: a tokenizer without a limit states 10³⁰
-# These count positions from the padding token's id on, so that many of their position vectors are never used.
-POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
-# Only the encoder of these is loaded, as by sentence-transformers: their decoder needs a second text.
-ENCODER_HALVES = {"t5", "mt5", "umt5"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +93,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         files = transformer_files(modules.source, adapter)
     elif adapter is not None:
         raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
-    file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
+    file = read_prompts(folder)
     chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
     notes = [] if chosen is not None or modules.is_static else ["no pooling was stated: mean"]
     if wishes.pooling is not None and modules.pooling is not None and modules.layers:
@@ -121,7 +111,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
         word_weights=modules.word_weights if chosen == modules.pooling else None,
-        prompt=_prompt(folder, file, wishes.prompt),
+        prompt=file.default_prompt if wishes.prompt is None else typed_prompt(wishes.prompt, folder),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
         layer=None if wishes.layer is None else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
@@ -181,62 +171,12 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
     return min(width, usage.dim or width)
 
 
-def static_width(folder: Path) -> int:
-    """The length of static token vectors, by the header of their safetensors file."""
-    return table_width(_static_file(folder))
-
-
-def table_width(path: Path) -> int:
-    """The length of the token vectors in a safetensors file, by its header."""
-    header = _header(path)
-    try:
-        table = header.get("embedding.weight") or header["embeddings"]
-        return int(table["shape"][1])
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
-
-
-def is_model2vec(folder: Path) -> bool:
-    """Whether the token vectors in FOLDER are stored as model2vec stores them."""
-    return "embeddings" in _header(_static_file(folder))
-
-
-def _static_file(folder: Path) -> Path:
-    return next(iter(weight_files(folder)), folder / "model.safetensors")
-
-
-def _header(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return dict(json.loads(file.read(min(int.from_bytes(file.read(8), "little"), LONGEST_HEADER))))
-    except OSError as error:
-        raise MissingError(f"cannot read {str(path)!r}: {error.strerror}", hint=RESTORE_HINT) from error
-    except (ValueError, TypeError) as error:
-        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
-
-
 def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
     limit = position_limit(files.weights, files.tokenizer)
     tokens = min(wishes.max_tokens or own.max_tokens or _transformer_file(settings).max_seq_length or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
     return tokens
-
-
-def _prompt(folder: Path, file: PromptsFile, wish: str | None) -> str:
-    """The text of the prompt that was WISHed for by name or in words, else of the folder's default."""
-    return file.default_prompt if wish is None else typed_prompt(wish, folder, file)
-
-
-def typed_prompt(wish: str, folder: Path, file: PromptsFile | None = None) -> str:
-    """The text of the prompt that FOLDER calls so, or the text that was typed."""
-    file = file or read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
-    prompts = file.prompts or {}
-    if wish in prompts:
-        return prompts[wish] or ""
-    if wish and not any(character.isspace() or character in ":|" for character in wish):  # one word is a name
-        raise unknown("prompt", wish, list(prompts), listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space")
-    return wish
 
 
 def _layer(folder: Path, weights: Path | None, wish: int) -> int:
@@ -249,12 +189,6 @@ def _layer(folder: Path, weights: Path | None, wish: int) -> int:
             f"{str(folder)!r} has {count} layers, none of them {wish}", hint=f"?layer takes 0, the embeddings, to {count}, or -1"
         )
     return wish % (count + 1)
-
-
-def stated_prompts(folder: Path) -> Mapping[str, str]:
-    """Return the prompts that FOLDER states, by name."""
-    file = read_model_file(folder / "config_sentence_transformers.json", PromptsFile) or PromptsFile()
-    return {name: text or "" for name, text in (file.prompts or {}).items()}
 
 
 def _similarity(folder: Path, name: str | None) -> Similarity:
@@ -278,41 +212,6 @@ def pooling_label(usage: Usage) -> str:
     layers = [layer.kind for layer in usage.layers if layer.kind != "normalise"]
     weights = ["word weights"] if usage.word_weights is not None else []
     return ", ".join([pooling, *weights, *layers, *(["normalised"] if usage.is_normalised else []), *usage.details])
-
-
-def position_limit(folder: Path, tokenizer: Path) -> int:
-    """The longest input in tokens: what tokenizer and position vectors allow; DEFAULT_MAX_TOKENS where neither states a limit."""
-    config = read_config(folder)
-    positions = config.max_position_embeddings or (None if config.model_type in ENCODER_HALVES else config.n_positions)
-    if positions is not None and config.model_type in POSITIONS_AFTER_PADDING:
-        positions -= (config.pad_token_id or 0) + 1
-    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile)
-    stated = file.model_max_length if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED else None
-    return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))
-
-
-def read_config(folder: Path) -> Config:
-    """Read the config.json of a transformers folder."""
-    config = read_model_file(folder / "config.json", Config)
-    if config is None:
-        raise MissingError(
-            f"{str(folder)!r} holds no transformers model: there is no config.json", hint="give the folder that save_pretrained wrote"
-        )
-    return config
-
-
-def hidden_size(folder: Path) -> int:
-    """Return the length of the vectors of the transformer in FOLDER, under any architecture's key."""
-    width = read_config(folder).width
-    if width is None:
-        raise MissingError(f"{str(folder / 'config.json')!r} states no hidden_size", hint="is it a whole transformers folder?")
-    return width
-
-
-def is_bare(folder: Path) -> bool:
-    """Return whether FOLDER's model is an encoder alone, without any task's head, by its config.json."""
-    named = read_config(folder).architectures or ()
-    return bool(named) and all(name.endswith("Model") and not name.endswith("LMHeadModel") for name in named)
 
 
 def _own_pooling(folder: Path, own: Statement) -> str | None:

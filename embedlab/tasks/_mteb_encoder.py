@@ -11,8 +11,9 @@ from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import read_usage, stated_prompts
+from embedlab.models.folder import read_usage
 from embedlab.models.location import model_folder
+from embedlab.models.prompts import stated_prompts
 from embedlab.models.published import BY_REPOSITORY
 from embedlab.tasks.task import load_member
 

@@ -160,7 +160,7 @@ def _classes(evaluation: Evaluation, part: Part, labels: Sequence[object], exper
 
 
 def _described(evaluation: Evaluation, state: DatasetState, classes: Sequence[str], items: pl.DataFrame) -> Outcomes:
-    # "test" stands for the split that mteb evaluates, whatever its name; the state has that.
+    # The split that mteb evaluates is its test, whatever its name; the state has that.
     return Outcomes.of(evaluation, dataset=state.name, split="test", states=[state], classes=classes, items=items)
 
 

@@ -14,7 +14,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.folder import is_bare
+from embedlab.models.config import is_bare
 from embedlab.models.location import model_folder
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.store import RunFolder

@@ -14,7 +14,7 @@ import numpy as np
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
-from embedlab.models.folder import typed_prompt
+from embedlab.models.prompts import typed_prompt
 
 Backend = Literal["onnx", "openvino"]
 # optimum-onnx 0.1 needs transformers 4, and embedlab needs 5: no extra can install both.

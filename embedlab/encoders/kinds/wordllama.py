@@ -14,7 +14,7 @@ from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
-from embedlab.models.folder import table_width
+from embedlab.models.token_vectors import table_width
 
 if TYPE_CHECKING:
     from embedlab.encoders.token_table import TokenTable

@@ -1,0 +1,48 @@
+"""What the config.json of a transformers folder states of the model: its width, its longest input, whether it has a head."""
+
+from pathlib import Path
+
+from embedlab.core.errors import MissingError
+from embedlab.models.folder_files import Config, TokenizerFile, read_model_file
+
+DEFAULT_MAX_TOKENS = 512  # where a folder states none: BERT's limit, longer than any sentence of the evaluations
+UNLIMITED = 10**9  # tokens: a tokenizer without a limit states 10³⁰
+# These count positions from the padding token's id on, so that many of their position vectors are never used.
+POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer"}
+# Only the encoder of these is loaded, as by sentence-transformers: their decoder needs a second text.
+ENCODER_HALVES = {"t5", "mt5", "umt5"}
+
+
+def position_limit(folder: Path, tokenizer: Path) -> int:
+    """The longest input in tokens: what tokenizer and position vectors allow; DEFAULT_MAX_TOKENS where neither states a limit."""
+    config = read_config(folder)
+    positions = config.max_position_embeddings or (None if config.model_type in ENCODER_HALVES else config.n_positions)
+    if positions is not None and config.model_type in POSITIONS_AFTER_PADDING:
+        positions -= (config.pad_token_id or 0) + 1
+    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile)
+    stated = file.model_max_length if file is not None and (file.model_max_length or UNLIMITED) < UNLIMITED else None
+    return int(min((limit for limit in (positions, stated) if limit is not None), default=DEFAULT_MAX_TOKENS))
+
+
+def read_config(folder: Path) -> Config:
+    """Read the config.json of a transformers folder."""
+    config = read_model_file(folder / "config.json", Config)
+    if config is None:
+        raise MissingError(
+            f"{str(folder)!r} holds no transformers model: there is no config.json", hint="give the folder that save_pretrained wrote"
+        )
+    return config
+
+
+def hidden_size(folder: Path) -> int:
+    """Return the length of the vectors of the transformer in FOLDER, under any architecture's key."""
+    width = read_config(folder).width
+    if width is None:
+        raise MissingError(f"{str(folder / 'config.json')!r} states no hidden_size", hint="is it a whole transformers folder?")
+    return width
+
+
+def is_bare(folder: Path) -> bool:
+    """Return whether FOLDER's model is an encoder alone, without any task's head, by its config.json."""
+    named = read_config(folder).architectures or ()
+    return bool(named) and all(name.endswith("Model") and not name.endswith("LMHeadModel") for name in named)
