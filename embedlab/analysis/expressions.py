@@ -2,6 +2,7 @@ r"""The filter language of the command line and the dashboard: one line of terms
 
 dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), with > >= < <= = !=
 0.2<dice<0.4    a range, with < <= > >=
+"a name"<0.4    a field whose name holds an operator, a blank or a colon, as in "bert?pooling=mean">0.5
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
@@ -32,18 +33,20 @@ _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
 
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
 
-_OPERATOR = r">=|<=|!=|>|<|="
+OPERATOR = r">=|<=|!=|>|<|="
+_FIELD = rf'"[^"]+"|(?:(?!{OPERATOR})\S)+'
 _TERM = re.compile(
-    rf"""(?P<negated>-(?![\d.]+\s*[<>]))? (?:
+    rf"""(?P<negated>-(?![\d.]+(?:e[-+]?\d+)?\s*[<>]))? (?:
         (?P<lower>[-+]?[\d.]+(?:e[-+]?\d+)?) \s* (?P<from>[<>]=?) \s*
-            (?P<middle>(?:(?!{_OPERATOR})\S)+) \s* (?P<to>[<>]=?) \s* (?P<upper>\S+)
+            (?P<middle>{_FIELD}) \s* (?P<to>[<>]=?) \s* (?P<upper>\S+)
+      | (?P<named>"[^"]+") (?P<operates>{OPERATOR}) \s* (?P<limit>\S*)
       | "(?P<phrase>[^"]*)" (?=\s|$)
       | /(?P<regex>(?:\\.|[^/\\])+)/ (?=\s|$)
       | (?P<open>["/].*)
-      | (?P<field>(?:(?!{_OPERATOR})\S)+) \s* (?P<operator>{_OPERATOR}) \s* (?P<number>\S*)
+      | (?P<field>(?:(?!{OPERATOR})\S)+) \s* (?P<operator>{OPERATOR}) \s* (?P<number>\S*)
       | (?P<sentence>s1|s2|sentence1|sentence2) : (?: "(?P<quoted>[^"]*)" (?=\s|$) | (?P<part>[^\s"]\S*) )
       | (?P<name>[\w-]+) : (?P<patterns>\S*)
-      | (?P<stray>{_OPERATOR})
+      | (?P<stray>{OPERATOR})
       | (?P<word>\S+)
     )""",
     re.VERBOSE,
@@ -74,6 +77,8 @@ class _Term:
             raise self.error(what, hint='write a literal like this: "a/b"' if match["open"] else "write for example dice>0.7")
         if match["middle"]:
             return self._range()
+        if match["named"]:
+            return self._comparison(*match.group("named", "operates", "limit"), "named", "limit")
         if match["operator"]:
             return self._comparison(*match.group("field", "operator", "number"))
         if match["sentence"]:
@@ -88,7 +93,13 @@ class _Term:
     @property
     def is_numeric(self) -> bool:
         """Whether the term compares a number, which is cheaper than a search in texts."""
-        return bool(self.match["operator"] or self.match["middle"])
+        return bool(self.match["operator"] or self.match["named"] or self.match["middle"])
+
+    @property
+    def compared_field(self) -> str | None:
+        """The field that a comparison or a range limits; None for other terms and for a negated one."""
+        found = self.match["middle"] or self.match["named"] or (self.match["operator"] and self.match["field"])
+        return found.strip('"') if found and not self.match["negated"] and self.match["operator"] not in {"=", "!="} else None
 
     def _range(self) -> pl.Expr:
         lower, start, middle, end, upper = self.match.group("lower", "from", "middle", "to", "upper")
@@ -99,7 +110,7 @@ class _Term:
 
     def _comparison(self, field: str, operator: str, number: str, field_group: str = "field", number_group: str = "number") -> pl.Expr:
         known = [column for column in self.columns if column not in _NO_NUMBERS]
-        name = _column(field, known)
+        name = _column(field.strip('"'), known)
         if name is None:
             raise self._unknown(field, known, group=field_group)
         try:
@@ -188,6 +199,27 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
             rows = np.flatnonzero(found)
             found[rows] = table.select(term.meta.root_names())[rows].select(term).to_series().to_numpy()
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermSpan:
+    """The place of a term in the text of a filter."""
+
+    start: int
+    end: int
+    field: str | None  # that it limits
+    is_or: bool
+
+
+def term_spans(text: str) -> list[TermSpan]:
+    """Return the terms of a filter with their places, without "and"."""
+    terms = [_Term(match=match, line=text, columns=()) for match in _matches(text)]
+    words = [(term, (term.match["word"] or "").lower() if not term.match["negated"] else "") for term in terms]
+    return [
+        TermSpan(start=term.match.start(), end=term.match.end(), field=term.compared_field, is_or=word == "or")
+        for term, word in words
+        if word != "and"
+    ]
 
 
 def _groups(terms: list[_Term]) -> list[list[_Term]]:
