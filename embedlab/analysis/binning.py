@@ -1,6 +1,7 @@
 """Points, values and scores in bins: what plots draw of many thousand pairs."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ class Axis:
         with np.errstate(invalid="ignore"):
             shares = (values - self.low) / (self.high - self.low)
             inside = (shares >= 0) & (shares <= 1)
-        places: Places = np.minimum(np.floor(np.where(inside, shares, 0.0) * self.bins), self.bins - 1).astype(np.intp)
+        places: Places = np.minimum((np.where(inside, shares, 0.0) * self.bins).astype(np.intp), self.bins - 1)
         places[~inside] = -1
         return places
 
@@ -71,7 +72,7 @@ def binned_quantiles(x: Values, y: Values, axis: Axis, probabilities: tuple[floa
     places = axis.places(x)
     order = np.argsort(places, kind="stable")
     starts = np.searchsorted(places[order], np.arange(axis.bins + 1))
-    groups = [order[start:end] for start, end in zip(starts[:-1], starts[1:], strict=True) if end - start >= FEWEST_IN_BIN]
+    groups = [order[start:end] for start, end in pairwise(starts.tolist()) if end - start >= FEWEST_IN_BIN]
     quantiles = [np.quantile(y[group], probabilities) for group in groups]
     return BinnedQuantiles(
         centres=np.array([x[group].mean() for group in groups]),

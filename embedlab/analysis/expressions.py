@@ -78,7 +78,8 @@ class _Term:
         if match["middle"]:
             return self._range()
         if match["named"]:
-            return self._comparison(*match.group("named", "operates", "limit"), "named", "limit")
+            field, operator, number = match.group("named", "operates", "limit")
+            return self._comparison(field, operator, number, "named", "limit")
         if match["operator"]:
             return self._comparison(*match.group("field", "operator", "number"))
         if match["sentence"]:
@@ -197,7 +198,7 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
             found = found & table.select(term).to_series().to_numpy()
         else:
             rows = np.flatnonzero(found)
-            found[rows] = table.select(term.meta.root_names())[rows].select(term).to_series().to_numpy()
+            found[rows] = table.select(*dict.fromkeys(term.meta.root_names()))[rows].select(term).to_series().to_numpy()
     return found
 
 

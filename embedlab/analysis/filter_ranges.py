@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,8 @@ def narrowed(text: str, ranges: Sequence[FieldRange]) -> str:
 
     Without "or", they replace the earlier limits of their fields, which they must lie within.
     """
+    if not ranges:
+        return text
     added = " ".join(str(one) for one in ranges)
     spans = term_spans(text)
     if any(span.is_or for span in spans):
@@ -64,10 +67,10 @@ def _range_of(column: pl.Series, rows: NDArray[np.intp], field: str) -> FieldRan
     )
 
 
-def _written(value: np.generic, beyond: np.generic | None, *, upwards: bool) -> str:
+def _written(value: np.floating[Any], beyond: np.floating[Any] | None, *, upwards: bool) -> str:
     """The shortest number at VALUE or between it and the next value BEYOND, as the type of the column compares it."""
     kind = value.dtype.type
-    exact = float(value)  # type: ignore[arg-type]
+    exact = float(value)
     step = 1 if upwards else -1
     for digits in range(_DIGITS):
         scale = 10.0**digits

@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.signal import Signal
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -27,12 +28,12 @@ from embedlab.tui.pacing import FramePace
 from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import ScorerProcess
+from embedlab.tui.pairs.view import ShownPairs
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.state import DashboardState, Memory
-from embedlab.tui.stored_models import StoredModel, best_covering, find_model, stored_models
+from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
 from embedlab.tui.typed_keys import TypedKeys
-from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.plain import Plain
 
 FIRST_MODELS = 4  # shown when none were ever chosen
@@ -58,6 +59,7 @@ class Dashboard(App[None]):
         self.memory = Memory.load(sample=settings.sample)
         self.data: PairData | None = None
         self.stored: tuple[StoredModel, ...] = ()
+        self.shown: ShownPairs | None = None  # by the Pairs screen
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
         self.activity: Signal[str] = Signal(self, "activity")
         self.scoring = ScoringProcesses(settings)
@@ -125,8 +127,8 @@ class Dashboard(App[None]):
         if scope is None:
             return
         # The app runs the actions of "everywhere", a screen its own, and its table those of a table.
-        targets: list[tuple[Screen[Any] | App[None] | FrameTable, KeyScope]] = [(screen, scope), (self, "everywhere")]
-        targets += [(table, "table") for table in screen.query(FrameTable) if SCREENS[scope].entry.has_table]
+        targets: list[tuple[Screen[Any] | App[None] | Widget, KeyScope]] = [(screen, scope), (self, "everywhere")]
+        targets += [(part, of) for part in screen.query(Widget) if (of := getattr(part, "KEYS", None)) in SCREENS[scope].entry.parts]
         for target, of in targets:
             taken = {key for one in COMMANDS[scope] for key in one.keys.split(",")} if of == "table" else set()
             for command in COMMANDS[of]:
@@ -138,7 +140,8 @@ class Dashboard(App[None]):
     def action_mode(self, mode: str) -> None:
         """Go to another screen."""
         self.switch_mode(mode)
-        self.remember(replace(self.memory.state, mode=mode))
+        if SCREENS[mode].entry.is_restored:
+            self.remember(replace(self.memory.state, mode=mode))
 
     def remember(self, state: DashboardState) -> None:
         """Remember STATE for the next start; a thread writes it a moment later."""
@@ -240,6 +243,16 @@ class Dashboard(App[None]):
         state = self.memory.state
         self.remember(replace(state, pairs=replace(state.pairs, models=tuple(names))))
         self.load()
+
+    def reference(self, names: Sequence[str]) -> str | None:
+        """The model that the others are compared with: the chosen one, or the one of NAMES whose run began first."""
+        chosen = self.memory.state.compare.reference
+        return chosen if chosen in names else oldest_run(self.stored, names) or next(iter(names), None)
+
+    def set_reference(self, name: str) -> None:
+        """Compare the other models with this one from now on."""
+        state = self.memory.state
+        self.remember(replace(state, compare=replace(state.compare, reference=name)))
 
     def rename_model(self, old: str, new: str) -> None:
         """Continue to show a run that was renamed."""

@@ -33,6 +33,20 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("space", "mark", "Mark", "Mark the row, or remove its mark.", show=True),
             command("enter", "open", "Open", "Open what is under the cursor."),
         ),
+        "plot": (
+            command("l,right", "move(1, 0)", "Right", "One cell to the right.", shown="l  →"),
+            command("h,left", "move(-1, 0)", "Left", "One cell to the left.", shown="h  ←"),
+            command("k,up", "move(0, 1)", "Up", "One cell up.", shown="k  ↑"),
+            command("j,down", "move(0, -1)", "Down", "One cell down.", shown="j  ↓"),
+            command("L,shift+right", "move(10, 0)", "Far right", "Ten cells to the right.", shown="L  shift+→"),
+            command("H,shift+left", "move(-10, 0)", "Far left", "Ten cells to the left.", shown="H  shift+←"),
+            command("K,shift+up", "move(0, 5)", "Far up", "Five cells up.", shown="K  shift+↑"),
+            command("J,shift+down", "move(0, -5)", "Far down", "Five cells down.", shown="J  shift+↓"),
+            command("n", "next_pair(1)", "Next pair", "To the cell with the next most extreme pair.", show=True),
+            command("N", "next_pair(-1)", "Pair before", "To the cell with the more extreme pair before it.", shown="N"),
+            command("space", "corner", "Box", "Start a box at the cursor, or remove it; move to its other corner.", show=True),
+            command("enter", "open", "Show pairs", "Filter Pairs by the box, or by the cell under the cursor.", show=True),
+        ),
         **{name: one.entry.commands for name, one in SCREENS.items()},
     }
 )

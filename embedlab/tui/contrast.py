@@ -8,6 +8,8 @@ from textual.color import Color
 READABLE = 4.5
 _STEP = 0.02  # of the way to black or white
 _BACKGROUNDS = ("background", "surface", "panel", "primary-muted")
+_VIRIDIS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")  # equal steps for most kinds of colour blindness, too
+_DENSEST = 13.0  # contrast, of the most points
 _TEXTS = ("text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success", "footer-key-foreground")
 
 
@@ -27,15 +29,28 @@ def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
     changed["text-faint"] = _readable(faint, backgrounds).hex  # as $text-muted, but without the colour under it being known
     changed["text-disabled"] = variables["text-muted"]  # placeholders and titles are to be read too
     changed["block-cursor-background"] = _under_text(Color.parse(variables["block-cursor-background"])).hex
-    return changed
+    return changed | _densities(Color.parse(variables["background"]), Color.parse(variables["panel"]))
 
 
-def _readable(text: Color, backgrounds: Iterable[Color]) -> Color:
-    """TEXT, moved towards black or white until it is readable on each of BACKGROUNDS."""
+def _densities(background: Color, selected: Color) -> dict[str, str]:
+    """The colours of point densities: more points have more contrast; all can be read in a SELECTED part, too."""
+    opaque = [background, selected]
+    colours = _VIRIDIS if background.brightness < 0.5 else _VIRIDIS[::-1]
+    found: dict[str, str] = {}
+    aim = READABLE
+    for level, colour in enumerate(colours, start=1):
+        shown = _readable(_readable(Color.parse(colour), opaque), [background], aim)
+        found[f"density-{level}"] = shown.hex
+        aim = max(READABLE * (_DENSEST / READABLE) ** (level / (len(colours) - 1)), 1.05 * contrast(shown, background))
+    return found
+
+
+def _readable(text: Color, backgrounds: Iterable[Color], aim: float = READABLE) -> Color:
+    """TEXT, moved towards black or white until it has the contrast AIM to each of BACKGROUNDS."""
     opaque = list(backgrounds)
     end = Color.parse("white" if sum(one.brightness for one in opaque) < len(opaque) / 2 else "black")
     tried = (text.blend(end, min(1.0, _STEP * step)) for step in count())
-    return next(one for one in tried if one.rgb == end.rgb or all(contrast(one, other) >= READABLE for other in opaque))
+    return next(one for one in tried if one.rgb == end.rgb or all(contrast(one, other) >= aim for other in opaque))
 
 
 def _under_text(background: Color) -> Color:

@@ -13,7 +13,7 @@ from embedlab.tui.command import Command, KeyScope
 from embedlab.tui.commands import COMMANDS
 from embedlab.tui.screens import SCREENS
 
-_TITLES = {"everywhere": "Everywhere", "table": "In a table"}
+_TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot"}
 
 
 class HelpScreen(ModalScreen[None]):
@@ -29,7 +29,7 @@ class HelpScreen(ModalScreen[None]):
         found = SCREENS[self._screen]
         with VerticalScroll(classes="dialog"):
             yield Static(_introduction(found.help), markup=False)
-            for scope in (self._screen, *(("table",) if found.entry.has_table else ()), "everywhere"):
+            for scope in (self._screen, *found.entry.parts, "everywhere"):
                 yield Static(help_section(scope, self._screen))
 
     def on_mount(self) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
 from embedlab.analysis.filter_ranges import FieldRange, narrowed, selecting_ranges
 
 
@@ -47,3 +47,9 @@ def test_a_field_with_an_operator_in_its_name_is_quoted() -> None:
     assert selected(table, '0<"x?pooling=mean"<0.3') == [0]
     assert selected(table, '-"x?pooling=mean">=0.5') == [0]
     assert selected(table, '"b"') == [1]
+
+
+def test_a_range_holds_after_a_term_that_leaves_few_rows() -> None:
+    table = pl.DataFrame({"a": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "b": [1, 2, 3, 4, 5, 6]})
+    terms = compile_terms("b>4 0.1<a<0.6", table.columns)
+    assert rows_that_hold(terms, table).tolist() == [False] * 4 + [True, False]

@@ -18,6 +18,7 @@ from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
 from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, until, write_scores
 
@@ -97,11 +98,19 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: O
     async with opened(size=NARROW) as pilot:
         await pilot.press("2")
         screen = await when_tested(pilot)
-        assert "gold →" in str(screen.query_one("#scatter", Static).content)
+        plot = screen.query_one(PairPlot)
+        assert [plot.picture.x.title, plot.picture.y.title] == ["gold", "near"]
         await pilot.press("d")
         await pilot.pause()
-        assert "far →" in str(screen.query_one("#scatter", Static).content)
-        await pilot.press("d")
+        assert [plot.picture.x.title, plot.picture.y.title] == ["far", "near"]
+        screen.set_focus(plot)
+        expected = plot.drawing.points_in(plot.box)
+        await pilot.press("enter")  # the pairs of the slice in the cell under the cursor
+        pairs = await on_top(pilot, PairsScreen)
+        await until(pilot, lambda: len(pairs.query_one(FrameTable).rows) == len(expected))
+        assert set(pairs.query_one(FrameTable).rows.tolist()) == set(plot.picture.points.rows[expected].tolist())
+        assert pairs.view.within.title == "sts12"
+        await pilot.press("2", "d")
         assert screen.query_one(DisagreementList).display
         worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)

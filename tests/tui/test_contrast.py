@@ -26,6 +26,11 @@ def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(them
     for name in ("text-primary", "text-accent", "text-warning", "text-error", "text-success", "text-secondary"):
         for background in ("background", "surface", "panel"):
             assert contrast(Color.parse(variables[name]), Color.parse(variables[background])) >= READABLE, (name, background)
+    densities = [Color.parse(variables[f"density-{level}"]) for level in range(1, 6)]
+    for background in ("background", "panel"):
+        assert all(contrast(colour, Color.parse(variables[background])) >= READABLE for colour in densities)
+    contrasts = [contrast(colour, Color.parse(variables["background"])) for colour in densities]
+    assert contrasts == sorted(contrasts)
     cursor = Color.parse(variables["block-cursor-background"])
     assert contrast(cursor.blend(cursor.get_contrast_text(1.0), 0.87), cursor) >= READABLE
 

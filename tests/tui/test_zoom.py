@@ -5,7 +5,7 @@ from embedlab.runs.events import Finished
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.curve_plot import CurvePlot
-from embedlab.tui.widgets.density import DensityPlot
+from embedlab.tui.widgets.pair_plot import PairPlot
 from tests.tui.driving import Open, make_run, until
 
 
@@ -30,4 +30,4 @@ async def test_every_pane_takes_the_screen_and_gives_it_back(opened: Open, own_w
                 await screen.run_action("screen.zoom")
                 await until(pilot, lambda: pane.region == before)  # noqa: B023
                 zoomed.add(type(pane))
-    assert {CurvePlot, DensityPlot} < zoomed
+    assert {CurvePlot, PairPlot} < zoomed

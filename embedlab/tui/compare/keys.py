@@ -10,8 +10,10 @@ ENTRY = ScreenEntry(
         command("b", "cut", "Cut by", "Datasets, sources, Dice fifths.", show=True),
         command("v", "aggregate", "Aggregation", "All pairs at once, mean over sources, mean weighted by pairs.", show=True),
         command("p", "pin", "Reference", "Make the model under the cursor the reference of the differences.", show=True),
-        command("d", "plot", "Plot", "Gold against model, or reference against model."),
+        command("d", "plot", "Plot", "The next plot of the slice, or its largest disagreements."),
+        command("D", "plot(-1)", "Plot before", "The plot before it.", shown="D"),
         command("c", "columns", "Models", "Choose the models.", show=True),
         command("e", "export", "Export", "Write the table as csv, json or markdown.", show=True),
     ),
+    has_plot=True,
 )

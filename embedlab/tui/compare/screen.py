@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import polars as pl
@@ -37,11 +37,12 @@ from embedlab.tui.compare.model import (
 from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
+from embedlab.tui.pairs.selection import open_selection, open_slice
 from embedlab.tui.pairs.view import RowNumbers, ShownSlice
-from embedlab.tui.stored_models import oldest_run
-from embedlab.tui.widgets.density import DensityPlot, DensityPoints
+from embedlab.tui.plots.views import VIEWS, PlottedPairs
 from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
 
 CUTS: tuple[By, ...] = get_args(By)
@@ -50,8 +51,7 @@ AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
 DISAGREEMENTS = 20
 
-Panel = Literal["plot", "models", "pairs"]
-PANELS: tuple[Panel, ...] = get_args(Panel)
+PANELS = ("gold", "models", "pairs", "dice", "histogram", "calibration")  # "pairs" lists disagreements, the others are plots
 
 
 class _Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
@@ -76,7 +76,7 @@ class CompareScreen(DashboardScreen):
         self.result: SlicedComparison | None = None
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
         self._order: tuple[str, bool] | None = None  # column, descending
-        self._panel: Panel = "plot"
+        self._panel = PANELS[0]
 
     def compose_body(self) -> ComposeResult:
         yield Static("", id="compare-status", classes="status", markup=False)
@@ -85,7 +85,7 @@ class CompareScreen(DashboardScreen):
             with Vertical(id="compare-words"):
                 yield SliceDetail(id="slice-detail", classes="pane")
                 yield DisagreementList(id="disagreements", classes="pane")
-            yield DensityPlot(id="scatter", classes="pane")
+            yield PairPlot(id="scatter", classes="pane")
         yield Static("", id="no-models", classes="empty", markup=False)
 
     def on_mount(self) -> None:
@@ -100,7 +100,7 @@ class CompareScreen(DashboardScreen):
         """The request of the present settings."""
         state = self.dashboard.memory.state.compare
         names = [model.name for model in self.data.models] if self.data is not None else []
-        reference = state.reference if state.reference in names else oldest_run(self.dashboard.stored, names)
+        reference = self.dashboard.reference(names)
         return ComparisonRequest(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=reference)
 
     def show_data(self, data: PairData) -> None:
@@ -235,15 +235,20 @@ class CompareScreen(DashboardScreen):
 
     def _show_plot(self) -> None:
         one, model, data = self._slice, self._model, self.data
-        plot = self.query_one(DensityPlot)
-        if one is None or model is None or data is None or self.result is None:
+        plot = self.query_one(PairPlot)
+        if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS:
             plot.show(None)
             return
         reference = self.result.comparison.reference
-        across = "gold" if self._panel != "models" or model == reference else reference
-        pairs = data.table[self._rows(one)]
-        x, y = (pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in (across, model))
-        plot.show(DensityPoints(x=x, y=y, x_title=across, y_title=f"{model} on {one.title}"))
+        pairs = PlottedPairs(data=data, rows=self._rows(one), reference=reference if reference != model else None, model=model)
+        view = VIEWS["gold" if VIEWS[self._panel].needs_two and pairs.reference is None else self._panel]
+        plot.show(view.draw(pairs), place=one.title)
+
+    def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
+        """Show the pairs of a selection in the plot."""
+        if (one := self._slice) is not None:
+            within = ShownSlice(title=one.title, rows=self._rows(one))
+            open_selection(self.dashboard, event.rows, event.fields, within=within)
 
     def _show_panel(self) -> None:
         for panel in PANELS:
@@ -253,16 +258,8 @@ class CompareScreen(DashboardScreen):
 
     def on_frame_table_row_opened(self) -> None:
         """Show the pairs of the slice."""
-        from embedlab.tui.pairs.screen import PairsScreen
-
-        one = self._slice
-        if one is None:
-            return
-        rows = self._rows(one)
-        self.dashboard.action_mode("pairs")
-        screen = self.app.screen
-        if isinstance(screen, PairsScreen):
-            screen.call_after_refresh(screen.show_slice, ShownSlice(title=one.title, rows=rows))
+        if (one := self._slice) is not None:
+            open_slice(self.dashboard, ShownSlice(title=one.title, rows=self._rows(one)))
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort best first, then worst first, then in the order of the datasets."""
@@ -302,9 +299,9 @@ class CompareScreen(DashboardScreen):
         self.dashboard.remember(replace(state, compare=replace(state.compare, **changed)))
         self._request()
 
-    def action_plot(self) -> None:
-        """Plot gold against model, then reference against model, then list the largest disagreements."""
-        self._panel = PANELS[(PANELS.index(self._panel) + 1) % len(PANELS)]
+    def action_plot(self, by: int = 1) -> None:
+        """Show the next plot of the slice, or its largest disagreements."""
+        self._panel = PANELS[(PANELS.index(self._panel) + by) % len(PANELS)]
         self._show_panel()
         self.call_after_refresh(self._show_plot)
 

@@ -12,6 +12,7 @@ ENTRY = ScreenEntry(
         command("right_square_bracket", "dataset(1)", "Dataset", "The next dataset, and all of them.", show=True, shown="]"),
         command("c", "columns", "Columns", "Choose models and columns.", show=True),
         command("i", "score_pair", "Type", "Type two sentences and see every model's score.", show=True),
+        command("p", "plot", "Plot", "Plot the shown pairs."),
         command("u", "once", "Once", "Show a pair that several datasets share once; again shows each of its copies."),
         command("m", "only_marked", "Marked", "Show only marked pairs; again shows all."),
         command("n", "next_mark(1)", "Next mark", "To the next marked pair."),

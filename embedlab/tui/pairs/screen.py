@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import compile_terms
+from embedlab.analysis.filter_ranges import FieldRange, narrowed
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
@@ -20,7 +21,7 @@ from embedlab.tui.dialogs import DIALOG, Choose, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.copies import PairCopies
 from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.view import PairView, ShownSlice
+from embedlab.tui.pairs.view import PairView, ShownPairs, ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
@@ -88,16 +89,23 @@ class PairsScreen(PairCopies):
         self._show_emptiness(data)
         self._refine(bar.value, keeps_row=old is not None)
 
-    def show_slice(self, shown: ShownSlice) -> None:
-        """Show the pairs of a slice, sorted by the gap between models."""
+    def show_slice(self, shown: ShownSlice | None, ranges: Sequence[FieldRange] = ()) -> None:
+        """Show the pairs of a slice, or of RANGES in it, sorted by the gap between models; without a slice, those of all pairs."""
         if self.view is None:
             return
         self.view.within, self.view.dataset, self.view.only_marked = shown, None, False
         if len(self.view.data.models) > 1:  # otherwise there is no gap
             self.view.sort, self.view.is_descending = "gap", True
+        self._set_filter(narrowed("", ranges))
+
+    def narrow(self, ranges: Sequence[FieldRange]) -> None:
+        """Show those of the shown pairs that lie within RANGES."""
+        self._set_filter(narrowed(self._last_filter, ranges))
+
+    def _set_filter(self, text: str) -> None:
         with self.prevent(FilterBar.Changed):
-            self.query_one(FilterBar).value = ""
-        self._refine("")
+            self.query_one(FilterBar).value = text
+        self._refine(text)
         self.set_focus(self.query_one(FrameTable))
 
     def _show_emptiness(self, data: PairData) -> None:
@@ -146,6 +154,8 @@ class PairsScreen(PairCopies):
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False
         rows = view.rows()
+        title = " · ".join(part for part in (self._place, self._last_filter) if part)
+        self.dashboard.shown = ShownPairs(data=view.data, rows=rows, title=title)
         table = self.query_one(FrameTable)
         table.marks = view.marks
         table.show(
@@ -167,9 +177,14 @@ class PairsScreen(PairCopies):
         count = f"{shown:,} pairs" if shown == total else f"{shown:,} of {total:,} pairs"
         marks = f"● {len(view.marks)}" if view.marks else ""
         once = "each once" if view.once else ""
-        place = view.within.title if view.within else view.shown_dataset or ""
         noted = " ".join(view.data.marks)
-        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (place, count, once, marks, noted) if part))
+        self.query_one("#pair-count", QuickText).change("  ".join(part for part in (self._place, count, once, marks, noted) if part))
+
+    @property
+    def _place(self) -> str:
+        """The slice or dataset of the view."""
+        view = self.view
+        return "" if view is None else view.within.title if view.within else view.shown_dataset or ""
 
     def _remember(self) -> None:
         view, state = self.view, self.dashboard.memory.state
@@ -257,6 +272,10 @@ class PairsScreen(PairCopies):
         self._remember()
 
     # keys
+
+    def action_plot(self) -> None:
+        """Plot the shown pairs."""
+        self.dashboard.action_mode("plots")
 
     def action_filter(self) -> None:
         """Focus the filter bar at once: the next keys must not act on the table."""

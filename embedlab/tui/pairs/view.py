@@ -21,6 +21,15 @@ class ShownSlice:
     rows: RowNumbers
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownPairs:
+    """The pairs that the Pairs screen shows at present."""
+
+    data: PairData
+    rows: RowNumbers
+    title: str  # empty for all pairs
+
+
 @dataclass
 class PairView:
     """A sorted selection of the pairs of DATA; a new selection does not sort again, a new order does not filter again."""

@@ -18,6 +18,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, FrameLines, LineStyles, shared_widths
 
@@ -31,6 +32,7 @@ class FrameTable(ScrollView, can_focus=True):
     The header is line 0. Marks belong to frame rows, the cursor to a place in the view.
     """
 
+    KEYS: ClassVar[KeyScope] = "table"
     BINDINGS: ClassVar[list[BindingType]] = bindings("table")
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "frame-table--header",

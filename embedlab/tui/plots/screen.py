@@ -1,0 +1,116 @@
+"""The Plots screen: the pairs that Pairs shows, as one plot with a cursor and a box."""
+
+from typing import ClassVar
+
+import numpy as np
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static
+
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.selection import open_selection
+from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
+from embedlab.tui.widgets.pair_plot import PairPlot
+
+
+class PlotsScreen(DashboardScreen):
+    """Plot pairs and select them in the plot."""
+
+    SCOPE: ClassVar[KeyScope] = "plots"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("plots")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data: PairData | None = None
+        self.view = next(iter(VIEWS))
+        self.model: str | None = None  # plotted; absent = the first that is not the reference
+
+    def compose_body(self) -> ComposeResult:
+        yield Static("reading pairs", id="plot-status", classes="status", markup=False)
+        yield PairPlot(id="pair-plot")
+        yield Static("", id="no-plot", classes="empty", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#no-plot").display = False
+        self.set_focus(self.query_one(PairPlot))
+
+    def on_screen_resume(self) -> None:
+        """Plot what Pairs shows now."""
+        self._plot()
+
+    def show_data(self, data: PairData) -> None:
+        """Plot new pairs or models, once Pairs has its rows of them."""
+        self.data = data
+        self.call_after_refresh(self._plot)
+
+    @property
+    def plotted(self) -> PlottedPairs | None:
+        """The pairs and models of the plot; None without any model."""
+        if self.data is None or not self.data.models:
+            return None
+        names = [model.name for model in self.data.models]
+        reference = self.dashboard.reference(names)
+        model = self.model if self.model in names else next((name for name in names if name != reference), names[0])
+        shown = self.dashboard.shown
+        rows = shown.rows if shown is not None and shown.data is self.data else np.arange(self.data.table.height)
+        return PlottedPairs(data=self.data, rows=rows, reference=reference if len(names) > 1 else None, model=model)
+
+    def _plot(self) -> None:
+        if not self.is_current:
+            return
+        plotted, plot, empty = self.plotted, self.query_one(PairPlot), self.query_one("#no-plot", Static)
+        empty.display, plot.display = plotted is None, plotted is not None
+        if plotted is None:
+            empty.update("no model is chosen\n\ngo to Pairs (1) and press c to choose one")
+            return
+        self.settle_focus(plot)
+        plot.show(VIEWS[self.view].draw(plotted))
+        shown = self.dashboard.shown
+        of = f"{shown.title}" if shown is not None and shown.title else "all pairs"
+        marks = [] if self.data is None else self.data.marks
+        self.query_one("#plot-status", Static).update(" · ".join([view_title(self.view, plotted), of, *marks]))
+
+    # messages of the plot
+
+    def on_pair_plot_opened(self, event: PairPlot.Opened) -> None:
+        """Filter Pairs by the selection."""
+        open_selection(self.dashboard, event.rows, event.fields)
+
+    # keys
+
+    def action_plot(self, by: int = 1) -> None:
+        """Go to the next plot that the models allow."""
+        plotted = self.plotted
+        names = [name for name, view in VIEWS.items() if not view.needs_two or (plotted is not None and plotted.reference is not None)]
+        self.view = names[(names.index(self.view) + by) % len(names)] if self.view in names else names[0]
+        self._plot()
+
+    def action_model(self) -> None:
+        """Plot the next model; where there are others, the reference is left out."""
+        plotted = self.plotted
+        if plotted is None or self.data is None:
+            return
+        names = [model.name for model in self.data.models if model.name != plotted.reference]
+        self.model = names[(names.index(plotted.model) + 1) % len(names)] if plotted.model in names else names[0]
+        self._plot()
+
+    def action_pin(self) -> None:
+        """Make the plotted model the reference; the one before it is plotted."""
+        plotted = self.plotted
+        if plotted is not None and plotted.reference is not None:
+            self.model = plotted.reference
+            self.dashboard.set_reference(plotted.model)
+            self._plot()
+
+    def action_back(self) -> None:
+        """Remove the box, restore the size of the plot, or go to Pairs."""
+        plot = self.query_one(PairPlot)
+        if plot.corner is not None:
+            plot.action_corner()
+        elif self.maximized is not None:
+            self.minimize()
+        else:
+            self.dashboard.action_mode("pairs")

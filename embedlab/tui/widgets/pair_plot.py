@@ -1,0 +1,317 @@
+"""A plot of pairs with a cursor that names the pair below it and a box that selects pairs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from embedlab.tui.command import KeyScope
+from embedlab.tui.commands import bindings
+from embedlab.tui.widgets.picture import Picture, PlotBars, PlotLine, RowNumbers
+from embedlab.tui.widgets.plain import plain
+from embedlab.tui.widgets.plot_drawing import STYLES, CellBox, Drawing, draw
+
+LEFT = 8  # cells of the labels of the y axis and its line
+_FRAME = 3  # lines of title, x axis and legend
+_TEXT_STYLES = ("muted", "text", "cursor", "selected")
+
+
+class PairPlot(Widget, can_focus=True):
+    """Draws a picture; the arrow keys move its cursor from cell to cell."""
+
+    KEYS: ClassVar[KeyScope] = "plot"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("plot")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"pair-plot--{style}" for style in (*STYLES, *_TEXT_STYLES)}
+
+    @dataclass
+    class Opened(Message):
+        """The user wants to see the pairs of the box, or of the cell under the cursor."""
+
+        plot: "PairPlot"
+        rows: RowNumbers  # of the pair table
+        fields: tuple[str, ...]  # of the filter language, that the selection limits
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.picture: Picture | None = None
+        self.drawing: Drawing | None = None
+        self.cursor = (0, 0)  # column and row of cells; rows count from the bottom
+        self.corner: tuple[int, int] | None = None  # the other corner of the box
+        self._place = ""
+        self._is_placed = False  # the cursor has its first place in the picture
+        self._ranked: RowNumbers | None = None
+        self._styles: dict[str, Style] = {}
+
+    def show(self, picture: Picture | None, *, place: str = "") -> None:
+        """Draw PICTURE, of the slice PLACE; the cursor goes to the most interesting pair of another plot."""
+        before, self.picture, self.corner = self.picture, picture, None
+        self._place = f"{plain(place)} · " if place else ""
+        is_same = before is not None and picture is not None and (before.x.title, before.y.title) == (picture.x.title, picture.y.title)
+        self._is_placed = self._is_placed and is_same
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Fit the picture to the size."""
+        self.corner = None
+        self._draw()
+
+    def _draw(self) -> None:
+        columns, rows = self.content_size.width - LEFT - 1, self.content_size.height - _FRAME - self._info_lines
+        has_room = self.picture is not None and columns >= 8 and rows >= 3
+        self.drawing = draw(self.picture, columns, rows) if has_room and self.picture is not None and len(self.picture.points.x) else None
+        self._ranked = None
+        if self._is_placed:
+            self._move(*self.cursor)
+        else:
+            self.action_next_pair(0)
+        self._is_placed = self._is_placed or self.drawing is not None
+        self.refresh()
+
+    @property
+    def _info_lines(self) -> int:
+        height = self.content_size.height
+        return 4 if height >= 17 else 2 if height >= 11 else 0
+
+    # cursor and box
+
+    def _move(self, column: int, row: int) -> None:
+        if self.drawing is not None:
+            columns, rows = self.drawing.size
+            self.cursor = (max(0, min(column, columns - 1)), max(0, min(row, rows - 1)))
+            self.refresh()
+
+    def action_move(self, across: int, up: int) -> None:
+        """Move the cursor by cells, or by values of an axis that has few."""
+        if self.drawing is not None:
+            wide = self.drawing.wide
+            self._move(self.cursor[0] // wide * wide + across * wide, self.cursor[1] + up)
+
+    def action_next_pair(self, by: int) -> None:
+        """Go to the next cell by its most interesting pair, or to the first one (0)."""
+        ranked = self._ranked_cells()
+        if self.drawing is None or not len(ranked):
+            return
+        found = np.flatnonzero(ranked == self._cell_under_cursor())
+        place = (int(found[0]) + by) % len(ranked) if by and len(found) else 0
+        row, column = divmod(int(ranked[place]), self.drawing.across.bins)
+        self._move(column * self.drawing.wide, self.cursor[1] if self.drawing.is_columns else row)
+
+    def _cell_under_cursor(self) -> int:
+        if self.drawing is None:
+            return -1
+        row = 0 if self.drawing.is_columns else self.cursor[1]
+        return row * self.drawing.across.bins + self.cursor[0] // self.drawing.wide
+
+    def _ranked_cells(self) -> RowNumbers:
+        """The cells with points, by the interest of their most interesting one."""
+        if self._ranked is None and self.drawing is not None and self.picture is not None:
+            inside = np.flatnonzero((self.drawing.columns >= 0) & (self.drawing.rows >= 0))
+            interest = np.nan_to_num(self.picture.points.interest[inside], nan=-1.0)
+            order = inside[np.argsort(-interest, kind="stable")]
+            cells = self.drawing.rows[order] * self.drawing.across.bins + self.drawing.columns[order]
+            _, first = np.unique(cells, return_index=True)
+            self._ranked = cells[np.sort(first)]
+        return self._ranked if self._ranked is not None else np.zeros(0, dtype=np.intp)
+
+    def action_corner(self) -> None:
+        """Start a box at the cursor, or remove it."""
+        self.corner = None if self.corner is not None else self.cursor
+        self.refresh()
+
+    def action_open(self) -> None:
+        """Report the pairs of the box or of the cell under the cursor."""
+        if self.picture is None or self.drawing is None:
+            return
+        found = self.drawing.points_in(self.box)
+        if len(found):
+            fields = (self.picture.x.field, None if self.drawing.is_columns else self.picture.y.field)
+            rows = self.picture.points.rows[found]
+            self.corner = None
+            self.refresh()
+            self.post_message(self.Opened(self, rows, tuple(field for field in fields if field is not None)))
+
+    @property
+    def box(self) -> CellBox:
+        """The cells of the selection: the box, or the cell under the cursor."""
+        wide = self.drawing.wide if self.drawing is not None else 1
+        (left, bottom), (right, top) = self.cursor, self.corner or self.cursor
+        left, right = sorted((left, right))
+        return CellBox(left=left // wide * wide, right=right // wide * wide + wide - 1, bottom=min(bottom, top), top=max(bottom, top))
+
+    @property
+    def pair(self) -> int | None:
+        """The row of the pair that the cursor names: the most interesting of its cell, or the nearest one."""
+        found = self._pointed()
+        return int(self.picture.points.rows[found[1]]) if self.picture is not None and found is not None else None
+
+    def _pointed(self) -> tuple[int, int] | None:
+        """How many points are in the selection, and the point to name."""
+        picture, drawing = self.picture, self.drawing
+        if picture is None or drawing is None:
+            return None
+        found = drawing.points_in(self.box)
+        if len(found):
+            return len(found), int(found[np.nan_to_num(picture.points.interest[found], nan=-1.0).argmax()])
+        inside = np.flatnonzero((drawing.columns >= 0) & (drawing.rows >= 0))
+        if not len(inside):
+            return None
+        column, row = self.cursor[0] // drawing.wide, 0 if drawing.is_columns else self.cursor[1]
+        # A cell is about twice as high as it is wide.
+        far = ((drawing.columns[inside] - column) * drawing.wide) ** 2 + (2 * (drawing.rows[inside] - row)) ** 2
+        return 0, int(inside[far.argmin()])
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the mouse; a double click opens the pairs there."""
+        offset = event.get_content_offset(self)
+        if self.drawing is None or offset is None:
+            return
+        column, row = offset.x - LEFT, self.drawing.size[1] - offset.y
+        if 0 <= column < self.drawing.size[0] and 0 <= row < self.drawing.size[1]:
+            self._move(column, row)
+            if event.chain == 2:
+                self.action_open()
+
+    def on_focus(self) -> None:
+        """Show the cursor in its full colour."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Show the cursor in a faint colour."""
+        self.refresh()
+
+    # drawing
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()
+
+    def _style(self, name: str, over: str = "") -> Style:
+        key = f"{name} {over}"
+        if key not in self._styles:
+            style = self.get_component_rich_style(f"pair-plot--{name}")
+            if over:
+                style += Style(bgcolor=self.get_component_rich_style(f"pair-plot--{over}").bgcolor)
+            self._styles[key] = style
+        return self._styles[key]
+
+    def render_line(self, y: int) -> Strip:
+        width = self.content_size.width
+        segments = list(self._segments(y))
+        return Strip(segments).adjust_cell_length(width, self._style("blank"))
+
+    def _segments(self, y: int) -> Iterator[Segment]:
+        if self.picture is None or self.drawing is None:
+            is_empty = self.picture is not None and not len(self.picture.points.x)
+            yield Segment("no pairs to plot" if is_empty and y == 0 else "", self._style("muted"))
+            return
+        rows = self.drawing.size[1]
+        if y == 0:
+            yield Segment(f"{plain(self.picture.y.title)} ↑  {self._place}{plain(self.picture.title)}", self._style("muted"))
+        elif y <= rows:
+            yield Segment(f"{self._label(rows - y):>{LEFT - 2}} │", self._style("muted"))
+            yield from self._cells(rows - y)
+        elif y == rows + 1:
+            yield Segment(self._x_axis(), self._style("muted"))
+        elif y == rows + 2:
+            yield from self._legend()
+        else:
+            yield from self._info(y - rows - _FRAME)
+
+    def _label(self, row: int) -> str:
+        """The value of the y axis in a row of cells: at its ends and in its middle."""
+        assert self.drawing is not None
+        up, rows = self.drawing.up, self.drawing.size[1]
+        if row == 0:
+            return _number(up.low)
+        if row == rows - 1:
+            return _number(up.high)
+        return _number(up.edge(row)) if row == rows // 2 and rows >= 9 else ""
+
+    def _cells(self, row: int) -> Iterator[Segment]:
+        """A row of cells in runs of one style."""
+        assert self.drawing is not None
+        columns, rows = self.drawing.size
+        signs, styles = self.drawing.signs[rows - 1 - row], self.drawing.styles[rows - 1 - row].copy()
+        box = self.box
+        is_inside = self.corner is not None and (self.drawing.is_columns or box.bottom <= row <= box.top)
+        if is_inside:
+            styles[box.left : box.right + 1] += len(STYLES)
+        if row == self.cursor[1] or self.drawing.is_columns:
+            under = slice(self.cursor[0] // self.drawing.wide * self.drawing.wide, None)
+            styles[under][: self.drawing.wide] = 2 * len(STYLES) if row == self.cursor[1] else len(STYLES)
+        edges = [0, *(np.flatnonzero(np.diff(styles)) + 1).tolist(), columns]
+        text = "".join(map(chr, signs.tolist()))
+        for start, end in pairwise(edges):
+            yield Segment(text[start:end], self._cell_style(int(styles[start])))
+
+    def _cell_style(self, number: int) -> Style:
+        if number == 2 * len(STYLES):
+            return self._style("cursor" if self.has_focus else "selected")
+        return self._style(STYLES[number % len(STYLES)], "selected" if number >= len(STYLES) else "")
+
+    def _x_axis(self) -> str:
+        assert self.picture is not None
+        assert self.drawing is not None
+        columns = self.drawing.size[0]
+        low, high = _number(self.picture.x.low), _number(self.picture.x.high)
+        room = columns - len(low) - len(high)
+        title = f"{plain(self.picture.x.title)} →"
+        middle = _number((self.picture.x.low + self.picture.x.high) / 2)
+        if room > 3 * (len(title) + len(middle)):  # room for a number in the middle
+            left = columns // 2 - len(low) - len(middle) // 2
+            text = f"{low}{'':{left}}{middle}"
+            return " " * LEFT + f"{text}{title:^{columns - len(text) - len(high)}}{high}"
+        return " " * LEFT + f"{low}{title[: max(room - 2, 0)]:^{max(room, 0)}}{high}"
+
+    def _legend(self) -> Iterator[Segment]:
+        """The densities with the least number of pairs of each, and the names of the lines."""
+        assert self.picture is not None
+        assert self.drawing is not None
+        muted = self._style("muted")
+        yield Segment(" " * LEFT, muted)
+        if self.drawing.steps:
+            yield Segment("pairs of a cell " if self.drawing.size[0] >= 60 else "pairs ", muted)
+            for level, least in enumerate(self.drawing.steps, start=1):
+                yield Segment("⣿ ", self._style(f"density-{level}"))
+                yield Segment(f"{least}{'+' if level == len(self.drawing.steps) and least > 1 else ''} ", muted)
+        layers: list[PlotLine | PlotBars] = [*self.picture.lines, *self.picture.bars]
+        named = {(one.title, one.style) for one in layers if one.title}
+        for title, style in sorted(named, key=lambda one: one[1]):
+            yield Segment(" ━ ", self._style(style))
+            yield Segment(plain(title), muted)
+
+    def _info(self, line: int) -> Iterator[Segment]:
+        """What is under the cursor: the ranges and the number of pairs, then the pair to name."""
+        assert self.picture is not None
+        assert self.drawing is not None
+        pointed = self._pointed()
+        if pointed is None:
+            return
+        count, point = pointed
+        if line == 0:
+            across, up = self.drawing.limits(self.box)
+            parts = [f"{plain(self.picture.x.title)} {_number(across[0], 3)} to {_number(across[1], 3)}"]
+            parts += [] if self.drawing.is_columns else [f"{plain(self.picture.y.title)} {_number(up[0], 3)} to {_number(up[1], 3)}"]
+            parts.append("no pair here; the nearest" if not count else f"{count:,} pair{'s' if count > 1 else ''}")
+            parts += ["enter filters Pairs by the box" if self.corner is not None else ""]
+            yield Segment(" · ".join(part for part in parts if part), self._style("muted"))
+        else:
+            described = self.picture.describe(int(self.picture.points.rows[point]))
+            text = plain(described[line - 1]) if line <= len(described) else ""
+            width = self.content_size.width
+            yield Segment(text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…", self._style("text"))
+
+
+def _number(value: float, digits: int = 2) -> str:
+    """VALUE in at most six cells."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{digits}f}"

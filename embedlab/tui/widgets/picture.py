@@ -1,0 +1,65 @@
+"""What a plot of pairs shows, in units of the data: points, lines and histograms over two axes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+RowNumbers = NDArray[np.intp]
+LineStyle = Literal["first", "second", "faint"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotAxis:
+    """An axis with its range."""
+
+    title: str
+    low: float
+    high: float
+    field: str | None = None  # of the filter language: a selection limits it
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotPoints:
+    """The pairs of a plot; the cursor names them and a box selects them."""
+
+    x: Values
+    y: Values
+    rows: RowNumbers  # of the pair table
+    interest: Values  # the pair with the largest value represents its cell
+    is_drawn: bool = True  # False where lines or bars summarise them: a column of cells holds all pairs above its part of the axis
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotLine:
+    """A connected line."""
+
+    title: str
+    x: Values
+    y: Values
+    style: LineStyle
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotBars:
+    """Values that are counted in each column of cells."""
+
+    title: str
+    values: Values
+    style: LineStyle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A plot in units of its data; with bars, the y axis is that of their counts."""
+
+    title: str
+    x: PlotAxis
+    y: PlotAxis
+    points: PlotPoints
+    lines: Sequence[PlotLine] = ()
+    bars: Sequence[PlotBars] = ()
+    describe: Callable[[int], Sequence[str]] = field(default=lambda _row: ())  # a pair in up to three lines
