@@ -1,17 +1,28 @@
 # Commands for a fresh machine with Python 3.11 or newer: `make demo`, `make test` and `make docs`.
 PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
 RUN = .venv/bin/
+INSTALL = $(RUN)pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS)
 
-.PHONY: demo test docs check fix clean
+.PHONY: demo test suite docs dist check fix clean
 
 demo: .venv/installed  ## train, evaluate and compare on the sample world
 	$(RUN)embedlab demo
 
-test: check            ## lint, types, import contracts and the default tests
+test: check suite      ## lint, types, import contracts and the default tests
+
+suite: .venv/installed ## the default tests alone: `make suite CONSTRAINTS=constraints-lowest.txt`
 	$(RUN)pytest -n auto
 
 docs: .venv/with-docs   ## the site in build/site; a broken link or an unknown option fails
 	NO_MKDOCS_2_WARNING=1 $(RUN)python -m mkdocs build --strict
+
+dist: .venv/installed  ## the wheel and the source archive in dist, and the wheel tried in an environment of its own
+	rm -rf dist build/fresh
+	$(RUN)python -m hatchling build
+	$(PYTHON) -m venv build/fresh
+	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) dist/*.whl
+	cd build/fresh && bin/embedlab demo
 
 check: .venv/installed
 	$(RUN)ruff check . && $(RUN)ruff format --check . && $(RUN)mypy && $(RUN)lint-imports
@@ -19,14 +30,14 @@ check: .venv/installed
 fix: .venv/installed
 	$(RUN)ruff check --fix . && $(RUN)ruff format .
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "embedlab needs Python 3.11 or newer: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
-	$(RUN)pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(INSTALL) -e '.[test]'
 	touch $@
 
 .venv/with-docs: .venv/installed
-	$(RUN)pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,docs]'
+	$(INSTALL) -e '.[test,docs]'
 	touch $@
 
 clean:

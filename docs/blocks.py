@@ -96,4 +96,4 @@ def pattern(output: str) -> str:
 def pages() -> list[Path]:
     """Return the pages whose blocks are executed."""
     found = sorted((ROOT / "docs").rglob("*.md"))
-    return [ROOT / "README.md", *found]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *found]

@@ -1,6 +1,7 @@
 """What `make docs` adds to the pages of this folder: the reference from the code, pages from elsewhere, the layout's picture.
 
-Nothing of it is stored: each build makes it anew, so that it cannot be older than the code.
+Nothing of it is stored: each build makes it anew, so that it cannot be older than the code. Pages link to the reference by a section of
+`reference/README.md`, which is there for readers of the repository too; on the site such a link leads to the generated page.
 """
 
 import posixpath
@@ -40,6 +41,8 @@ PLACED = {
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)]*)?\))")
 _FENCE = re.compile(r"^```(console|toml|text|python) ([^\n]*)$", re.MULTILINE)
+_REFERENCE = re.compile(r"(\]\((?:\.\./)*reference/)README\.md#(\w+)\)")
+_SECTION = re.compile(r"^## (\w+)$", re.MULTILINE)
 _PICTURE = "<!-- picture of the imports -->"
 _TABLES = re.compile(r"^<!-- tables of (\w+) -->$", re.MULTILINE)
 
@@ -66,7 +69,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     uri = page.file.src_uri
     if uri.startswith(("results/", "benchmarks/")):  # guides and reference come first in a search
         page.meta.setdefault("search", {"boost": 0.3})
+        heading = markdown.lstrip("# ").partition("\n")[0]
+        page.meta.setdefault("title", f"{heading} ({posixpath.basename(uri).removesuffix('.md')})")  # several share a heading
     markdown = _TABLES.sub(lambda found: papers.tables_of(found[1]), markdown)
+    if uri == "reference/README.md":
+        markdown = _SECTION.sub(lambda found: f"## {found[1]}\n\n[All of {found[1]}]({found[1].lower()}.md)", markdown)
+    markdown = _REFERENCE.sub(r"\1\2.md)", markdown)
     markdown = markdown.replace(_PICTURE, "![Imports between packages](pictures/imports.svg)")
     markdown = _FENCE.sub(_fence, markdown)
     return _LINK.sub(lambda found: f"{found[1]}{placed(found[2], uri)}{found[3]}", markdown)

@@ -65,6 +65,14 @@ def test_the_wheel_is_what_runs_and_brings_its_recipes(site: Path, tmp_path: Pat
     assert list((site / "embedlab" / "tui").rglob("help.md"))
 
 
+def test_the_wheel_says_that_it_is_typed_and_what_it_is_for(site: Path) -> None:
+    assert (site / "embedlab" / "py.typed").is_file()
+    (metadata,) = (path.read_text("utf-8") for path in site.glob("embedlab-*.dist-info/METADATA"))
+    assert "Classifier: Typing :: Typed" in metadata
+    assert "Author: The embedlab authors" in metadata
+    assert "\nLicense" not in metadata  # the owner's decision
+
+
 @pytest.mark.slow
 def test_the_workers_of_a_grid_start_from_the_wheel(site: Path, tmp_path: Path) -> None:
     (tmp_path / "lr.toml").write_text(GRID)

@@ -12,7 +12,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))["expression"]
-PAGES = ("README.md", "ARCHITECTURE.md", "docs/**/*.md", "recipes/**/*.toml", "embedlab/**/*.md", "embedlab/**/*.toml")
+PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CITATION.cff",
+    ".github/**/*.md",
+    ".github/**/*.yml",
+    "docs/**/*.md",
+    "recipes/**/*.toml",
+    "embedlab/**/*.md",
+    "embedlab/**/*.toml",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,7 @@ def ours(name: str, cpu: Machine) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def wordllama() -> object:
+    pytest.importorskip("wordllama", reason="it has no wheel for this Python")
     from safetensors.numpy import load_file
     from wordllama.inference import WordLlamaInference
 
@@ -69,6 +70,7 @@ def test_the_published_static_model_has_the_sts_number_of_its_own_program(cpu: M
     assert found == pytest.approx(spearman((theirs[0] * theirs[1]).sum(axis=1), frame["gold"].to_numpy()), abs=1e-5)
 
 
+@pytest.mark.usefixtures("wordllama")
 def test_an_unknown_model_of_the_package_gets_the_nearest(cpu: Machine) -> None:
     with pytest.raises(EmbedlabError, match="no model of wordllama named 'l2_supercat_25'") as error:
         ours("wordllama:l2_supercat_25", cpu)
