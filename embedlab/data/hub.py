@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
@@ -98,6 +99,13 @@ _load_once = lru_cache(maxsize=4)(_load)  # of the hub: a command opens each dat
 def is_local(repository: str) -> bool:
     """Return whether REPOSITORY is a folder in the hub's layout, not a name on the hub."""
     return Path(repository).is_absolute()
+
+
+def copy_hashes(folder: Path) -> dict[str, str]:
+    """Return the hash of each file of a copy of a repository in FOLDER; its own bookkeeping does not count."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    shown = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    return {str(path.relative_to(folder)): file_hash(path) for path in shown}
 
 
 @cache  # one commit for a whole command

@@ -13,9 +13,8 @@ import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.name_options import option_values, outside_quotes
-from embedlab.core.paths import file_hash
 from embedlab.data.dataset import DatasetState, HubSource, Part
-from embedlab.data.hub import NO_HUB, commit, is_local, load_split
+from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.pair_file import HUB, scored_pairs
 from embedlab.data.row_file import PLACE
 
@@ -71,7 +70,9 @@ def open_hub_pairs(name: str, *, offline: bool = False) -> Part:
     said = parse_hub_name(name)
     hub, sha256 = said.source, {}
     if is_local(hub.repository):
-        sha256 = _hashes(Path(hub.repository))
+        if not (folder := Path(hub.repository)).is_dir():
+            raise MissingError(f"no folder {str(folder)!r}", hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:")
+        sha256 = copy_hashes(folder)
     elif offline:
         raise MissingError(f"--offline forbids reading {name!r}", hint=f"remove --offline, or {NO_HUB}")
     else:
@@ -112,12 +113,3 @@ def _scale(name: str, text: str | None) -> tuple[float, float] | None:
     if low >= high:
         raise UsageError(f"{name!r}: scale is {text!r}, not the lowest and the highest score", hint="for example ?scale=0-5")
     return low, high
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    """Return the hash of each file of a copy of a repository; its own bookkeeping does not count."""
-    if not folder.is_dir():
-        raise MissingError(f"no folder {str(folder)!r}", hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:")
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    shown = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
-    return {str(path.relative_to(folder)): file_hash(path) for path in shown}

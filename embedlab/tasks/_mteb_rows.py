@@ -1,4 +1,8 @@
-"""The rows of mteb's own tasks: in `mteb/NAME` of the data folder, otherwise where mteb fetches them from, at its revision."""
+"""The rows of mteb's own tasks: in `mteb/NAME` of the data folder, otherwise where mteb fetches them from, at its revision.
+
+`mteb/NAME` has the rows of each split in a file, or is a copy of the task's repository on the hub with its README.md, which mteb reads
+itself: retrieval and reranking need that, whose documents, queries and relevant pairs are tables of their own.
+"""
 
 import logging
 import re
@@ -6,17 +10,19 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partialmethod
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import polars as pl
+from tqdm.std import tqdm
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.hub import is_reachable
+from embedlab.data.hub import copy_hashes, is_reachable
 from embedlab.data.source import Source
 
 PREFIX = "mteb:"
@@ -77,16 +83,18 @@ def mteb_package() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the warnings of mteb until the block ends."""
+    """Silence the warnings and the progress bars of mteb until the block ends."""
     logger = logging.getLogger("mteb")
-    level = logger.level
+    level, bar = logger.level, tqdm.__init__
     logger.setLevel(logging.CRITICAL)
+    tqdm.__init__ = partialmethod(bar, disable=True)  # some of its evaluators take no option for it
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         logger.setLevel(level)
+        tqdm.__init__ = bar
 
 
 def benchmark_tasks(name: str) -> list[str]:
@@ -146,10 +154,7 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
     try:
         with quiet():
             if own is not None and own.is_dir():
-                task.dataset, hashes = _local_rows(task, own)
-                task.dataset_transform()
-                task.data_loaded = True
-                return replace(state, origin="folder", sha256=hashes)
+                return replace(state, origin="folder", sha256=_load_folder(task, own))
             with _client(offline=source.offline or not (Path(address["path"]).exists() or is_reachable())):
                 task.load_data()
     except EmbedlabError:
@@ -158,9 +163,36 @@ def _load(name: str, task: Any, source: Source) -> DatasetState:
         reason = " ".join(str(error).split())[:150] or type(error).__name__
         raise MissingError(
             f"{name}: its rows, {address['path']} at {str(address.get('revision'))[:8]}, cannot be read: {reason}",
-            hint=f"fetch them once with a network, or put them into mteb/{task.metadata.name}/test.parquet of the data folder",
+            hint=f"fetch them once with a network, or put a copy of the repository into mteb/{task.metadata.name} of the data folder",
         ) from error
     return replace(state, revision=f"{address['path']}@{address.get('revision')}")
+
+
+def _load_folder(task: Any, folder: Path) -> dict[str, str]:
+    """Load the rows of TASK from FOLDER and return the hashes of its files."""
+    if (folder / "README.md").is_file():
+        task.metadata = task.metadata.model_copy(update={"dataset": {**task.metadata.dataset, "path": str(folder.absolute())}})
+        with _client(offline=True), _own_cache():
+            task.load_data()
+        return copy_hashes(folder)
+    task.dataset, hashes = _local_rows(task, folder)
+    task.dataset_transform()
+    task.data_loaded = True
+    return hashes
+
+
+@contextmanager
+def _own_cache() -> Iterator[None]:
+    """Let the hub's client forget what it reads: in its shared cache a folder is known by its last name and its card alone."""
+    from datasets import config
+
+    before = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
+    with TemporaryDirectory() as place:
+        config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = Path(place), float("inf")
+        try:
+            yield
+        finally:
+            config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = before
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class NotebookSession:
             return
         from tqdm.auto import tqdm
 
-        with tqdm(desc=label) as bar:
+        with tqdm(desc=label, disable=False) as bar:  # also while the bars of other programs are silenced
 
             def tick(done: int, total: int, /, text: str = "") -> None:
                 bar.total = total

@@ -1,0 +1,149 @@
+"""Each type of mteb's text tasks on a model of embedlab, beside mteb's own evaluation of the same model by sentence-transformers."""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from datasets import Dataset, DatasetDict
+
+import embedlab
+from embedlab.core.errors import MissingError
+from embedlab.data.sample import sample_rows
+from embedlab.data.source import dataset
+
+Row = Mapping[str, Any]
+
+_SENTENCES = list(dict.fromkeys(sample_rows(dataset("sts-benchmark"), "test").frame["sentence1"].head(200)))[:60]
+_DOCUMENTS: list[Row] = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(_SENTENCES[:40])]
+_QUERIES: list[Row] = [{"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])]
+_JUDGED: list[Row] = [
+    {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": int(place % 4 == 0)}
+    for query in range(10)
+    for place in range(query, query + 8)
+]
+_RANKED: list[Row] = [{"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 8)]} for query in range(10)]
+_ROWS: Mapping[str, Sequence[Row]] = {  # task → rows of its only split
+    "TwitterSemEval2015": [
+        {"sent1": first, "sent2": second, "labels": place % 2} for place, (first, second) in enumerate(itertools.pairwise(_SENTENCES))
+    ],
+    "TwentyNewsgroupsClustering.v2": [{"sentences": _SENTENCES, "labels": [place % 4 for place in range(len(_SENTENCES))]}] * 3,
+    "SummEvalSummarization.v2": [
+        {
+            "text": _SENTENCES[place],
+            "human_summaries": _SENTENCES[place : place + 3],
+            "machine_summaries": _SENTENCES[place + 3 : place + 7],
+            "relevance": [1.0, 2.0, 3.0, 4.0],
+            "id": str(place),
+        }
+        for place in range(12)
+    ],
+}
+_TABLES: Mapping[str, Mapping[str, Sequence[Row]]] = {  # task → tables of its repository
+    "NFCorpus": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _JUDGED},
+    "AskUbuntuDupQuestions": {"corpus": _DOCUMENTS, "queries": _QUERIES, "default": _JUDGED, "top_ranked": _RANKED},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows of a split in a file each, and copies of repositories with their cards."""
+    folder = tmp_path_factory.mktemp("types")
+    for task, rows in _ROWS.items():
+        _write(folder / "mteb" / task / "test.jsonl", rows)
+    for task, tables in _TABLES.items():
+        for name, rows in tables.items():
+            _write(folder / "mteb" / task / f"{name}.jsonl", rows)
+        (folder / "mteb" / task / "README.md").write_text(_card(tables))
+    return folder
+
+
+def _write(path: Path, rows: Sequence[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _card(tables: Mapping[str, Sequence[Row]]) -> str:
+    """Return the head of a repository's README.md, which says what each table is; its documents and queries are splits of their own."""
+    lines = ["---", "configs:"]
+    for name in tables:
+        split = name if name in {"corpus", "queries"} else "test"
+        lines += [f"- config_name: {name}", "  data_files:", f"  - split: {split}", f"    path: {name}.jsonl"]
+    return "\n".join([*lines, "---", ""])
+
+
+def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> float:
+    """Return mteb's main score x 100 of the encoder in FOLDER, pooled by the mean, by sentence-transformers."""
+    import mteb
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    transformer = Transformer(str(folder))
+    model = SentenceTransformer(modules=[transformer, Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu")
+    loaded = mteb.get_task(task)
+    load(loaded)
+    loaded.data_loaded = True
+    result = mteb.evaluate(model, loaded, cache=None, co2_tracker=False, show_progress_bar=False)
+    return 100 * float(result.task_results[0].scores["test"][0]["main_score"])
+
+
+def _load_rows(task: Any) -> None:
+    task.dataset = DatasetDict(test=Dataset.from_list([dict(row) for row in _ROWS[task.metadata.name]]))
+    task.dataset_transform()
+
+
+def _load_tables(task: Any) -> None:
+    tables = _TABLES[task.metadata.name]
+    judged: dict[str, dict[str, int]] = {}
+    for row in tables["default"]:
+        judged.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
+    task.dataset = {
+        "default": {
+            "test": {
+                "corpus": Dataset.from_list([{"id": row["_id"], "title": row["title"], "text": row["text"]} for row in tables["corpus"]]),
+                "queries": Dataset.from_list([{"id": row["_id"], "text": row["text"]} for row in tables["queries"]]),
+                "relevant_docs": judged,
+                "top_ranked": {row["query-id"]: row["corpus-ids"] for row in tables["top_ranked"]} if "top_ranked" in tables else None,
+            }
+        }
+    }
+
+
+def test_retrieval_from_a_copy_of_its_repository_has_the_ndcg_that_scikit_learn_gives(data: Path, tiny_encoder: Path) -> None:
+    from sklearn.metrics import ndcg_score
+
+    ours = embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=data).frame["score"][0]
+    documents, queries = (embedlab.encode(str(tiny_encoder), [row["text"] for row in rows]) for rows in (_DOCUMENTS, _QUERIES))
+    cosines = _unit(queries) @ _unit(documents).T
+    gold = np.zeros(cosines.shape)
+    for row in _JUDGED:
+        gold[int(row["query-id"][1:]), int(row["corpus-id"][1:])] = row["score"]
+    assert ours == pytest.approx(100 * ndcg_score(gold, cosines, k=10), abs=0.01)
+
+
+def _unit(vectors: Any) -> Any:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [*_ROWS, *_TABLES])
+def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
+    task: str, data: Path, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    capfd.readouterr()
+    ours = embedlab.evaluate([f"{tiny_encoder}?pooling=mean"], tasks=[f"mteb:{task}"], data=data).frame["score"][0]
+    assert capfd.readouterr().err == "", "no bar of an evaluator"
+    assert ours == pytest.approx(_score_by_mteb(task, tiny_encoder, _load_rows if task in _ROWS else _load_tables), abs=0.01)
+
+
+def test_a_copy_without_a_table_that_its_card_names_is_one_line(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "mteb" / "NFCorpus"
+    copied.mkdir(parents=True)
+    (copied / "README.md").write_text((data / "mteb" / "NFCorpus" / "README.md").read_text())
+    with pytest.raises(MissingError, match="mteb:NFCorpus: its rows") as error:
+        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:NFCorpus"], data=tmp_path)
+    assert "\n" not in error.value.message
+    assert "copy of the repository" in error.value.hint
