@@ -10,6 +10,7 @@ from time import sleep
 from typing import Any, ClassVar
 
 from textual import events, work
+from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
@@ -31,6 +32,7 @@ from embedlab.tui.pairs.scorer import ScorerProcess
 from embedlab.tui.pairs.view import ShownPairs
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
+from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
 from embedlab.tui.typed_keys import TypedKeys
@@ -84,9 +86,11 @@ class Dashboard(App[None]):
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Draw a frame, and note it for the pace of frames."""
+        if isinstance(renderable, CompositorUpdate):
+            renderable = ShortFrame(renderable)
         super()._display(screen, renderable)
-        if renderable is not None and not self._batch_count:
-            self.pace.frame_drawn(self._driver)
+        if isinstance(renderable, ShortFrame) and renderable.size:
+            self.pace.frame_drawn(self._driver, renderable.size)
 
     def on_cursor_position(self) -> None:
         """Take the answer of a terminal that has drawn a frame."""

@@ -5,6 +5,7 @@ import os
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "COLORTERM": "truecolor"}
 
 import shutil
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -90,3 +91,13 @@ def opened(world: Settings) -> Open:
             yield pilot
 
     return open_dashboard
+
+
+@pytest.fixture
+def utc() -> Iterator[None]:
+    """Local time is UTC."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()

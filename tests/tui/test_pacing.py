@@ -3,11 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished
 from embedlab.tui.pacing import QUESTION, FramePace
+from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.screen import RunsScreen
 from tests.tui.driving import Open, make_run, on_top, until
 
@@ -29,23 +31,44 @@ def driver() -> Any:
 def test_frames_wait_for_a_late_answer_and_not_for_one_that_never_comes(driver: Any) -> None:
     clock = Clock()
     pace = FramePace(clock)
-    pace.frame_drawn(driver)
-    assert driver.written == []  # a single frame asks nothing
+    pace.frame_drawn(driver, 100)
+    assert driver.written == []  # a single small frame needs no question
     clock.now += 0.05
-    pace.frame_drawn(driver)
+    pace.frame_drawn(driver, 100)
     assert driver.written == [QUESTION]
     assert not pace.is_behind(driver)
-    clock.now += 0.2
+    clock.now += 0.5
     assert pace.is_behind(driver)
     pace.answered()
     assert not pace.is_behind(driver)
-    pace.frame_drawn(driver)
+    clock.now += 1.0
+    pace.frame_drawn(driver, 5_000)
+    assert driver.written == [QUESTION] * 2  # a large one needs it also after a pause
     clock.now += 10.0  # this terminal does not answer
     assert not pace.is_behind(driver)
-    pace.frame_drawn(driver)
+    pace.frame_drawn(driver, 5_000)
     clock.now += 0.01
-    pace.frame_drawn(driver)
+    pace.frame_drawn(driver, 5_000)
     assert driver.written == [QUESTION] * 2
+
+
+def test_a_slow_link_has_one_frame_under_way_and_a_fast_one_several(driver: Any) -> None:
+    clock = Clock()
+    pace = FramePace(clock)
+
+    def draw(took_s: float) -> bool:
+        """Draw a frame that is answered after TOOK_S; return whether another was refused meanwhile."""
+        pace.frame_drawn(driver, 2_000)
+        is_refused = pace.is_behind(driver)
+        clock.now += took_s
+        pace.answered()
+        return is_refused
+
+    assert [draw(0.01) for _ in range(4)] == [True, False, False, False]
+    assert [draw(0.25) for _ in range(3)] == [False, True, True]
+    far = FramePace(clock)  # fast, but far away: each answer takes a fifth of a second
+    pace = far
+    assert [draw(0.2) for _ in range(3)] == [True, False, False]
 
 
 def test_frames_wait_while_one_is_queued(driver: Any) -> None:
@@ -70,3 +93,15 @@ async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_wor
         assert frames == []
         make_run(own_world, "another", 1, Finished(step=20), now=1_700_000_000.0)
         await until(pilot, lambda: frames)
+
+
+def test_the_last_event_of_an_ended_run_is_a_time_that_does_not_change(
+    own_world: Settings, utc: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = 1_700_000_000.0  # 22:13 of a 14 November
+    make_run(own_world, "ended", 1, Finished(step=20, time=ended), now=ended)
+    follower, shown = RunFollower(own_world.runs_folder), []
+    for later in (1.0, 61.0, 90_000.0):
+        monkeypatch.setattr("embedlab.tui.runs.board.time", lambda later=later: ended + later)
+        shown += follower.look().frame().filter(pl.col("run") == "ended@1")["last"].to_list()
+    assert shown == ["22:13", "22:13", "2023-11-14"]

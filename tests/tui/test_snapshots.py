@@ -60,8 +60,8 @@ async def settled_picture(pilot: Pilot[None]) -> str:
 
 
 @pytest.fixture
-def quiet(world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Four runs whose last events always have the same age, under a path that is always the same."""
+def quiet(world: Settings, utc: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Four runs whose last events are always at the same time, under a path that is always the same."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("embedlab.tui.runs.board.time", lambda: NOW)
     settings = replace(world, runs=Path("runs"))

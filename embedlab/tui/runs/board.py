@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from time import time
 
@@ -160,18 +161,20 @@ def _row(found: BoardRun, now: float) -> dict[str, object]:
         "rows_per_s": step.rows_per_s if step else None,
         "eta": duration(step.eta_s) if step and is_alive else "",
         "memory_mib": step.memory_mib if step else None,
-        "last": f"{_age(now - status.last_s, is_alive=is_alive)} ago" if status.last_s else "",
+        "last": _last(status.last_s, now, is_alive=is_alive),
         "objective": found.objective,
         "note": status.message,
     }
 
 
-def _age(seconds: float, *, is_alive: bool) -> str:
-    """A time in words; that of an ended run changes with the minute, then with the hour and the day: no second of it matters."""
+def _last(last_s: float | None, now: float, *, is_alive: bool) -> str:
+    """The age of the last event or, of an ended run, its time or day: text that changes would be sent to the terminal again."""
+    if not last_s:
+        return ""
     if is_alive:
-        return duration(seconds)
-    minutes = max(0, int(seconds // 60))
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} d"
+        return f"{duration(now - last_s)} ago"
+    then = datetime.fromtimestamp(last_s).astimezone()
+    return then.strftime("%H:%M" if then.date() == datetime.fromtimestamp(now).astimezone().date() else "%Y-%m-%d")
 
 
 def _progress(step: int, steps: int) -> str:
