@@ -44,7 +44,8 @@ class FramePace:
         self._now = now
         self._unanswered: deque[_Unanswered] = deque()
         self._last = float("-inf")  # frame
-        self._answers = True  # until none came
+        self._answers = True  # until the first one did not come
+        self._has_answered = False
         self._way_s = _LONGEST_WAY_S  # the shortest time that an answer took
         self._room = _SMALL  # characters that may be unanswered before another frame is drawn
 
@@ -59,6 +60,7 @@ class FramePace:
 
     def answered(self) -> None:
         """Take an answer of the terminal: one in time doubles the room, a late one closes it."""
+        self._has_answered = True
         if self._unanswered:
             took_s = self._now() - self._unanswered.popleft().at
             self._way_s = min(self._way_s, took_s)
@@ -68,7 +70,7 @@ class FramePace:
         """Whether the terminal has yet to draw what it was sent."""
         if self._unanswered and self._now() - self._unanswered[0].at > _LOST_S:
             self._unanswered.clear()
-            self._answers = False
+            self._answers, self._room = self._has_answered, 0  # on a busy machine an answer waits behind many keys
         unanswered = sum(one.size for one in self._unanswered)
         is_late = bool(self._unanswered) and (unanswered > self._room or self._now() - self._unanswered[0].at > self._way_s + LATE_S)
         writer = _writer(driver)
