@@ -12,7 +12,7 @@ from math import isnan, nan
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import Evidence, PairTest, pair_evidence
+from embedlab.analysis.evidence import Evidence, PairTest, member_columns, pair_evidence
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
@@ -123,6 +123,7 @@ def compare_models(
     test: PairTest = "dyadic",
     margin: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
 
@@ -132,23 +133,16 @@ def compare_models(
 
     TEST selects the test behind p; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
-    test of equivalence.
+    test of equivalence. PREVIEW takes the scores as soon as they are known, then again with the intervals of one slice more.
     """
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
     evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, progress=progress)
-    found = compare_evidence(evidence, models, reference, test=test, margin=margin)
-    return Comparison(
-        by=by,
-        aggregate=aggregate,
-        models=tuple(names),
-        reference=reference,
-        slices=found,
-        test=test,
-        margin=margin,
-        notes=tuple(comparison_notes(found, models, test, margin)),
-    )
+    empty = Comparison(by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin)
+    show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
+    found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)
+    return replace(empty, slices=found, notes=tuple(comparison_notes(found, models, test, margin)))
 
 
 def compare_evidence(
@@ -158,15 +152,44 @@ def compare_evidence(
     *,
     test: Test = "dyadic",
     margin: float | None = None,
+    preview: Callable[[tuple[ComparedSlice, ...]], None] | None = None,
 ) -> tuple[ComparedSlice, ...]:
     """Scores, differences from REFERENCE and letters; p corrected over each two models of all of the EVIDENCE.
 
     A closed-form TEST is used where a slice has its p and both models are single ones; it is corrected by the design effect.
     """
-    drafts = [_Draft(one, models, test) for one in evidence]
+    drafts: list[_Draft] = []
+    previews = [_scored(one, models) for one in evidence] if preview is not None else []
+    for place, one in enumerate(evidence):
+        if preview is not None:
+            preview(tuple(previews))
+        drafts.append(_Draft(one, models, test))
+        if preview is not None:
+            previews[place] = replace(previews[place], scores=drafts[-1].scores())
     corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
     found = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
     return _equivalence_corrected(found) if margin is not None else tuple(found)
+
+
+def _scored(one: Evidence, models: Sequence[ModelColumns]) -> ComparedSlice:
+    """Return the scores of a slice without intervals, which take longer."""
+    columns = member_columns(models)
+    points = {model.name: one.points[[columns.index(member) for member in model.members]] for model in models}
+    scores = {
+        name: SliceScore(value=float(own.mean()), members=tuple(own.tolist()), low=nan, high=nan, letters="")
+        for name, own in points.items()
+    }
+    return ComparedSlice(
+        key=one.key,
+        title=one.title,
+        pairs=one.pairs,
+        scores=scores,
+        differences={},
+        notes=one.notes,
+        average_of=one.average_of,
+        task=one.task,
+        metric=one.metric,
+    )
 
 
 class _Draft(Weighed):
@@ -189,8 +212,7 @@ class _Draft(Weighed):
     def compared(self, reference: str, corrected: Mapping[tuple[str, str], float], margin: float | None) -> ComparedSlice:
         """Return the slice, given the corrected p of each two models."""
         one = self.evidence
-        letters = self._letters(corrected)
-        scores = {name: self._score(name, letter) for name, letter in zip(self.means, letters, strict=True)}
+        scores = self.scores(self._letters(corrected))
         others = [name for name in self.means if name != reference]
         return ComparedSlice(
             key=one.key,
@@ -206,6 +228,10 @@ class _Draft(Weighed):
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             component=self.component(reference),
         )
+
+    def scores(self, letters: Sequence[str] = ()) -> Mapping[str, SliceScore]:
+        """Return the score of each model with its interval; LETTERS are known once all slices are."""
+        return {name: self._score(name, letter) for name, letter in zip(self.means, letters or [""] * len(self.means), strict=True)}
 
     def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
         if all(isnan(p) for p, _ in self.tests.values()) and (self.tests or self.sums is None):

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
 
 import numpy as np
 import polars as pl
@@ -10,12 +12,14 @@ from embedlab.analysis.comparison import ComparedSlice, Comparison, compare_mode
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
+from embedlab.tui.compare.stored import StoredComparison
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
+PREVIEW_EVERY_S = 0.5
 NARROWEST_TITLE, WIDEST_TITLE = 18, 52
 
 
@@ -41,19 +45,51 @@ def compared_models(data: PairData) -> list[ModelColumns]:
     return [model for model in data.models if all(data.table[member].count() for member in model.members)]
 
 
-def compare_slices(data: PairData, request: ComparisonRequest, *, progress: Callable[[int, int], None] | None = None) -> SlicedComparison:
-    """Compare the models of DATA that have scores."""
+def compare_slices(
+    data: PairData,
+    request: ComparisonRequest,
+    *,
+    cache: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    preview: Callable[[SlicedComparison], None] | None = None,
+) -> SlicedComparison:
+    """Compare the models of DATA that have scores, or read the same comparison from the folder CACHE.
+
+    PREVIEW takes the scores first, then now and then those of which intervals are known, from the top of the table.
+    """
     models = compared_models(data)
     members = [member for model in models for member in model.members]
     # Datasets without scores of any shown model, often STS-B's training pairs, would be rows of dots.
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = request.reference if request.reference in {model.name for model in models} else None
-    comparison = compare_models(table, models, by=request.by, aggregate=request.aggregate, reference=reference, progress=progress)
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, request.by)}
-    for one in comparison.slices:
-        if one.average_of:
-            rows[one.key] = np.concatenate([rows[key] for key in one.average_of])
-    return SlicedComparison(comparison=comparison, rows=rows)
+    options = (request.by, request.aggregate, reference)
+    stored = StoredComparison.of(cache, table, models, options) if cache is not None else None
+    if stored is not None and (known := stored.read()) is not None:
+        return _with_rows(known, rows)
+    show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
+    found = compare_models(table, models, by=request.by, aggregate=request.aggregate, reference=reference, progress=progress, preview=show)
+    if stored is not None:
+        stored.write(found)
+    return _with_rows(found, rows)
+
+
+def _with_rows(comparison: Comparison, rows: Mapping[str, RowNumbers]) -> SlicedComparison:
+    averages = {one.key: np.concatenate([rows[key] for key in one.average_of]) for one in comparison.slices if one.average_of}
+    return SlicedComparison(comparison=comparison, rows={**rows, **averages})
+
+
+def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], None]:
+    """Return SHOW without the calls that follow another too soon to be seen."""
+    last = -PREVIEW_EVERY_S
+
+    def show_rarely(found: Comparison) -> None:
+        nonlocal last
+        if monotonic() - last >= PREVIEW_EVERY_S:
+            last = monotonic()
+            show(found)
+
+    return show_rarely
 
 
 def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame:

@@ -75,6 +75,7 @@ class CompareScreen(DashboardScreen):
         self.data: PairData | None = None
         self.result: SlicedComparison | None = None
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
+        self.is_preview = False  # `result` lacks intervals and letters
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
 
@@ -123,6 +124,7 @@ class CompareScreen(DashboardScreen):
     def _request(self) -> None:
         known = self._results.get(self.requested)
         if known is not None:
+            self.is_preview = False
             self._show(known)
         elif self.data is not None and not self.query_one("#no-models").display:
             self._compute(self.data, self.requested)
@@ -137,8 +139,13 @@ class CompareScreen(DashboardScreen):
                 raise _Stale
             self.app.call_from_thread(self._show_progress, done, total)
 
+        def preview(found: SlicedComparison) -> None:
+            if worker.is_cancelled:
+                raise _Stale
+            self.app.call_from_thread(self._take_preview, data, request, found)
+
         try:
-            found = compare_slices(data, request, progress=progress)
+            found = compare_slices(data, request, cache=self.dashboard.settings.cache, progress=progress, preview=preview)
         except _Stale:
             return
         except EmbedlabError as error:
@@ -147,7 +154,14 @@ class CompareScreen(DashboardScreen):
         if not worker.is_cancelled:
             self.app.call_from_thread(self._take, data, request, found)
 
+    def _take_preview(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
+        """Show the scores and intervals that are known already."""
+        if data is self.data and request == self.requested:
+            self.is_preview = True
+            self._show(found)
+
     def _take(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
+        self.is_preview = False
         if data is self.data:
             self._results[request] = found
             if request == self.requested:
@@ -189,6 +203,7 @@ class CompareScreen(DashboardScreen):
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], f"reference {reference}", *marks]
+        parts += ["intervals follow"] if self.is_preview else []
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 
     # the slice under the cursor
@@ -319,6 +334,9 @@ class CompareScreen(DashboardScreen):
     async def action_export(self) -> None:
         """Write every number of the comparison."""
         if self.result is None or self.data is None:
+            return
+        if self.is_preview:
+            self.dashboard.report(UsageError("the intervals are being computed", hint="press e again in a moment"), severity="warning")
             return
         rows = comparison_rows(self.result, self.data)
         text = await self.app.push_screen_wait(
