@@ -6,12 +6,11 @@ from contextlib import nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import polars as pl
 
 from embedlab.core.errors import MissingError
+from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
 
@@ -36,21 +35,6 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     whole = frame.drop_nulls(list(hub.columns))
     unlabelled = len(frame) - len(whole)
     return ParsedRows(frame=whole, skipped={"no label": unlabelled} if unlabelled else {})
-
-
-@cache
-def is_reachable() -> bool:
-    """Return whether the hub answers; cached, because its client retries for half a minute for each dataset."""
-    from huggingface_hub import constants
-
-    try:
-        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=5):
-            pass
-    except HTTPError:
-        return True  # a refusal is also an answer
-    except OSError:
-        return False
-    return True
 
 
 def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:

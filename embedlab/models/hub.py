@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
+from embedlab.core.network import is_reachable
 from embedlab.models.folder_files import ADAPTER, weight_files
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our own exports.
@@ -18,7 +19,7 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     folder = _snapshot(repository, revision or "main", offline)
     if weight_files(folder) or (folder / ADAPTER).is_file() or revision is not None:
         return folder
-    converted = _cached_conversion(folder) if offline else _offered_conversion(repository)
+    converted = _cached_conversion(folder) if offline or not is_reachable() else _offered_conversion(repository)
     return folder if converted is None else _snapshot(repository, converted, offline)
 
 
@@ -27,7 +28,8 @@ def _snapshot(repository: str, revision: str, offline: bool) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(WANTED), local_files_only=offline))
+        is_local = offline or not is_reachable()
+        return Path(snapshot_download(repository, revision=revision, allow_patterns=list(WANTED), local_files_only=is_local))
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise MissingError(
             f"no folder and no hub model {repository!r}", hint="check the name; private models need `hf auth login`"

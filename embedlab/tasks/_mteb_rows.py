@@ -20,9 +20,10 @@ from tqdm.std import tqdm
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown
+from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import DatasetState, Part
-from embedlab.data.hub import copy_hashes, is_reachable
+from embedlab.data.hub import copy_hashes
 from embedlab.data.source import Source
 
 PREFIX = "mteb:"

@@ -18,7 +18,8 @@ def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: p
         selected.append("asked")
         raise OSError
 
-    monkeypatch.setattr(hub, "urlopen", refuse)
+    monkeypatch.setattr("embedlab.core.network.urlopen", refuse)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     hub.is_reachable.cache_clear()
     for name in ("sts12", "sts13"):
         with pytest.raises(MissingError, match=f"{name}.*cannot be reached") as caught:

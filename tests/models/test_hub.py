@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import MissingError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models import hub
@@ -36,10 +37,20 @@ def test_a_stated_revision_is_kept_to(repository: Path) -> None:
 
 def test_online_the_hubs_own_converter_is_asked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = []
+    monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(hub, "_snapshot", lambda name, revision, offline: selected.append(revision) or repository / "snapshots" / "aaa")
     monkeypatch.setattr(hub, "_offered_conversion", lambda name: "refs/pr/3")
     hub_folder("org/old")
     assert selected == ["main", "refs/pr/3"]
+
+
+def test_a_hub_that_does_not_answer_is_not_asked_again_for_what_was_downloaded(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "is_reachable", lambda: False)
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", lambda *_, **__: pytest.fail("asked"))
+    monkeypatch.setattr("huggingface_hub.HfApi.list_repo_tree", lambda *_, **__: pytest.fail("asked"))
+    assert hub_folder("org/old") == repository / "snapshots" / "bbb"
+    with pytest.raises(MissingError, match="'org/new' is not on this machine and the hub cannot be reached"):
+        hub_folder("org/new", "0" * 40)
 
 
 def test_a_local_folder_is_not_the_published_model_of_its_name(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

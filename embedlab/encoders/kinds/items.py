@@ -19,9 +19,10 @@ def read_items(location: str) -> pl.DataFrame:
     """Return the columns dataset, item, prediction and `place`, the line of the file; an item that is not a number is a MissingError."""
     path, column = file_and_part(location)
     table = read_rows(path, _KEYS)
-    others = [name for name in table.columns if name not in {*_KEYS, PLACE}]
+    columns = [name for name in table.columns if name != PLACE]
+    others = [name for name in columns if name not in _KEYS]
     if absent := [name for name in _KEYS if name not in table.columns]:
-        raise MissingError(f"{path}: no column {absent[0]!r}; it has {', '.join(set(table.columns) - {PLACE})}", hint=_FORMAT)
+        raise MissingError(f"{path}: no column {absent[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
     wanted = file_column(path, column or ("prediction" if "prediction" in others or len(others) != 1 else others[0]), others)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
