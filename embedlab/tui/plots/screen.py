@@ -14,6 +14,7 @@ from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.selection import open_selection
 from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
 from embedlab.tui.widgets.pair_plot import PairPlot
+from embedlab.tui.widgets.text import QuickText
 
 
 class PlotsScreen(DashboardScreen):
@@ -29,7 +30,7 @@ class PlotsScreen(DashboardScreen):
         self.model: str | None = None  # plotted; absent = the first that is not the reference
 
     def compose_body(self) -> ComposeResult:
-        yield Static("reading pairs", id="plot-status", classes="status", markup=False)
+        yield QuickText("reading pairs", id="plot-status", classes="status", markup=False)
         yield PairPlot(id="pair-plot")
         yield Static("", id="no-plot", classes="empty", markup=False)
 
@@ -71,7 +72,7 @@ class PlotsScreen(DashboardScreen):
         shown = self.dashboard.shown
         of = f"{shown.title}" if shown is not None and shown.title else "all pairs"
         marks = [] if self.data is None else self.data.marks
-        self.query_one("#plot-status", Static).update(" · ".join([view_title(self.view, plotted), of, *marks]))
+        self.query_one("#plot-status", QuickText).change(" · ".join([view_title(self.view, plotted), of, *marks]))
 
     # messages of the plot
 

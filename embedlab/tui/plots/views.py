@@ -29,7 +29,7 @@ class PlottedPairs:
 
     def values(self, column: str) -> Values:
         """A column in these rows; nan where it is null."""
-        found: Values = self.data.table[column][self.rows].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        found: Values = self.data.table[column].cast(pl.Float64).to_numpy()[self.rows]
         return found
 
     @property

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -73,7 +74,7 @@ class PairPlot(Widget, can_focus=True):
         if self._is_placed:
             self._move(*self.cursor)
         else:
-            self.action_next_pair(0)
+            self._go_to_first()
         self._is_placed = self._is_placed or self.drawing is not None
         self.refresh()
 
@@ -87,8 +88,13 @@ class PairPlot(Widget, can_focus=True):
     def _move(self, column: int, row: int) -> None:
         if self.drawing is not None:
             columns, rows = self.drawing.size
-            self.cursor = (max(0, min(column, columns - 1)), max(0, min(row, rows - 1)))
-            self.refresh()
+            before, self.cursor = self.cursor, (max(0, min(column, columns - 1)), max(0, min(row, rows - 1)))
+            if self.corner is not None or self.drawing.is_columns:
+                self.refresh()
+            else:
+                info = range(rows + _FRAME, self.content_size.height)
+                lines = {rows - before[1], rows - self.cursor[1], *info}
+                self.refresh(*(Region(0, y + self.gutter.top, self.outer_size.width, 1) for y in lines))
 
     def action_move(self, across: int, up: int) -> None:
         """Move the cursor by cells, or by values of an axis that has few."""
@@ -96,13 +102,22 @@ class PairPlot(Widget, can_focus=True):
             wide = self.drawing.wide
             self._move(self.cursor[0] // wide * wide + across * wide, self.cursor[1] + up)
 
+    def _go_to_first(self) -> None:
+        """Move the cursor to the most interesting pair of all."""
+        picture, drawing = self.picture, self.drawing
+        if picture is not None and drawing is not None:
+            inside = (drawing.columns >= 0) & (drawing.rows >= 0)
+            if inside.any():
+                point = int(np.where(inside, np.nan_to_num(picture.points.interest, nan=-1.0), -2.0).argmax())
+                self._move(int(drawing.columns[point]) * drawing.wide, self.cursor[1] if drawing.is_columns else int(drawing.rows[point]))
+
     def action_next_pair(self, by: int) -> None:
-        """Go to the next cell by its most interesting pair, or to the first one (0)."""
+        """Go to the next cell by its most interesting pair."""
         ranked = self._ranked_cells()
         if self.drawing is None or not len(ranked):
             return
         found = np.flatnonzero(ranked == self._cell_under_cursor())
-        place = (int(found[0]) + by) % len(ranked) if by and len(found) else 0
+        place = (int(found[0]) + by) % len(ranked) if len(found) else 0
         row, column = divmod(int(ranked[place]), self.drawing.across.bins)
         self._move(column * self.drawing.wide, self.cursor[1] if self.drawing.is_columns else row)
 

@@ -77,7 +77,7 @@ def draw(picture: Picture, columns: int, rows: int) -> Drawing:
         signs[bits > 0], styles[bits > 0] = EMPTY + bits[bits > 0], STYLES.index(style)
     return Drawing(
         signs=signs,
-        styles=styles,
+        styles=_joined(styles),
         across=across,
         up=up,
         wide=wide,
@@ -86,6 +86,12 @@ def draw(picture: Picture, columns: int, rows: int) -> Drawing:
         rows=point_rows,
         is_columns=not points.is_drawn,
     )
+
+
+def _joined(styles: NDArray[np.intp]) -> NDArray[np.intp]:
+    """STYLES in which a blank cell has that of the cell left of it: fewer runs of one style are faster to draw and to send."""
+    last = np.maximum.accumulate(np.where(styles > 0, np.arange(styles.shape[1]), 0), axis=1)
+    return np.take_along_axis(styles, last, axis=1)
 
 
 def _cells_per_value(picture: Picture, columns: int) -> int:
