@@ -3,6 +3,7 @@ r"""The filter language of the command line and the dashboard: one line of terms
 dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), with > >= < <= = !=
 0.2<dice<0.4    a range, with < <= > >=
 "a name"<0.4    a field whose name holds an operator, a blank or a colon, as in "bert?pooling=mean">0.5
+right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
 
-NAME_FIELDS = ("dataset", "source")
+NAME_FIELDS = ("dataset", "source", "right")
 TEXT_FIELDS = ("sentence1", "sentence2")
 _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
 
@@ -166,7 +167,8 @@ def _column(field: str, known: Collection[str]) -> str | None:
     """The column that FIELD names, written as in the table or as in its header; None if there is none or more than one."""
     if field in known:
         return field
-    fitting = [name for name in known if name.lower() == field.lower()]
+    written = field.lower().replace("δ", "delta_")  # as in the headers of two models face to face
+    fitting = [name for name in known if name.lower() == written]
     if field.lower() == "error":
         fitting = [name for name in known if name.startswith("error(")]
     return fitting[0] if len(fitting) == 1 else None
@@ -203,24 +205,19 @@ def rows_that_hold(terms: Sequence[pl.Expr], table: pl.DataFrame) -> NDArray[np.
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermSpan:
-    """The place of a term in the text of a filter."""
+class WrittenTerm:
+    """A term of a filter as it is written."""
 
-    start: int
-    end: int
+    text: str
     field: str | None  # that it limits
     is_or: bool
 
 
-def term_spans(text: str) -> list[TermSpan]:
-    """Return the terms of a filter with their places, without "and"."""
+def written_terms(text: str) -> list[WrittenTerm]:
+    """Return the terms of a filter as they are written, without "and"."""
     terms = [_Term(match=match, line=text, columns=()) for match in _matches(text)]
     words = [(term, (term.match["word"] or "").lower() if not term.match["negated"] else "") for term in terms]
-    return [
-        TermSpan(start=term.match.start(), end=term.match.end(), field=term.compared_field, is_or=word == "or")
-        for term, word in words
-        if word != "and"
-    ]
+    return [WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or") for term, word in words if word != "and"]
 
 
 def _groups(terms: list[_Term]) -> list[list[_Term]]:

@@ -1,7 +1,7 @@
 """Ranges of values as text of the filter language: a selection in a plot becomes a filter of exactly the same rows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import OPERATOR, term_spans
+from embedlab.analysis.expressions import OPERATOR, WrittenTerm, written_terms
 
 _DIGITS = 17  # are enough to write any double
 
@@ -37,22 +37,26 @@ def narrowed(text: str, ranges: Sequence[FieldRange]) -> str:
 
     Without "or", they replace the earlier limits of their fields, which they must lie within.
     """
-    if not ranges:
-        return text
-    added = " ".join(str(one) for one in ranges)
-    spans = term_spans(text)
-    if any(span.is_or for span in spans):
-        groups = [f"{group.strip()} {added}" for group in _between_ors(text)]
-        return " or ".join(groups)
     fields = {one.field.lower() for one in ranges}
-    left = [text[span.start : span.end] for span in spans if (span.field or "").lower() not in fields]
-    return " ".join([*left, added])
+    return _joined(text, " ".join(map(str, ranges)), lambda term, is_only: is_only and (term.field or "").lower() in fields)
 
 
-def _between_ors(text: str) -> list[str]:
-    ors = [span for span in term_spans(text) if span.is_or]
-    starts, ends = [0, *(span.end for span in ors)], [*(span.start for span in ors), len(text)]
-    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+def with_name(text: str, field: str, name: str) -> str:
+    """The filter TEXT with "FIELD:NAME" in each of its groups in place of another name; an empty NAME removes it."""
+    return _joined(text, f"{field}:{name}" if name else "", lambda term, _: term.text.lower().startswith(f"{field}:"))
+
+
+def _joined(text: str, added: str, is_replaced: Callable[[WrittenTerm, bool], bool]) -> str:
+    """Each group of TEXT without the terms that are replaced, and with ADDED; the second argument: whether it is the only group."""
+    groups: list[list[str]] = [[]]
+    terms = written_terms(text)
+    is_only = not any(term.is_or for term in terms)
+    for term in terms:
+        if term.is_or:
+            groups.append([])
+        elif not is_replaced(term, is_only):
+            groups[-1].append(term.text)
+    return " or ".join(" ".join([*group, added]).strip() for group in groups)
 
 
 def _range_of(column: pl.Series, rows: NDArray[np.intp], field: str) -> FieldRange:

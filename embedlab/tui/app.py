@@ -19,6 +19,7 @@ from textual.signal import Signal
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from embedlab.analysis.pairing import Pairing
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.settings import Settings
 from embedlab.tui import gc_control
@@ -26,7 +27,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
 from embedlab.tui.pacing import FramePace
-from embedlab.tui.pairs.data import PairData, lost_datasets, no_pairs, unscored, with_models
+from embedlab.tui.pairs.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.pairs.scorer import ScorerProcess
 from embedlab.tui.pairs.view import ShownPairs
@@ -59,7 +60,8 @@ class Dashboard(App[None]):
         self.settings = settings
         self.pair_file = pair_file
         self.memory = Memory.load(sample=settings.sample)
-        self.data: PairData | None = None
+        self.data: PairData | None = None  # as the screens show it
+        self._read: PairData | None = None  # with all chosen models
         self.stored: tuple[StoredModel, ...] = ()
         self.shown: ShownPairs | None = None  # by the Pairs screen
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
@@ -231,8 +233,8 @@ class Dashboard(App[None]):
         return None
 
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
-        self.data, self.stored = data, tuple(stored)
-        self.data_ready.publish(data)
+        self._read, self.stored = data, tuple(stored)
+        self._publish()
         self.call_after_refresh(gc_control.resume_collection)
         self.report_once(troubles)
 
@@ -245,25 +247,51 @@ class Dashboard(App[None]):
     def choose_models(self, names: Sequence[str]) -> None:
         """Show these models from now on."""
         state = self.memory.state
-        self.remember(replace(state, pairs=replace(state.pairs, models=tuple(names))))
+        self.remember(replace(state, face_to_face=(), pairs=replace(state.pairs, models=tuple(names))))
         self.load()
+
+    @property
+    def chosen(self) -> list[str]:
+        """The names of all chosen models, also while two of them are face to face."""
+        return [model.name for model in self._read.models] if self._read is not None else []
+
+    def face(self, pairing: Pairing | None) -> None:
+        """Show the two models of PAIRING alone on every screen, or all chosen models again."""
+        names = (pairing.reference, pairing.other) if pairing is not None else ()
+        self.remember(replace(self.memory.state, face_to_face=names))
+        self._publish()
+
+    def _publish(self) -> None:
+        if self._read is None:
+            return
+        names = self.memory.state.face_to_face
+        paired = face_to_face(self._read, Pairing(reference=names[0], other=names[1])) if len(names) == 2 else None
+        self.data = self._read if paired is None else paired
+        self.data_ready.publish(self.data)
 
     def reference(self, names: Sequence[str]) -> str | None:
         """The model that the others are compared with: the chosen one, or the one of NAMES whose run began first."""
+        if self.data is not None and self.data.pairing is not None:
+            return self.data.pairing.reference
         chosen = self.memory.state.compare.reference
         return chosen if chosen in names else oldest_run(self.stored, names) or next(iter(names), None)
 
     def set_reference(self, name: str) -> None:
         """Compare the other models with this one from now on."""
+        pairing = self.data.pairing if self.data is not None else None
         state = self.memory.state
         self.remember(replace(state, compare=replace(state.compare, reference=name)))
+        if pairing is not None and name == pairing.other:
+            self.face(pairing.swapped)
 
     def rename_model(self, old: str, new: str) -> None:
         """Continue to show a run that was renamed."""
         state = self.memory.state
         models = tuple(new if name == old else name for name in state.pairs.models) if state.pairs.models is not None else None
         reference = new if state.compare.reference == old else state.compare.reference
-        self.remember(replace(state, pairs=replace(state.pairs, models=models), compare=replace(state.compare, reference=reference)))
+        faced = tuple(new if name == old else name for name in state.face_to_face)
+        compare = replace(state.compare, reference=reference)
+        self.remember(replace(state, face_to_face=faced, pairs=replace(state.pairs, models=models), compare=compare))
         self.load()
 
     # models that are scored on demand
@@ -293,5 +321,5 @@ class Dashboard(App[None]):
                 self.report(error)
                 continue
             self.notify(f"{name} is scored", markup=False)
-            shown = [model.name for model in self.data.models] if self.data is not None else []
+            shown = self.chosen
             self.choose_models([*shown, name] if name not in shown else shown)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.app import ComposeResult
 from textual.widget import Widget
 
+from embedlab.analysis.pairing import Pairing
+from embedlab.core.errors import UsageError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.dialogs import DIALOG
 from embedlab.tui.pacing import PacedScreen
@@ -82,6 +84,32 @@ class DashboardScreen(PacedScreen[None]):
         from embedlab.tui.help_screen import HelpScreen
 
         self.app.push_screen(HelpScreen(self.SCOPE))
+
+    @property
+    def model_under_cursor(self) -> str | None:
+        """The model that a key refers to; None where there is no choice of one."""
+        return None
+
+    def action_face(self) -> None:
+        """Show the reference and the model under the cursor face to face, or all models again."""
+        data = self.dashboard.data
+        if data is None or data.pairing is not None:
+            self.dashboard.face(None)
+            return
+        names = [model.name for model in data.models]
+        reference = self.dashboard.reference(names)
+        others = [name for name in names if name != reference]
+        if reference is None or not others:
+            self.dashboard.report(UsageError("two models are needed", hint="press c to choose another"), severity="warning")
+            return
+        under = self.model_under_cursor
+        self.dashboard.face(Pairing(reference=reference, other=under if under in others else others[0]))
+
+    def action_swap(self) -> None:
+        """Make the other of two models the reference."""
+        data = self.dashboard.data
+        if data is not None and data.pairing is not None:
+            self.dashboard.set_reference(data.pairing.other)
 
     def action_reload(self) -> None:
         """Read everything from disk again."""

@@ -43,6 +43,7 @@ class DashboardState:
     schema: int = SCHEMA
     theme: str | None = None
     mode: str = "pairs"
+    face_to_face: tuple[str, ...] = ()  # reference and other model, while two models are compared
     pairs: PairsState = field(default_factory=PairsState)
     compare: CompareState = field(default_factory=CompareState)
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.expressions import compile_expression, compile_terms, rows_that_hold
-from embedlab.analysis.filter_ranges import FieldRange, narrowed, selecting_ranges
+from embedlab.analysis.filter_ranges import FieldRange, narrowed, selecting_ranges, with_name
 
 
 def selected(table: pl.DataFrame, text: str) -> list[int]:
@@ -53,3 +53,10 @@ def test_a_range_holds_after_a_term_that_leaves_few_rows() -> None:
     table = pl.DataFrame({"a": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "b": [1, 2, 3, 4, 5, 6]})
     terms = compile_terms("b>4 0.1<a<0.6", table.columns)
     assert rows_that_hold(terms, table).tolist() == [False] * 4 + [True, False]
+
+
+def test_a_name_takes_the_place_of_another_name() -> None:
+    assert with_name("man", "right", "A") == "man right:A"
+    assert with_name("man right:A gold>1", "right", "B") == "man gold>1 right:B"
+    assert with_name("right:B", "right", "") == ""
+    assert with_name("cat right:A or dog", "right", "neither") == "cat right:neither or dog right:neither"

@@ -1,6 +1,7 @@
 """The keys of the Compare screen."""
 
 from embedlab.tui.command import ScreenEntry, command
+from embedlab.tui.face_to_face import FACE_KEYS
 
 ENTRY = ScreenEntry(
     key="2",
@@ -13,7 +14,8 @@ ENTRY = ScreenEntry(
         command("d", "plot", "Plot", "The next plot of the slice, or its largest disagreements."),
         command("D", "plot(-1)", "Plot before", "The plot before it.", shown="D"),
         command("c", "columns", "Models", "Choose the models.", show=True),
-        command("e", "export", "Export", "Write the table as csv, json or markdown.", show=True),
+        command("e", "export", "Export", "Write the table as csv, json or markdown."),
+        *FACE_KEYS,
     ),
     has_plot=True,
 )

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
@@ -35,6 +36,7 @@ from embedlab.tui.compare.model import (
     slice_order,
 )
 from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
+from embedlab.tui.face_to_face import named
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_selection, open_slice
@@ -202,6 +204,8 @@ class CompareScreen(DashboardScreen):
         marks = self.data.marks if self.data else []
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
+        pairing = self.data.pairing if self.data else None
+        marks += [named(pairing)] if pairing is not None else []
         parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], f"reference {reference}", *marks]
         parts += ["intervals follow"] if self.is_preview else []
         self.query_one("#compare-status", Static).update(" · ".join(parts))
@@ -218,13 +222,18 @@ class CompareScreen(DashboardScreen):
     @property
     def _model(self) -> str | None:
         """The model under the cursor, or the first that is not the reference."""
-        column = self.query_one(FrameTable).current_column
         if self.result is None:
             return None
         comparison = self.result.comparison
-        if column is not None and column.key.startswith("text:"):
-            return column.key.removeprefix("text:")
+        if (under := self.model_under_cursor) in comparison.models:
+            return under
         return next((name for name in comparison.models if name != comparison.reference), comparison.reference)
+
+    @property
+    def model_under_cursor(self) -> str | None:
+        """The model of the column under the cursor."""
+        column = self.query_one(FrameTable).current_column
+        return column.key.removeprefix("text:") if column is not None and column.key.startswith("text:") else None
 
     def on_frame_table_row_reached(self) -> None:
         """Show the details of the slice."""
@@ -272,9 +281,13 @@ class CompareScreen(DashboardScreen):
     # keys
 
     def on_frame_table_row_opened(self) -> None:
-        """Show the pairs of the slice."""
-        if (one := self._slice) is not None:
-            open_slice(self.dashboard, ShownSlice(title=one.title, rows=self._rows(one)))
+        """Show the pairs of the slice; from a model's cell, with this model and the reference alone."""
+        if (one := self._slice) is None or self.data is None:
+            return
+        rows, under, reference = self._rows(one), self.model_under_cursor, self.requested.reference
+        if self.data.pairing is None and reference is not None and under not in {None, reference}:
+            self.dashboard.face(Pairing(reference=reference, other=str(under)))
+        open_slice(self.dashboard, ShownSlice(title=one.title, rows=rows))
 
     def on_frame_table_sort_requested(self, event: FrameTable.SortRequested) -> None:
         """Sort best first, then worst first, then in the order of the datasets."""
@@ -307,7 +320,8 @@ class CompareScreen(DashboardScreen):
     def action_pin(self) -> None:
         """Make the model under the cursor the reference."""
         if (model := self._model) is not None:
-            self._remember(reference=model)
+            self.dashboard.set_reference(model)
+            self._request()
 
     def _remember(self, **changed: Any) -> None:
         state = self.dashboard.memory.state
@@ -324,7 +338,7 @@ class CompareScreen(DashboardScreen):
     async def action_columns(self) -> None:
         """Choose the models."""
         await self.dashboard.look_for_models()
-        shown = [model.name for model in self.data.models] if self.data else []
+        shown = self.dashboard.chosen
         options = [(model.name, model.name, model.name in shown) for model in self.dashboard.stored]
         chosen = await self.app.push_screen_wait(Choose("Models to compare", options))
         if chosen is not None and set(chosen) != set(shown):

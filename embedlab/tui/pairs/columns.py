@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.analysis.pairing import Pairing
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
@@ -23,10 +24,15 @@ def longest_names(table: pl.DataFrame) -> dict[str, int]:
     return {name: length or 0 for name, length in zip(NAMES, lengths, strict=True)}
 
 
-def pair_columns(models: Sequence[str], hidden: Collection[str] = (), needs: Mapping[str, int] = MappingProxyType({})) -> list[FrameColumn]:
+def pair_columns(
+    models: Sequence[str],
+    hidden: Collection[str] = (),
+    needs: Mapping[str, int] = MappingProxyType({}),
+    pairing: Pairing | None = None,
+) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
-    NEEDS: the cells of the longest names.
+    NEEDS: the cells of the longest names. Of two models face to face, the models' titles begin with their letters.
     """
     columns = [
         FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
@@ -36,9 +42,16 @@ def pair_columns(models: Sequence[str], hidden: Collection[str] = (), needs: Map
     ]
     for name in (name for name in models if name != "dice"):  # has its column already
         title = short_name(name, _WIDEST)
+        title = f"{pairing.letter(name)} {title}" if pairing is not None else title
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:
             columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True, loud_from=LOUD))
+    if pairing is not None:
+        columns += [
+            FrameColumn(key="delta_rank", title="Δrank", width=6, digits=0, is_signed=True, loud_from=LOUD),
+            FrameColumn(key="delta_error", title="Δerror", width=7, digits=0, is_signed=True, loud_from=LOUD),
+            FrameColumn(key="right", title="right", width=7),
+        ]
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
     columns += [

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import polars as pl
 
 from embedlab.analysis.evidence import STS_AVERAGES
+from embedlab.analysis.pairing import Pairing, with_pairing
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -39,12 +40,17 @@ class PairData:
     models: tuple[ModelColumns, ...] = ()
     notes: tuple[str, ...] = ()  # "sample", "partial", models of unknown training text, datasets that are missing
     troubles: tuple[EmbedlabError, ...] = field(default=(), compare=False)
+    pairing: Pairing | None = None  # of the only two models, which have the columns of `with_pairing`
     files: tuple[str, ...] = field(default=(), compare=False)  # that rows of plug-ins' datasets were read from
 
     @property
     def marks(self) -> list[str]:
         """The notes that every view of the numbers must show: about the pairs, and about the training text of the models."""
         return [note for note in self.notes if note in {"sample", "partial"} or note.startswith(UNKNOWN_TEXT)]
+
+    def field(self, model: str) -> str:
+        """The field of the filter language with the scores of a model."""
+        return self.pairing.letter(model) if self.pairing is not None else model
 
     @property
     def datasets(self) -> list[str]:
@@ -106,6 +112,15 @@ def with_models(data: PairData, models: Sequence[StoredModel]) -> PairData:
         [f"{UNKNOWN_TEXT}: {', '.join(unknown)}"] if unknown else []
     )
     return replace(data, table=table, models=tuple(found), notes=tuple(notes), troubles=(*troubles,))
+
+
+def face_to_face(data: PairData, pairing: Pairing) -> PairData | None:
+    """DATA with the two models of PAIRING alone, the reference first; None if one of them is not shown."""
+    models = {model.name: model for model in data.models}
+    if pairing.reference not in models or pairing.other not in models or pairing.reference == pairing.other:
+        return None
+    shown = (models[pairing.reference], models[pairing.other])
+    return replace(data, table=with_pairing(data.table, pairing), models=shown, pairing=pairing)
 
 
 def _from_settings(settings: Settings) -> PairData:

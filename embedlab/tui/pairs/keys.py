@@ -1,6 +1,7 @@
 """The keys of the Pairs screen."""
 
 from embedlab.tui.command import ScreenEntry, command
+from embedlab.tui.face_to_face import FACE_KEYS
 
 ENTRY = ScreenEntry(
     key="1",
@@ -11,7 +12,7 @@ ENTRY = ScreenEntry(
         command("left_square_bracket", "dataset(-1)", "Dataset −", "The previous dataset.", shown="["),
         command("right_square_bracket", "dataset(1)", "Dataset", "The next dataset, and all of them.", show=True, shown="]"),
         command("c", "columns", "Columns", "Choose models and columns.", show=True),
-        command("i", "score_pair", "Type", "Type two sentences and see every model's score.", show=True),
+        command("i", "score_pair", "Type", "Type two sentences and see every model's score."),
         command("p", "plot", "Plot", "Plot the shown pairs."),
         command("u", "once", "Once", "Show a pair that several datasets share once; again shows each of its copies."),
         command("m", "only_marked", "Marked", "Show only marked pairs; again shows all."),
@@ -21,6 +22,13 @@ ENTRY = ScreenEntry(
         command("y", "copy_pair", "Copy", "Copy the pair under the cursor."),
         command("Y", "copy_view", "Copy view", "Copy the table as shown as tab-separated text.", shown="Y"),
         command("e", "export", "Export", "Write the view as csv, parquet, markdown or svg."),
+        *FACE_KEYS,
+        command(
+            "w",
+            "verdict",
+            "Right/wrong",
+            "Face to face: A right and B wrong, B right and A wrong, both wrong, both right, all.",
+        ),
         command("a", "add_model", "Add a model", "Score the pairs with a model that has no stored scores."),
     ),
 )

@@ -13,15 +13,14 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import compile_terms
-from embedlab.analysis.filter_ranges import FieldRange, narrowed
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Choose, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
-from embedlab.tui.pairs.copies import PairCopies
 from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.view import PairView, ShownPairs, ShownSlice
+from embedlab.tui.pairs.narrowing import PairNarrowing
+from embedlab.tui.pairs.view import PairView, ShownPairs
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
@@ -32,7 +31,7 @@ DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a bl
 REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
-class PairsScreen(PairCopies):
+class PairsScreen(PairNarrowing):
     """Browse, filter, sort, mark, copy and export pairs."""
 
     SCOPE: ClassVar[KeyScope] = "pairs"
@@ -43,7 +42,6 @@ class PairsScreen(PairCopies):
         self.view: PairView | None = None
         self._resting: Timer | None = None
         self._needs: dict[str, int] = {}  # cells of the longest names
-        self._last_filter = ""  # without an error: its rows are shown while the present one has an error
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="filter-line"):
@@ -89,25 +87,6 @@ class PairsScreen(PairCopies):
         self._show_emptiness(data)
         self._refine(bar.value, keeps_row=old is not None)
 
-    def show_slice(self, shown: ShownSlice | None, ranges: Sequence[FieldRange] = ()) -> None:
-        """Show the pairs of a slice, or of RANGES in it, sorted by the gap between models; without a slice, those of all pairs."""
-        if self.view is None:
-            return
-        self.view.within, self.view.dataset, self.view.only_marked = shown, None, False
-        if len(self.view.data.models) > 1:  # otherwise there is no gap
-            self.view.sort, self.view.is_descending = "gap", True
-        self._set_filter(narrowed("", ranges))
-
-    def narrow(self, ranges: Sequence[FieldRange]) -> None:
-        """Show those of the shown pairs that lie within RANGES."""
-        self._set_filter(narrowed(self._last_filter, ranges))
-
-    def _set_filter(self, text: str) -> None:
-        with self.prevent(FilterBar.Changed):
-            self.query_one(FilterBar).value = text
-        self._refine(text)
-        self.set_focus(self.query_one(FrameTable))
-
     def _show_emptiness(self, data: PairData) -> None:
         empty = self.query_one("#no-pairs", Static)
         empty.display = is_empty = data.table.is_empty()
@@ -129,18 +108,18 @@ class PairsScreen(PairCopies):
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
                 self._last_filter = ""
                 self._show_view(keeps_row=keeps_row)
-            self._show_hint(error.hint if "known: " in error.hint else "")
+            self._show_hint(error.hint if "known: " in error.hint else self._faced)
             what = error.message.removeprefix(f"filter {query!r}, ").splitlines()[0]
             rows = f"rows of {self._last_filter!r}" if self._last_filter else "all rows"
             self.query_one("#pair-count", QuickText).change(f"{what} · {rows}")
             return
         bar.remove_class("-wrong")
-        self._show_hint("")
+        self._show_hint(self._faced)
         self._last_filter = query
         self._show_view(keeps_row=keeps_row)
 
     def _show_hint(self, hint: str) -> None:
-        """List the fields of the filter language below a filter that names another."""
+        """Show two models face to face, or the fields of the filter language below a filter that names another."""
         line = self.query_one("#filter-hint", Static)
         line.display = bool(hint)
         line.update(hint)
@@ -150,7 +129,7 @@ class PairsScreen(PairCopies):
         if view is None:
             return
         hidden = self.dashboard.memory.state.pairs.hidden
-        columns = pair_columns([model.name for model in view.data.models], hidden, self._needs)
+        columns = pair_columns([model.name for model in view.data.models], hidden, self._needs, view.data.pairing)
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False
         rows = view.rows()
@@ -295,6 +274,8 @@ class PairsScreen(PairCopies):
         elif self.view is not None and self.view.within is not None:
             self.view.within = None
             self._show_view(keeps_row=True)
+        elif self.view is not None and self.view.data.pairing is not None:
+            self.dashboard.face(None)
 
     def action_dataset(self, by: int) -> None:
         """Go to the next dataset; all datasets together come before the first and after the last."""
@@ -336,7 +317,7 @@ class PairsScreen(PairCopies):
         """Choose the models and the columns."""
         await self.dashboard.look_for_models()
         state = self.dashboard.memory.state.pairs
-        shown = [model.name for model in self.view.data.models] if self.view else []
+        shown = self.dashboard.chosen
         options = [(f"{model.name}  (model)", f"model:{model.name}", model.name in shown) for model in self.dashboard.stored]
         options += [(name, f"column:{name}", name not in state.hidden) for name in OPTIONAL]
         chosen = await self.app.push_screen_wait(Choose("Models and columns", options))

@@ -98,6 +98,11 @@ class PlotsScreen(DashboardScreen):
         self.model = names[(names.index(plotted.model) + 1) % len(names)] if plotted.model in names else names[0]
         self._plot()
 
+    @property
+    def model_under_cursor(self) -> str | None:
+        """The plotted model."""
+        return self.plotted.model if self.plotted is not None else None
+
     def action_pin(self) -> None:
         """Make the plotted model the reference; the one before it is plotted."""
         plotted = self.plotted

@@ -78,13 +78,13 @@ def histogram_view(pairs: PlottedPairs) -> Picture:
     values = {name: pairs.values(name) for name in shown}
     low, high = span(*values.values())
     bars = [
-        PlotBars(title=short_name(name, _NAME), values=values[name], style="first" if name == pairs.model else "second")
+        PlotBars(title=_title(pairs, name), values=values[name], style="first" if name == pairs.model else "second")
         for name in dict.fromkeys(shown)
     ]
     cosine = values[pairs.model]
     return Picture(
         title=f"{np.isfinite(cosine).sum():,} pairs",
-        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.model),
+        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.data.field(pairs.model)),
         y=PlotAxis(title="pairs", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         bars=bars,
@@ -98,15 +98,15 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
     for name in dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None):
         found = calibration_curve(pairs.values(name), gold, CALIBRATION_BINS)
         style = "first" if name == pairs.model else "second"
-        lines.append(PlotLine(title=short_name(name, _NAME), x=found.predicted, y=found.observed, style=style))  # type: ignore[arg-type]
-        errors.append(f"{short_name(name, _NAME)} {found.error:.3f}")
+        lines.append(PlotLine(title=_title(pairs, name), x=found.predicted, y=found.observed, style=style))  # type: ignore[arg-type]
+        errors.append(f"{_title(pairs, name)} {found.error:.3f}")
     low, high = span(*(line.x for line in lines))
     low, high = min(low, 0.0), max(high, 1.0)
     diagonal = PlotLine(title="cosine = gold", x=np.array([low, high]), y=np.array([low, high]), style="faint")
     cosine = pairs.values(pairs.model)
     return Picture(
         title=f"calibration error: {', '.join(errors)}",
-        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.model),
+        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.data.field(pairs.model)),
         y=PlotAxis(title="mean gold, as a share of its scale", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         lines=[*lines, diagonal],
@@ -156,7 +156,8 @@ def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | 
 
 
 def _title(pairs: PlottedPairs, name: str) -> str:
-    return short_name(name, _NAME)
+    letter = pairs.data.pairing.letter(name) if pairs.data.pairing is not None else ""
+    return f"{letter} {short_name(name, _NAME)}".strip()
 
 
 def _errors(pairs: PlottedPairs) -> Values:
@@ -170,7 +171,7 @@ Column = tuple[str, Values, tuple[float, float]]
 def _scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines: Sequence[PlotLine] = ()) -> Picture:
     """Points of two columns: each with its name, its values and its range."""
     known = int((np.isfinite(x[1]) & np.isfinite(y[1])).sum())
-    axes = [PlotAxis(title=_axis_title(pairs, name), low=low, high=high, field=name) for name, _, (low, high) in (x, y)]
+    axes = [PlotAxis(title=_axis_title(pairs, name), low=low, high=high, field=_field(pairs, name)) for name, _, (low, high) in (x, y)]
     return Picture(
         title=f"{known:,} pairs" + ("" if known == len(pairs.rows) else f" of {len(pairs.rows):,}: the others lack a score"),
         x=axes[0],
@@ -179,6 +180,10 @@ def _scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines:
         lines=lines,
         describe=partial(describe, pairs),
     )
+
+
+def _field(pairs: PlottedPairs, name: str) -> str:
+    return name if name in {"gold", "dice"} else pairs.data.field(name)
 
 
 def _axis_title(pairs: PlottedPairs, name: str) -> str:

@@ -1,0 +1,22 @@
+"""Two models face to face: what every screen says of them, and the keys that choose them."""
+
+from embedlab.analysis.pairing import RIGHT, WRONG, Pairing
+from embedlab.tui.command import command
+from embedlab.tui.model_titles import short_name
+
+VERDICTS = ("A", "B", "neither", "both")  # of the field "right"
+_NAME = 24  # cells
+FACE_KEYS = (
+    command("f", "face", "A/B", "Show the reference (A) and the model under the cursor (B) alone; again shows all.", show=True),
+    command("F", "swap", "Swap", "Make B the reference.", shown="F"),
+)
+
+
+def named(pairing: Pairing) -> str:
+    """The two models with their letters."""
+    return f"A {short_name(pairing.reference, _NAME)} · B {short_name(pairing.other, _NAME)}"
+
+
+def described(pairing: Pairing) -> str:
+    """The two models, and when a model is right or wrong on a pair."""
+    return f"{named(pairing)} · right: rank error within {RIGHT:.0f} points, wrong: {WRONG:.0f} or more · Δ: B minus A · w right/wrong"
