@@ -45,6 +45,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """With `-n auto`, one worker more than processors: a quarter of a worker's time it waits for processes and timers."""
+    if config.option.numprocesses != "auto" or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of real processes first and in a row, where one worker gets them all: it alone has to prepare such a process."""
+    items.sort(key=lambda item: not any(getattr(value, "__module__", "") == "tests.processes" for value in vars(item.module).values()))
+
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 

@@ -16,12 +16,19 @@ from typing import Any
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
+        "matplotlib.backends.backend_svg",
+        "matplotlib.figure",
+        "transformers.models.bert.modeling_bert",
         "tests.processes",
         "embedlab.cli.app",
+        "embedlab.encoders.kinds.word_vectors",
+        "embedlab.encoders.random_encoder",
         "embedlab.training.stages",
         "embedlab.workflows.compare",
+        "embedlab.workflows.comparison_page",
         "embedlab.workflows.encode",
         "embedlab.workflows.evaluate",
+        "embedlab.workflows.export",
         "embedlab.workflows.train.run",
         "tests.evaluation.test_submission",
         "tests.test_two_processes",
@@ -39,6 +46,11 @@ class Ended:
     err: str
 
 
+def process(function: Callable[..., Any], *arguments: Any) -> ForkServerProcess:
+    """A process that is to call the function of a module with these arguments."""
+    return CONTEXT.Process(target=function, args=arguments)
+
+
 def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_rights: bool = True) -> list[Ended]:
     """Call each function of a module with its arguments in a process of its own; they begin together.
 
@@ -47,12 +59,12 @@ def at_once(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]], *, has_ri
     folder, start = Path.cwd(), time.monotonic() + 0.2
     files = [folder / f".err-{number}" for number in range(len(calls))]
     processes = [
-        CONTEXT.Process(target=_run, args=(function, arguments, str(folder), dict(os.environ), str(file), start, has_rights))
+        process(_run, function, arguments, str(folder), dict(os.environ), str(file), start, has_rights)
         for (function, arguments), file in zip(calls, files, strict=True)
     ]
-    for process in processes:
-        process.start()
-    return [Ended(code=_code(process), err=_taken(file)) for process, file in zip(processes, files, strict=True)]
+    for each in processes:
+        each.start()
+    return [Ended(code=_code(each), err=_taken(file)) for each, file in zip(processes, files, strict=True)]
 
 
 def embedlab_at_once(*commands: Sequence[str], has_rights: bool = True) -> list[Ended]:
@@ -108,12 +120,12 @@ def _drop_rights() -> None:
         assert ctypes.CDLL(None).capset(version, empty) == 0
 
 
-def _code(process: ForkServerProcess) -> int:
-    process.join(120)
-    if process.exitcode is None:
-        process.kill()
+def _code(started: ForkServerProcess) -> int:
+    started.join(120)
+    if started.exitcode is None:
+        started.kill()
         raise TimeoutError("a process did not end in two minutes")
-    return process.exitcode
+    return started.exitcode
 
 
 def _taken(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""A process that trains `two_stages` and kills itself."""
+"""A process that trains `two_stages` or `short_stages` and kills itself."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.stages import train_run
-from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, two_stages
+from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, short_stages, two_stages
 
 COMPLETE = "complete"  # the file of a run's folder with the step of each checkpoint that was told
 
@@ -89,7 +89,7 @@ def end_at(moment: str, encoder: Path, folder: Path) -> None:
     """Train to the end and be killed at this MOMENT of it."""
     torch.set_num_threads(1)
     kill_at_the_end(moment)
-    train_run(two_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=True, dev_score=length_of_a_vector)
+    train_run(short_stages(encoder), SAMPLE, MACHINE, RunFolder(folder), 1, resume=True, dev_score=length_of_a_vector)
 
 
 def with_lora(recipe: Recipe) -> Recipe:

@@ -41,10 +41,15 @@ def recipe_of(encoder: Path, *stages: dict[str, Any], **evaluate: object) -> Rec
     return from_table(values, name="small", where="test")
 
 
-def two_stages(encoder: Path) -> Recipe:
+def two_stages(encoder: Path, rows: int = 160, every: float = 0.25) -> Recipe:
     """Sampled sets, dropout, two heads, a fraction of an epoch: all that could be lost between two processes."""
-    first = stage("nli_softmax", augment={"positives": 1, "negatives": 3})
-    return recipe_of(encoder, first, stage(positives=2, negatives=3, optim={"epochs": 1.5}), every=0.25)
+    first = stage("nli_softmax", rows, augment={"positives": 1, "negatives": 3})
+    return recipe_of(encoder, first, stage(rows=rows, positives=2, negatives=3, optim={"epochs": 1.5}), every=every)
+
+
+def short_stages(encoder: Path) -> Recipe:
+    """The same in a few steps, with two checkpoints a stage."""
+    return two_stages(encoder, rows=40, every=0.5)
 
 
 def mixed_stages(encoder: Path) -> Recipe:

@@ -8,9 +8,9 @@ from embedlab.runs import events
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import Curve
-from tests.processes import CONTEXT
+from tests.processes import process
 from tests.training import killed_run
-from tests.training.small_runs import length_of_a_vector, recipe_of, stage, two_stages
+from tests.training.small_runs import length_of_a_vector, recipe_of, short_stages, stage
 
 Train = Callable[..., RunFolder]
 
@@ -33,14 +33,14 @@ def left_behind(run: RunFolder) -> dict[str, bytes]:
 
 
 def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
-    recipe = two_stages(tiny_encoder)
+    recipe = short_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector, keeps_checkpoints=False)
     expected, curve = left_behind(whole), Curve()
     assert {"model/model.safetensors", "heads.safetensors", "learnt.parquet"} <= set(expected)
     curve.read_on(whole.events_file)
     for number, (moment, is_finished) in enumerate(MOMENTS.items()):
         run = RunFolder.of(tmp_path / "runs", f"killed-{number}", 1)
-        child = CONTEXT.Process(target=killed_run.end_at, args=(moment, tiny_encoder, run.path))
+        child = process(killed_run.end_at, moment, tiny_encoder, run.path)
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment

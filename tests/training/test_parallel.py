@@ -32,7 +32,7 @@ from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Agreed, Team, join_team
 from embedlab.training.stage_data import open_stage
 from embedlab.training.token_store import tokenise
-from tests.processes import CONTEXT, at_once
+from tests.processes import at_once, process
 from tests.training.small_runs import MACHINE, SAMPLE, recipe_of, saved_bytes, stage
 
 
@@ -112,12 +112,12 @@ def member(rank: int, size: int, folder: Path, out: Path) -> None:
 
 def test_three_processes_take_the_step_of_one(tiny_encoder: Path, tmp_path: Path) -> None:
     # A fork of this process would wait for threads of polars that it has not got.
-    team = [CONTEXT.Process(target=member, args=(rank, 3, tiny_encoder, tmp_path)) for rank in range(3)]
-    for process in team:
-        process.start()
-    for process in team:
-        process.join(300)
-    assert [process.exitcode for process in team] == [0, 0, 0]
+    team = [process(member, rank, 3, tiny_encoder, tmp_path) for rank in range(3)]
+    for each in team:
+        each.start()
+    for each in team:
+        each.join(300)
+    assert [each.exitcode for each in team] == [0, 0, 0]
     alone = {name: step(tiny_encoder, of, Team()) for name, of in STAGES.items()}
     for rank in range(3):
         kept = torch.load(tmp_path / f"{rank}.pt", weights_only=False)
@@ -194,15 +194,15 @@ def test_two_processes_train_a_run_and_go_on_where_they_stopped(tmp_path: Path) 
     run, stopped = (RunFolder.of(tmp_path / "runs-sample", name, 1) for name in ("whole", "stopped"))
     assert sum(isinstance(event, events.Started) for event in told(run)) == 1  # one of them writes
 
-    process = torchrun(tmp_path, "--name", "stopped")
+    started = torchrun(tmp_path, "--name", "stopped")
     while not any(isinstance(event, events.Step) for event in told(stopped)):
         time.sleep(0.01)
-        assert process.poll() is None
+        assert started.poll() is None
     # Not the one that leads: a stop that any of them is asked for is everybody's.
     leader = next(event.pid for event in told(stopped) if isinstance(event, events.Started))
-    members = [child.pid for child in psutil.Process(process.pid).children() if child.pid != leader]
+    members = [child.pid for child in psutil.Process(started.pid).children() if child.pid != leader]
     os.kill(members[-1], signal.SIGTERM)
-    assert "a checkpoint is saved" in process.communicate()[1]
+    assert "a checkpoint is saved" in started.communicate()[1]
     assert run_status(stopped).state == "interrupted"
     again = torchrun(tmp_path, "--name", "stopped", "--resume")
     assert again.communicate()[0]

@@ -21,7 +21,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
 from embedlab.training.stages import train_run
-from tests.processes import CONTEXT
+from tests.processes import process
 from tests.training import killed_run
 from tests.training.small_runs import (
     MACHINE,
@@ -48,7 +48,7 @@ def test_a_killed_process_loses_nothing(train: Train, tiny_encoder: Path, tmp_pa
     run = RunFolder.of(tmp_path / "runs", "small", 1)
     complete: list[int] = []
     for moment in ("while a checkpoint is written", "between two checkpoints"):
-        child = CONTEXT.Process(target=killed_run.train_until, args=(moment, kill_at, tiny_encoder, run.path, bool(complete)))
+        child = process(killed_run.train_until, moment, kill_at, tiny_encoder, run.path, bool(complete))
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
