@@ -102,12 +102,11 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_world(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample world whose STS datasets have a tenth of their pairs, of every source: for tests of commands, not of numbers."""
-    monkeypatch.setattr("embedlab.data.source._sample_frame", _tenth)
+    thin_out_the_sample(monkeypatch, 10)
 
 
-@functools.cache
-def _tenth(chosen: Any, split: str) -> Any:
-    from embedlab.data.sample import sample_rows
+def thin_out_the_sample(patch: pytest.MonkeyPatch, every: int) -> None:
+    """Leave one in so many pairs of the STS datasets of the sample world."""
+    from tests.thinned_sample import thinned
 
-    frame = sample_rows(chosen, split).frame
-    return frame.gather_every(10) if chosen.kind == "sts" else frame
+    patch.setattr("embedlab.data.source._sample_frame", functools.partial(thinned, every))

@@ -42,14 +42,17 @@ def encoders_in_memory() -> int:
     return sum(type(one) is BertModel for one in gc.get_objects())
 
 
-def test_an_epoch_is_timed_and_its_steps_are_taken_apart() -> None:
+def test_an_epoch_is_timed_and_its_steps_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_training, "PROFILED_TIMES", 1)
+    # What is recorded of ten steps, the usual time between two events, takes torch seconds to read.
+    monkeypatch.setattr(gpu_training, "load_recipe", lambda name: load_recipe(name, ["evaluate.log_every=2"]))
     product = SlowProduct(MACHINE)
     started = time.perf_counter()
-    found = train(TINY, MACHINE, pairs=TINY.scaled(2_000), seconds=600.0, product=product)
+    found = train(TINY, MACHINE, pairs=TINY.scaled(1_000), seconds=600.0, product=product)
     assert product.times == len(found.products) > 0
     assert found.seconds < time.perf_counter() - started - product.times * product.PAUSE_S
     assert found.is_whole
-    assert found.pairs >= 2_000
+    assert found.pairs >= 1_000
     assert list(found.by_phase) == ["batch", "forward", "backward", "optimizer"]
     assert all(0 < ms < 1000 * found.seconds for ms in found.by_phase.values())
     assert math.isclose(sum(found.by_kind.values()), 1.0)

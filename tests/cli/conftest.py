@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from embedlab.classifiers.settings import SETTINGS
 from embedlab.cli.app import main
 from embedlab.core.recipe import from_table
 from embedlab.runs import events
@@ -55,6 +56,13 @@ def embedlab(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: py
         return Answer(code, out, err)
 
     return call
+
+
+@pytest.fixture
+def quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few classifiers for each exact answer instead of hundreds: for tests of commands, not of accuracies."""
+    few = SETTINGS | {"exact": replace(SETTINGS["exact"], folds=2, l2=(1e-4, 1e-2))}
+    monkeypatch.setattr("embedlab.tasks._labelled.SETTINGS", few)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from embedlab.runs.outcomes import Outcomes
 from tests.cli.conftest import Embedlab
 from tests.tasks.labelled_sentences import write_mr, write_mrpc, write_probing, write_sst2
 
+pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
+
 
 @pytest.fixture
 def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -69,7 +71,6 @@ def test_changed_data_is_evaluated_again(embedlab: Embedlab, corpora: list[str],
     assert embedlab(*command).rows[0]["items"] == before - 3
 
 
-@pytest.mark.usefixtures("small_world")
 def test_several_tasks_are_in_one_table(embedlab: Embedlab, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["compare", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--task", "sts12", "--suite", "geometry", "--sample"]

@@ -9,6 +9,8 @@ from embedlab.core.errors import MissingError
 from embedlab.models import hub
 from tests.cli.conftest import Embedlab
 
+pytestmark = pytest.mark.usefixtures("small_world")
+
 WORDS = ("evaluate", "org/model?pooling=mean", "--sample", "--threads", "1", "--json")
 
 

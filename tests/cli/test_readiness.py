@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from embedlab.data.dataset import Dataset, Part
     from tests.cli.conftest import Embedlab
 
+pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
+
 LOADERS = ("load_encoder", "load_cached", "load_scorer", "load_trainable")
 # Fits of one classifier are enough: the others are judged by the same lines.
 SELECTION = {"transfer": ("--task", "trec"), "probing": ("--task", "coordination-inversion")}

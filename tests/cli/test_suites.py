@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,11 @@ from tests.tasks.labelled_sentences import write_lines, write_mr, write_mrpc, wr
 if TYPE_CHECKING:
     from tests.cli.conftest import Embedlab
 
+pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
+ROOT = Path(__file__).parents[2]
 QUIET = ("--data", "data", "--offline", "--allow-partial", "--threads", "1", "--json", "--quiet")
 
 
-@pytest.mark.usefixtures("small_world")
 def test_geometry_is_shown_for_each_model_and_kept(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
     words = ["evaluate", str(tiny_encoder), f"{tiny_encoder}?pooling=cls", "--suite", "geometry", "--sample", "--json"]
@@ -77,6 +79,9 @@ SELECTIONS = (
 SHOW_ALL = """
 import json, sys
 from embedlab.cli.app import main
+from tests.thinned_sample import thin_out_for_good
+
+thin_out_for_good()
 for words in json.loads(sys.argv[1]):
     main(words)
     print("---", file=sys.stderr)
@@ -91,7 +96,8 @@ def test_what_is_stored_is_shown_without_torch(embedlab: Embedlab, tiny_encoder:
     commands = [["evaluate", model, *selected.split(), "--setting", "exact", *QUIET[:4]] for selected in SELECTIONS]
     for words in commands:
         embedlab(*words)
-    second = subprocess.run([sys.executable, "-c", SHOW_ALL, json.dumps(commands)], capture_output=True, text=True, check=False)
+    program = [sys.executable, "-c", SHOW_ALL, json.dumps(commands)]
+    second = subprocess.run(program, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
     *shown, rest = second.stderr.split("---\n")
     assert (len(shown), rest) == (len(SELECTIONS), "")
     for selected, report in zip(SELECTIONS, shown, strict=True):
@@ -159,7 +165,6 @@ def test_a_copy_of_a_model_does_not_inherit_its_evaluations(embedlab: Embedlab, 
     assert "as it was evaluated before" not in embedlab("evaluate", "copied?pooling=mean", *words).err
 
 
-@pytest.mark.usefixtures("small_world")
 def test_a_setting_does_not_part_a_task_without_settings_from_what_is_kept(embedlab: Embedlab, tiny_encoder: Path) -> None:
     words = ("evaluate", f"{tiny_encoder}?pooling=mean", "--suite", "geometry", "--sample", "--json")
     first, second = embedlab(*words), embedlab(*words, "--setting", "exact")
@@ -211,7 +216,6 @@ def test_a_probing_line_of_no_split_ends_with_file_and_line(embedlab: Embedlab, 
     assert "odd.txt, line 2: split 'dev' is none of tr, va, te" in answer.err
 
 
-@pytest.mark.usefixtures("small_world")
 def test_all_tells_what_does_not_apply(embedlab: Embedlab) -> None:
     answer = embedlab("evaluate", "dice", "--suite", "all", "--sample", "--json")
     assert "transfer does not apply: 'dice' has no vectors" in answer.err

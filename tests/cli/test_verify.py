@@ -16,6 +16,7 @@ from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Answer, Embedlab
 from tests.tasks.labelled_sentences import write_mrpc, write_sst2
 
+pytestmark = pytest.mark.usefixtures("quick_fits")
 WORDS = ["a", "cat", "dog", "man", "woman", "runs", "eats", "plays", "the", "guitar", "ball", "park", "big", "small", "red"]
 
 

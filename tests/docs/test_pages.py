@@ -10,9 +10,11 @@ from filelock import FileLock
 from docs.blocks import ROOT, blocks_of, pages, pattern, shortened, unmarked
 from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
+from tests.conftest import thin_out_the_sample
 from tests.docs.checks import CHECKS
 
 REFRESH = "python docs/refresh.py writes the outputs anew"
+THINNED = 2  # every other pair of the sample world's STS datasets is read: enough for every mark that the pages show
 PAGE = """
 ```console output=2
 $ echo one
@@ -28,14 +30,16 @@ $ false
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The runs of the demo, trained for fewer steps; processes of one test session share them."""
+    """The runs of the demo, trained for fewer steps and scored on fewer pairs; processes of one test session share them."""
     base = tmp_path_factory.getbasetemp()
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "world-of-pages"
     with FileLock(f"{place}.lock"):
         if not place.is_dir():
             unfinished = place.with_suffix(".unfinished")
             unfinished.mkdir()
-            make_world(unfinished, quick=True)
+            with pytest.MonkeyPatch.context() as patch:
+                thin_out_the_sample(patch, THINNED)
+                make_world(unfinished, quick=True)
             unfinished.rename(place)
     return place
 
@@ -49,7 +53,8 @@ def is_executed(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("path", [path for path in pages() if is_executed(path)], ids=named)
-def test_a_page_works_and_shows_the_outputs_of_today(path: Path, world: Path, tmp_path: Path) -> None:
+def test_a_page_works_and_shows_the_outputs_of_today(path: Path, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thin_out_the_sample(monkeypatch, THINNED)
     names: dict[str, Any] = {}
     executed = list(run_page(path.read_text("utf-8"), world, tmp_path / "page", names=names))
 
