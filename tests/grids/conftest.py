@@ -13,7 +13,7 @@ from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.worker import Worker
 
-STAND_IN = (sys.executable, str(Path(__file__).with_name("stand_in.py")))
+STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))
 
 GRID = """
 summary = "A test."

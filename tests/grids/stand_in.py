@@ -1,23 +1,20 @@
 """Stands in for `embedlab train` and `embedlab evaluate`: the same files, lock, checkpoints and exit codes in a fraction of a second.
 
-It imports nothing of the package, which alone would take longer than a cell. FAULTS in the environment is JSON: a part of
-the run's id → "raise", "diverge", "memory", "usage", "once" (fails the first time) or "suicide".
+It imports nothing of the package, and of Python only what loads at once: anything more would take longer than a cell. FAULTS in the
+environment is JSON: a part of the run's id → "raise", "diverge", "memory", "usage", "once" (fails the first time) or "suicide".
 """
 
 import fcntl
-import hashlib
-import json
 import os
 import signal
 import sys
 import time
-import tomllib
-from pathlib import Path
+import zlib
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
 HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))  # the step at which to wait until somebody asks for the end
-RUNS = Path(os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else ""))
+RUNS = os.environ["EMBEDLAB_RUNS"] + ("-sample" if os.environ["EMBEDLAB_SAMPLE"] == "True" else "")
 is_stopping = False
 
 
@@ -26,9 +23,28 @@ def stop(number: int, frame: object) -> None:
     is_stopping = True
 
 
-def misbehave(run: Path) -> None:
-    faults = json.loads(os.environ.get("FAULTS", "{}"))
-    match next((faults[part] for part in faults if part in f"{run.parent.name}@{run.name.removeprefix('seed-')}"), ""):
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to load
+        return file.read()
+
+
+def write(path: str, text: str, *, mode: str = "w") -> None:
+    with open(path, mode, encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
+def next_value(value: str) -> str:
+    """A number that hangs on all before it."""
+    return f"{zlib.crc32(value.encode()):08x}"
+
+
+def misbehave(run: str, cell: str) -> None:
+    if "FAULTS" not in os.environ:
+        return
+    import json
+
+    faults = json.loads(os.environ["FAULTS"])
+    match next((faults[part] for part in faults if part in cell), ""):
         case "raise":
             raise ValueError("it does not work")
         case "diverge":
@@ -37,8 +53,8 @@ def misbehave(run: Path) -> None:
             raise MemoryError("cannot allocate 4 TiB")
         case "usage":
             fail("what was typed is wrong", 2)
-        case "once" if not (run / "failed-before").exists():
-            (run / "failed-before").touch()
+        case "once" if not os.path.exists(f"{run}/failed-before"):  # noqa: PTH110
+            write(f"{run}/failed-before", "")
             fail("a passing trouble", 1)
         case "suicide":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -50,54 +66,58 @@ def fail(message: str, code: int) -> None:
 
 
 def report(message: str, code: int) -> None:
-    with Path(os.environ["EMBEDLAB_ERRORS_TO"]).open("a") as file:
-        file.write(json.dumps({"event": "failed", "time": time.time(), "message": message, "hint": "", "exit_code": code}) + "\n")
+    append(os.environ["EMBEDLAB_ERRORS_TO"], "failed", message=message, hint="", exit_code=code)
 
 
-def tell(run: Path, kind: str, **values: object) -> None:
-    with (run / "events.jsonl").open("a") as file:
-        file.write(json.dumps({"event": kind, "time": time.time(), **values}) + "\n")
+def append(path: str, kind: str, **values: float | str) -> None:
+    """Write an event as one line of JSON."""
+    known = {"event": kind, "time": time.time(), **values}
+    parts = (f'"{name}": "{value}"' if isinstance(value, str) else f'"{name}": {value}' for name, value in known.items())
+    write(path, "{" + ", ".join(parts) + "}\n", mode="a")
 
 
-def train(recipe: str, run: Path) -> None:
-    state, seed = run / "checkpoints" / "state", run.name.removeprefix("seed-")
-    if not (run / "recipe.toml").exists():
-        (run / "recipe.toml").write_text(recipe)
-    (run / "gpu").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "none"))
-    (run / "threads").write_text(f"{os.environ['OMP_NUM_THREADS']} {os.environ['EMBEDLAB_THREADS']}")
-    step, value = json.loads(state.read_text()) if state.exists() else (0, hashlib.sha256(recipe.encode()).hexdigest())
-    tell(run, "started", pid=os.getpid(), host="here", steps=STEPS, step=step)
+def begun(run: str, recipe: str) -> tuple[int, str]:
+    """The step and the value to go on from."""
+    if not os.path.exists(f"{run}/recipe.toml"):  # noqa: PTH110
+        write(f"{run}/recipe.toml", recipe)
+    write(f"{run}/gpu", os.environ.get("CUDA_VISIBLE_DEVICES", "none"))
+    write(f"{run}/threads", f"{os.environ['OMP_NUM_THREADS']} {os.environ['EMBEDLAB_THREADS']}")
+    if not os.path.exists(f"{run}/checkpoints/state"):  # noqa: PTH110
+        return 0, next_value(recipe)
+    step, value = read(f"{run}/checkpoints/state").split()
+    return int(step), value
+
+
+def train(recipe: str, run: str, name: str, seed: str) -> None:
+    log = f"{run}/events.jsonl"
+    step, value = begun(run, recipe)
+    lr = float(next(line for line in recipe.splitlines() if line.startswith("lr = ")).removeprefix("lr = "))
+    append(log, "started", pid=os.getpid(), host="here", steps=STEPS, step=step)
     while step < STEPS:
         if is_stopping:
-            tell(run, "interrupted", step=step)
+            append(log, "interrupted", step=step)
             sys.exit(130)
         if step == 3:
-            misbehave(run)
+            misbehave(run, f"{name}@{seed}")
         time.sleep(STEP_S)
-        step, value = step + 1, hashlib.sha256(f"{value} {seed} {step + 1}".encode()).hexdigest()
-        lr = tomllib.loads(recipe)["stage"][0]["optim"]["lr"]
-        tell(
-            run,
-            "step",
-            stage=0,
-            epoch=step / STEPS,
-            step=step,
-            steps=STEPS,
-            loss=1 / step,
-            lr=lr,
-            rows_per_s=9.0,
-            eta_s=1.0,
-            memory_mib=1.0,
-        )
-        tell(run, "dev", step=step, score=1e6 * lr)
-        state.parent.mkdir(exist_ok=True)
-        state.with_name("new").write_text(json.dumps([step, value]))
-        state.with_name("new").rename(state)
+        step, value = step + 1, next_value(f"{value} {seed} {step + 1}")
+        rates = {"loss": 1 / step, "lr": lr, "rows_per_s": 9.0, "eta_s": 1.0, "memory_mib": 1.0}
+        append(log, "step", stage=0, epoch=step / STEPS, step=step, steps=STEPS, **rates)
+        append(log, "dev", step=step, score=1e6 * lr)
+        os.makedirs(f"{run}/checkpoints", exist_ok=True)  # noqa: PTH103
+        write(f"{run}/checkpoints/new", f"{step} {value}")
+        os.rename(f"{run}/checkpoints/new", f"{run}/checkpoints/state")  # noqa: PTH104
         while step == HOLD_AT and not is_stopping:
             time.sleep(0.01)
-    (run / "model").mkdir(exist_ok=True)
-    (run / "model" / "value").write_text(value)
-    tell(run, "finished", step=step)
+    os.makedirs(f"{run}/model", exist_ok=True)  # noqa: PTH103
+    write(f"{run}/model/value", value)
+    append(log, "finished", step=step)
+
+
+def evaluate(run: str, task: str) -> None:
+    os.makedirs(f"{run}/evaluations", exist_ok=True)  # noqa: PTH103
+    write(f"{run}/evaluated", f"{task}\n", mode="a")
+    write(f"{run}/evaluations/{task}.json", "{}")
 
 
 def main() -> None:
@@ -105,21 +125,18 @@ def main() -> None:
     command, *words = sys.argv[1:]
     if command == "train":
         options = dict(zip(words[2::2], words[3::2], strict=True))  # after the recipe and --resume
-        run = RUNS / options["--name"] / f"seed-{options['--seed']}"
-        with (run / "lock").open("a") as lock:
+        run = f"{RUNS}/{options['--name']}/seed-{options['--seed']}"
+        with open(f"{run}/lock", "a") as lock:  # noqa: PTH123
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            train(Path(words[0]).read_text(), run)
+            train(read(words[0]), run, options["--name"], options["--seed"])
         return
     name, seed = words[0].split("@")
-    run = RUNS / name / f"seed-{seed}"
-    (run / "evaluations").mkdir(exist_ok=True)
-    with (run / "evaluated").open("a") as file:
-        file.write(f"{words[2]}\n")
-    (run / "evaluations" / f"{words[2]}.json").write_text("{}")
+    evaluate(f"{RUNS}/{name}/seed-{seed}", words[2])
 
 
-try:
-    main()
-except Exception as error:
-    report(f"{type(error).__name__}: {error}", 1)
-    raise
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as error:
+        report(f"{type(error).__name__}: {error}", 1)
+        raise
