@@ -1,13 +1,15 @@
 """The remaining cost of a grid: time from measured speeds, disk from the size of the encoders."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import recipe_to_table
 from embedlab.grids.plan import Cell, GridPlace, GridPlan
 from embedlab.grids.queue import QueueEntry
+from embedlab.grids.scoring_times import scoring_seconds
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder, find_runs
@@ -26,21 +28,47 @@ class Cost:
     disk_bytes: int | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class CellTimes:
+    """The expected seconds of each unfinished cell, training and scoring; None where no measurement exists."""
+
+    seconds: Mapping[tuple[str, int], float] | None  # by the cell's key
+    measured: str
+    cells: int
+    sizes: Sequence[int] | None  # of the cells' models, in bytes
+
+    @classmethod
+    def of(cls, plan: GridPlan, entries: Sequence[QueueEntry]) -> "CellTimes":
+        """The times of the cells that ENTRIES have to do; failed, stopped and cancelled cells wait for a new start."""
+        todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
+        done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
+        seconds, measured = _seconds(plan, todo, done)
+        keys = [(cell.variant.run, cell.seed) for cell in todo]
+        return cls(
+            seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
+            measured=measured,
+            cells=len(todo),
+            sizes=_sizes(todo),
+        )
+
+    def cost(self, workers: int, spent_s: Mapping[tuple[str, int], float] = MappingProxyType({})) -> Cost:
+        """The cost with this many workers, less what was SPENT on cells that run."""
+        left = None
+        if self.seconds is not None:
+            each = [max(seconds - spent_s.get(key, 0.0), 0.0) for key, seconds in self.seconds.items()]
+            left = max(sum(each) / min(workers, max(1, len(each))), max(each, default=0.0))
+        # The models to come, and the checkpoints of the cells that run.
+        disk = sum(self.sizes) + TRAINING_COPIES * workers * max(self.sizes, default=0) if self.sizes is not None else None
+        return Cost(cells=self.cells, seconds=left, measured=self.measured, disk_bytes=disk)
+
+
 def remaining_cost(plan: GridPlan, entries: Sequence[QueueEntry], workers: int) -> Cost:
-    """Return the cost of the unfinished cells with this many workers; failed, stopped and cancelled cells wait for a new start."""
-    todo = [plan.cell(entry.number) for entry in entries if entry.state not in {"done", "stopped", "failed", "cancelled"}]
-    done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
-    seconds, measured = _seconds(plan, todo, done)
-    return Cost(
-        cells=len(todo),
-        seconds=seconds / min(workers, max(1, len(todo))) if seconds is not None else None,
-        measured=measured,
-        disk_bytes=_disk(todo, workers),
-    )
+    """Return the cost of the unfinished cells with this many workers."""
+    return CellTimes.of(plan, entries).cost(workers)
 
 
-def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[float | None, str]:
-    """Return the seconds of one worker for the cells in TODO."""
+def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -> tuple[list[float] | None, str]:
+    """Return the seconds of each cell in TODO."""
     if not todo:
         return None, "nothing is left to do"
     if done:
@@ -48,12 +76,21 @@ def _seconds(plan: GridPlan, todo: Sequence[Cell], done: Sequence[QueueEntry]) -
         spent = sum(entry.seconds for entry in done)
         scale = spent / rows if rows else 0.0
         per_cell = spent / len(done)
-        return sum(cell.variant.rows * scale or per_cell for cell in todo), f"{len(done)} finished cells"
-    encoders = {cell.variant.recipe["encoder"]["model"] for cell in todo}
+        return [cell.variant.rows * scale or per_cell for cell in todo], f"{len(done)} finished cells"
+    encoders = {_encoder(cell) for cell in todo}
     speeds = _speeds(plan.place, encoders)
     if not encoders <= speeds.keys() or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
-    return sum(cell.variant.rows / speeds[cell.variant.recipe["encoder"]["model"]] for cell in todo), "other runs of the same encoder"
+    scoring = scoring_seconds(plan.place.runs_folder, encoders)
+    unknown = {task for cell in todo for task in cell.tasks if (_encoder(cell), task) not in scoring}
+    missing = f"; scoring of {', '.join(sorted(unknown))} not counted" if unknown else ""
+    return [
+        cell.variant.rows / speeds[_encoder(cell)] + sum(scoring.get((_encoder(cell), task), 0.0) for task in cell.tasks) for cell in todo
+    ], f"other runs of the same encoder{missing}"
+
+
+def _encoder(cell: Cell) -> str:
+    return str(cell.variant.recipe["encoder"]["model"])
 
 
 def _speeds(place: GridPlace, encoders: Collection[str]) -> dict[str, float]:
@@ -88,12 +125,11 @@ def _seconds_spent(run: RunFolder) -> float:
     return recent[-1].time - first.time
 
 
-def _disk(todo: Sequence[Cell], workers: int) -> int | None:
-    """Return the bytes of the models to come and of the running cells' checkpoints; None if an encoder is not on this disk."""
-    sizes = []
-    for cell in todo:
-        folder = Path(cell.variant.recipe["encoder"]["model"])
+def _sizes(todo: Sequence[Cell]) -> list[int] | None:
+    """Return the bytes of each model to come; None if an encoder is not on this disk."""
+    known: dict[Path, int] = {}
+    for folder in {Path(_encoder(cell)) for cell in todo}:
         if not folder.is_dir():
             return None
-        sizes.append(sum(file.stat().st_size for file in weight_files(folder)))
-    return sum(sizes) + TRAINING_COPIES * workers * max(sizes, default=0)
+        known[folder] = sum(file.stat().st_size for file in weight_files(folder))
+    return [known[Path(_encoder(cell))] for cell in todo]

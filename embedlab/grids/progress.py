@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from embedlab.grids.cell import has_results, is_being_run
-from embedlab.grids.estimate import Cost, remaining_cost
+from embedlab.grids.estimate import CellTimes, Cost
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.queue import CellState, Queue, QueueEntry
 from embedlab.grids.worker import is_alive
@@ -66,6 +66,7 @@ class _Curves:
     """What was read of a run's events so far."""
 
     offset: int = 0
+    started_s: float | None = None  # by its newest process, seconds since 1970
     step: events.Step | None = None
     losses: list[float] = field(default_factory=list)
     dev: list[float] = field(default_factory=list)
@@ -77,7 +78,9 @@ class _Curves:
         except FileNotFoundError:
             return
         for event in found:
-            if isinstance(event, events.Step):
+            if isinstance(event, events.Started):
+                self.started_s = event.time
+            elif isinstance(event, events.Step):
                 self.step = event
                 self.losses.append(event.loss)
             elif isinstance(event, events.Progress) and self.step is not None:
@@ -95,7 +98,7 @@ class GridFollower:
         self._folder = folder
         self._queue: Queue | None = None
         self._curves: dict[tuple[str, int], _Curves] = {}
-        self._cost: tuple[tuple[int, int], Cost] | None = None
+        self._times: tuple[tuple[int, int], CellTimes] | None = None
 
     def look(self) -> GridProgress:
         """Return the grid's progress now."""
@@ -104,9 +107,12 @@ class GridFollower:
         entries = tuple(self._entries())
         running = [entry for entry in entries if entry.state == "running"]
         state = sum(entry.state not in {"waiting", "running", "paused"} for entry in entries), len(running)
-        if self._cost is None or self._cost[0] != state:  # the estimate changes only when a cell begins or ends
-            self._cost = state, remaining_cost(self.plan, entries, max(1, len(running)))
-        return GridProgress(plan=self.plan, entries=entries, running=tuple(self._progress(entry) for entry in running), cost=self._cost[1])
+        if self._times is None or self._times[0] != state:  # a cell's time changes only when a cell begins or ends
+            self._times = state, CellTimes.of(self.plan, entries)
+        progress = tuple(self._progress(entry) for entry in running)
+        spent_s = {key: time.time() - curves.started_s for key, curves in self._curves.items() if curves.started_s is not None}
+        cost = self._times[1].cost(max(1, len(running)), spent_s)
+        return GridProgress(plan=self.plan, entries=entries, running=progress, cost=cost)
 
     def _entries(self) -> Iterable[QueueEntry]:
         if self._queue is None:

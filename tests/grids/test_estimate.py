@@ -1,11 +1,17 @@
 """The time a grid still costs, from what runs and cells took."""
 
+import os
+import time
+from contextlib import closing
+
 import pytest
 
 from embedlab.core.recipe import from_table, to_toml
 from embedlab.grids.estimate import remaining_cost
-from embedlab.grids.plan import GridPlan
-from embedlab.grids.queue import QueueEntry
+from embedlab.grids.local import prepare_grid
+from embedlab.grids.plan import GridFolder, GridPlan
+from embedlab.grids.progress import GridFollower
+from embedlab.grids.queue import Ending, Queue, QueueEntry
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 
@@ -34,7 +40,7 @@ def test_cells_are_expected_to_take_what_runs_of_their_encoder_took_from_end_to_
     write_run(short_plan, "slow", [started(1000.0), fast_last_step(1300.0), events.Finished(time=1300.0, step=10)])
     cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
     assert cost.seconds == pytest.approx(3 * 200.0)  # as many rows a cell as a run
-    assert cost.measured == "other runs of the same encoder"
+    assert cost.measured == "other runs of the same encoder; scoring of sts not counted"
     assert remaining_cost(short_plan, waiting(short_plan), workers=3).seconds == pytest.approx(200.0)
 
 
@@ -57,3 +63,32 @@ def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: Gr
     write_run(short_plan, "other", [started(0.0), events.Finished(time=9.0, step=10)])
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert remaining_cost(short_plan, waiting(short_plan), workers=1).seconds is None
+
+
+def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_moves(
+    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    for name, ended, whole_s in (("cell", now - 60.0, 170.0), ("resumed", now - 600.0, 170.0)):  # trained for 100 s
+        write_run(short_plan, name, [started(ended - 100.0), events.Finished(time=ended, step=10)])
+        run = RunFolder.of(short_plan.place.runs_folder, name, 1)
+        run.evaluations.mkdir()
+        (run.evaluations / "sts.json").write_text("{}")
+        os.utime(run.evaluations / "sts.json", (now, now))
+        earlier = GridFolder.of(short_plan.place.runs_folder, f"grid-{name}")
+        earlier.path.mkdir(parents=True)
+        with Queue(earlier.queue_file) as queue:
+            queue.fill([(name, 1)], done=[])
+            queue.settle(queue.claim("worker"), Ending(state="done"), whole_s)
+    cost = remaining_cost(short_plan, waiting(short_plan), workers=1)
+    assert cost.measured == "other runs of the same encoder"
+    assert cost.seconds == pytest.approx(3 * (100.0 + 60.0), abs=1.0)  # 600 s of scoring do not fit into 170 s
+
+    prepare_grid(short_plan, short_folder)
+    with Queue(short_folder.queue_file) as queue:
+        first = queue.claim("worker")
+    write_run(short_plan, first.run, [started(now)])
+    with closing(GridFollower(short_folder)) as follower:
+        for later, left in ((10.0, 470.0), (40.0, 440.0), (1000.0, 320.0)):
+            monkeypatch.setattr("embedlab.grids.progress.time.time", lambda later=later: now + later)
+            assert follower.look().cost.seconds == pytest.approx(left, abs=2.0)
