@@ -9,13 +9,14 @@ import hashlib
 import io
 import os
 import shutil
+import sys
 import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xxhash
@@ -88,6 +89,12 @@ class EmbeddingCache:
         self._dim = dim
         self._limit_bytes = limit_bytes
 
+    @classmethod
+    def to_read(cls, folder: Path, fingerprint: str) -> Self | None:
+        """Return the cache of the vectors that are stored under FINGERPRINT; None if there are none."""
+        dim = cls.stored_dim(folder, fingerprint)
+        return None if dim is None else cls(folder, fingerprint, dim=dim, limit_bytes=sys.maxsize)
+
     @staticmethod
     def stored_dim(folder: Path, fingerprint: str) -> int | None:
         """Return the length of the vectors that are cached under FINGERPRINT; None if there are none."""
@@ -100,7 +107,7 @@ class EmbeddingCache:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
         known = np.zeros(len(keys), np.bool_)
         vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
-        for hit, places, segment in self._hits(keys, known):
+        for hit, places, segment in self.located(keys, known):
             vectors[hit], cut[hit], is_intact = segment.read(places)
             known[hit] = is_intact  # a later segment may contain the row again
         return known, vectors, cut
@@ -108,9 +115,20 @@ class EmbeddingCache:
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Return which KEYS are known."""
         known = np.zeros(len(keys), np.bool_)
-        for _ in self._hits(keys, known):
+        for _ in self.located(keys, known):
             pass
         return known
+
+    def located(self, keys: TextKeys, known: NDArray[np.bool_]) -> Iterator[tuple[VectorPositions, VectorPositions, "Segment"]]:
+        """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
+        if self._folder.is_dir():
+            with suppress(OSError):  # another user's folder, or a read-only disk
+                os.utime(self._folder)  # recently used
+        for segment in self._segments():
+            places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
+            hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
+            known[hit] = True
+            yield hit, places[hit], segment
 
     def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
@@ -121,17 +139,6 @@ class EmbeddingCache:
                 (self._folder / NAME_FILE).write_text(self._name, encoding="utf-8", errors="replace")
             self._merge()
             self._trim()
-
-    def _hits(self, keys: TextKeys, known: NDArray[np.bool_]) -> Iterator[tuple[VectorPositions, VectorPositions, "Segment"]]:
-        """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
-        if self._folder.is_dir():
-            with suppress(OSError):  # another user's folder, or a read-only disk
-                os.utime(self._folder)  # recently used
-        for segment in self._segments():
-            places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
-            hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
-            known[hit] = True
-            yield hit, places[hit], segment
 
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
@@ -203,6 +210,11 @@ class EmbeddingCache:
         for file in self._folder.iterdir():
             if file.name != NAME_FILE and file.name.split(".")[0] not in whole and time.time() - file.stat().st_mtime > STALE_S:
                 file.unlink(missing_ok=True)
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The names of the segments: others mean that vectors were added or deleted."""
+        return tuple(self._names())
 
     def _names(self) -> list[str]:
         return sorted(file.name.split(".")[0] for file in self._folder.glob("*.keys.npy"))

@@ -58,7 +58,7 @@ class CachedEncoder:
         self._facts = facts
         self._load = load
         self._cache = cache
-        self._similarity: Similarity = similarity
+        self.similarity: Similarity = similarity
         self._per_save = per_save or SENTENCES_PER_SAVE
         self._truncated: set[str] = set()
 
@@ -88,7 +88,7 @@ class CachedEncoder:
 
     def score(self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self._similarity)
+        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
 
     @cached_property
     def _encoder(self) -> Embedder:

@@ -1,4 +1,4 @@
-"""`embedlab nearest`: the sentences of a file that a model finds closest to one."""
+"""`embedlab nearest`: the sentences of a file, or of the datasets, that a model finds closest to one."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ from embedlab.cli.terminal import Terminal
 
 EXAMPLES = examples(
     'embedlab nearest "A dog runs." captions.txt --model snli-supcl --top 5',
+    'embedlab nearest "A dog runs." --model snli-supcl --model dice',
     'embedlab nearest "A dog runs." pairs.tsv --column sentence1 --model dice --model sbert --json',
 )
 
@@ -18,14 +19,20 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def nearest(
     sentence: Annotated[str, typer.Argument(help="The sentence to compare with.")],
-    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.", readable=False)],
     model: Annotated[list[str], model_option(several=True)],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the STS datasets]", readable=False),
+    ] = None,
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
     top: Annotated[int, typer.Option("--top", metavar="K", min=1, help="How many to show.")] = 10,
     *,
     terminal: Terminal,
 ) -> None:
-    """Print the sentences of FILE closest to SENTENCE, each different one once, for each model; seeds of a run are averaged."""
-    from embedlab.workflows.sentences import NearestOptions, nearest_table
+    """Print the sentences closest to SENTENCE, each different one once, for each model; seeds of a run are averaged.
 
-    terminal.show(nearest_table(NearestOptions(sentence=sentence, file=file, models=model, column=column, top=top), terminal))
+    Without FILE the sentences of the available STS datasets are searched by the vectors that evaluations have cached.
+    """
+    from embedlab.workflows.nearest import NearestOptions, nearest_table
+
+    terminal.show(nearest_table(NearestOptions(sentence=sentence, models=model, file=file, column=column, top=top), terminal))
