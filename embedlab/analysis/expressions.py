@@ -5,6 +5,8 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 "a name"<0.4    a field whose name holds an operator, a blank or a colon, as in "bert?pooling=mean">0.5
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
+tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
+note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
 /regex/         matches either sentence, whatever the case
@@ -25,13 +27,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
 
-NAME_FIELDS = ("dataset", "source", "right")
+NAME_FIELDS = ("dataset", "source", "right", "note")
+TAG = "tag"
 TEXT_FIELDS = ("sentence1", "sentence2")
 _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
 
+_EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*"}
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
 
 OPERATOR = r">=|<=|!=|>|<|="
@@ -131,15 +136,22 @@ class _Term:
 
     def _names(self) -> pl.Expr:
         field, patterns = self.match.group("name", "patterns")
-        known = [column for column in NAME_FIELDS if column in self.columns]
+        known = [*(column for column in NAME_FIELDS if column in self.columns), TAG]
         name = _column(field, known)
         if name is None:
             raise self._unknown(field, known, group="name")
         wanted = [pattern for pattern in patterns.split(",") if pattern]
         if not wanted:
-            raise self.error(f"{field!r} names nothing", hint=f"write for example {field}:headlines,MSR*")
+            raise self.error(f"{field!r} names nothing", hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}")
+        if name == TAG:
+            return self._tags(wanted)
         alternatives = "|".join(pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted)
         return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
+
+    def _tags(self, wanted: Sequence[str]) -> pl.Expr:
+        if unknown := next((tag for tag in wanted if tag.lower() not in TAGS), None):
+            raise self.error(f"unknown tag {unknown!r}", group="patterns", hint=f"known: {', '.join(TAGS)}")
+        return has_any([tag.lower() for tag in wanted])
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
         if not phrase.isascii():

@@ -106,7 +106,8 @@ def _compared(queries: Vectors, block: Vectors, similarity: Similarity) -> NDArr
     """Dot products of QUERIES with the rows of BLOCK, or their negative Manhattan distances."""
     if similarity == "manhattan":
         return np.stack([-np.abs(block - query).sum(axis=1) for query in queries])
-    return (block @ queries.T).T  # faster than the other way round
+    products: NDArray[np.float32] = (block @ queries.T).T  # faster than the other way round
+    return products
 
 
 def _scaled(products: NDArray[np.float32], queries: Vectors, share: _Share, similarity: Similarity) -> NDArray[np.float32]:
@@ -115,6 +116,8 @@ def _scaled(products: NDArray[np.float32], queries: Vectors, share: _Share, simi
         return products
     own = np.sqrt(np.einsum("qd,qd->q", queries, queries))[:, None]
     if similarity == "euclidean":
-        return -np.sqrt(np.maximum(own**2 + share.lengths**2 - 2 * products, 0))
+        distances: NDArray[np.float32] = np.sqrt(np.maximum(own**2 + share.lengths**2 - 2 * products, 0))
+        return -distances
     lengths = own * share.lengths
-    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    cosines: NDArray[np.float32] = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    return cosines

@@ -51,9 +51,11 @@ class TextDialog(ModalScreen[str | None]):
         hint: str = "",
         suggestions: Sequence[str] = (),
         check: Callable[[str], object] | None = None,
+        allow_empty: bool = False,
     ) -> None:
         super().__init__()
         self._question, self._value, self._hint, self._check = question, value, hint, check
+        self._allow_empty = allow_empty
         self._suggestions = suggestions
 
     def compose(self) -> ComposeResult:
@@ -71,7 +73,7 @@ class TextDialog(ModalScreen[str | None]):
         """Close and return the text if it can be used."""
         event.stop()
         text = event.value.strip()
-        if not text:
+        if not text and not self._allow_empty:
             return
         try:
             if self._check is not None:

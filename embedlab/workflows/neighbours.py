@@ -89,7 +89,7 @@ def find_neighbours(
     ITSELF: whether a query that is in the corpus is one of its own neighbours. PARTNERS: of each query, a sentence whose rank is
     looked up. A sentence or query that a member cannot compare is not found.
     """
-    approximate = np.mean([member.approximate(queries) for member in members], axis=0, dtype=np.float32)
+    approximate = sum((member.approximate(queries) for member in members[1:]), members[0].approximate(queries)) / np.float32(len(members))
     found = []
     for place, (query, similarity) in enumerate(zip(queries, approximate, strict=True)):
         if not itself and query in corpus.numbers:

@@ -21,6 +21,7 @@ PAIRS = pl.DataFrame(
         "average:a,b": [0.1, 0.2, 0.3, 0.4, 0.5],
         "snli-supcl@1": [0.1, 0.2, 0.3, 0.4, 0.5],
         "pair_key": [1, 2, 3, 4, 5],
+        "note": ["a typo here", None, None, "odd", None],
     }
 )
 
@@ -58,6 +59,10 @@ def kept(text: str) -> list[int]:
         ("dataset:sts-benchmark:dev", [3]),
         ("source:headlines,msr*", [0, 2]),
         ("source:*OnWN", [1]),
+        ("tag:number", [2]),
+        ("-Tag:number,length dice>0", [0, 1, 4]),
+        ("note:*", [0, 3]),
+        ("note:*TYPO* or -note:* gold<1", [0, 2]),
         ("-source:headlines", [0, 1, 3, 4]),
         ("source:MSR", []),
         ("source:surprise?OnWN", []),

@@ -12,7 +12,7 @@ from embedlab.tui.widgets.frame_lines import FrameColumn
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
 
-OPTIONAL = ("gold", "dice", "gap", "rank errors", "dataset", "source", "pair")  # columns that the column chooser can hide
+OPTIONAL = ("gold", "dice", "gap", "rank errors", "note", "dataset", "source", "pair")  # columns that the column chooser can hide
 
 
 NAMES = ("dataset", "source")
@@ -29,6 +29,8 @@ def pair_columns(
     hidden: Collection[str] = (),
     needs: Mapping[str, int] = MappingProxyType({}),
     pairing: Pairing | None = None,
+    *,
+    has_notes: bool = False,
 ) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
@@ -54,6 +56,8 @@ def pair_columns(
         ]
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
+    if has_notes:
+        columns.append(FrameColumn(key="note", title="note", width=14))
     columns += [
         FrameColumn(key="dataset", title="dataset", width=13, needs=needs.get("dataset", 0)),
         FrameColumn(key="source", title="source", width=14, needs=needs.get("source", 0)),

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
-from textual.timer import Timer
 from textual.widgets import Static
 
 from embedlab.analysis.expressions import compile_terms
@@ -19,19 +17,20 @@ from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Choose, TextDialog
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.details import PairDetails
 from embedlab.tui.pairs.narrowing import PairNarrowing
+from embedlab.tui.pairs.notes import COLUMN
 from embedlab.tui.pairs.view import PairView, ShownPairs
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_detail import PairDetail, ShownPair
+from embedlab.tui.widgets.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.widgets.text import QuickText
 
 MARK_LIMIT = 2_000
 DETAIL_LINES = 8  # border, place, two sentences, one more where one wraps, a blank, gold and gap
-REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
-class PairsScreen(PairNarrowing):
+class PairsScreen(PairDetails, PairNarrowing):
     """Browse, filter, sort, mark, copy and export pairs."""
 
     SCOPE: ClassVar[KeyScope] = "pairs"
@@ -40,7 +39,6 @@ class PairsScreen(PairNarrowing):
     def __init__(self) -> None:
         super().__init__()
         self.view: PairView | None = None
-        self._resting: Timer | None = None
         self._needs: dict[str, int] = {}  # cells of the longest names
 
     def compose_body(self) -> ComposeResult:
@@ -61,6 +59,7 @@ class PairsScreen(PairNarrowing):
 
     def show_data(self, data: PairData) -> None:
         """Show new pairs or models with the present filter, order and marks."""
+        data = self.with_notes(data)
         state = self.dashboard.memory.state.pairs
         old = self.view
         dataset = old.dataset if old else state.dataset
@@ -129,7 +128,8 @@ class PairsScreen(PairNarrowing):
         if view is None:
             return
         hidden = self.dashboard.memory.state.pairs.hidden
-        columns = pair_columns([model.name for model in view.data.models], hidden, self._needs, view.data.pairing)
+        has_notes, names = COLUMN in view.data.table.columns, [model.name for model in view.data.models]
+        columns = pair_columns(names, hidden, self._needs, view.data.pairing, has_notes=has_notes)
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False
         rows = view.rows()
@@ -184,9 +184,13 @@ class PairsScreen(PairNarrowing):
         self._fit_detail()
 
     def _fit_detail(self) -> None:
-        """Give the details the lines of all models where they are below the table, but at most two fifths of the screen."""
+        """Give the details the lines of all models where they are below the table, but at most two fifths of the screen.
+
+        Where they have columns, they have more to show than the models.
+        """
         models = len(self.view.data.models) if self.view else 0
-        lines = min(DETAIL_LINES + models, max(9, self.size.height * 2 // 5))
+        most = max(9, self.size.height * 2 // 5)
+        lines = most if self.size.width >= COLUMNS_FROM else min(DETAIL_LINES + models, most)
         if self.maximized is None:
             self.query_one(PairDetail).styles.height = "1fr" if self.has_class("-wide") else lines
 
@@ -199,22 +203,6 @@ class PairsScreen(PairNarrowing):
     def on_filter_bar_left(self) -> None:
         """Go from the filter to the table."""
         self.set_focus(self.query_one(FrameTable))
-
-    def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
-        """Show the details once the cursor rests: they change the layout, which is too expensive while a key is held."""
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.set_timer(REST_S, partial(self._show_pair, event.row))
-
-    def _show_pair(self, row: int | None) -> None:
-        self.query_one(PairDetail).show(None if row is None else self._shown_pair(row))
-
-    def _shown_pair(self, row: int) -> ShownPair | None:
-        if self.view is None or row >= self.view.data.table.height:
-            return None
-        data = self.view.data
-        facts = data.table.row(row, named=True)
-        return ShownPair(row=facts, models=[model.name for model in data.models], gold_range=data.gold_ranges[facts["dataset"]])
 
     def on_frame_table_row_opened(self) -> None:
         """Focus the details, so that a long pair can be scrolled."""
@@ -238,6 +226,13 @@ class PairsScreen(PairNarrowing):
         if self.view is not None:
             self.view.toggle_mark(event.row)
             self._marks_changed()
+
+    def notes_changed(self) -> None:
+        """Show the notes as they are now, in the table and below it."""
+        if self.view is not None:
+            self.view.replace_notes(self.notes.joined(self.view.data.table))
+            self._refine(self.query_one(FilterBar).value, keeps_row=True)
+            self._show_pair(self.query_one(FrameTable).current_row)
 
     def _marks_changed(self) -> None:
         if self.view is None:
@@ -352,7 +347,7 @@ class PairsScreen(PairNarrowing):
         from embedlab.tui.pairs.typed_pair import TypedPairScreen
 
         row = self.query_one(FrameTable).current_row
-        pair = self._shown_pair(row) if row is not None else None
+        pair = self.shown_pair(row) if row is not None else None
         sentences = (pair.row["sentence1"], pair.row["sentence2"]) if pair else ("", "")
         models = [model.name for model in self.view.data.models] if self.view else []
         self.app.push_screen(TypedPairScreen(models, sentences))

@@ -17,8 +17,8 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.scorer import ScorerProcess, TypedScore
+from embedlab.tui.pairs.sections import highlighted
 from embedlab.tui.widgets.bars import bar
-from embedlab.tui.widgets.pair_detail import highlighted
 from embedlab.tui.widgets.plain import plain
 
 if TYPE_CHECKING:

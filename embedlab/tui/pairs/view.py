@@ -1,7 +1,7 @@
 """The selection and order of the shown pairs: row numbers of the pair table, computed fast enough for every key."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -49,6 +49,11 @@ class PairView:
     def refine(self, terms: Sequence[pl.Expr]) -> None:
         """Select the pairs for which all TERMS of a filter hold."""
         self._matching = rows_that_hold(terms, self.data.table) if terms else None
+
+    def replace_notes(self, table: pl.DataFrame) -> None:
+        """Take the same pairs with other notes."""
+        self.data = replace(self.data, table=table)
+        self._orders = {key: order for key, order in self._orders.items() if key[0] != "note"}
 
     def rows(self) -> RowNumbers:
         """The row numbers of the view."""

@@ -1,0 +1,103 @@
+"""Tags of sentence pairs: simple differences between the two sentences that may explain why a model is wrong."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import polars as pl
+
+SENTENCES = ("sentence1", "sentence2")
+_NEGATING = r"(?i)\b(?:no(?:t|r|ne|thing|body|where)?|never|neither|without|cannot)\b|n['’]t\b"
+_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")  # from 2 on
+_LARGE = ("hundred", "thousand", "million", "billion")
+_NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*_WORDS, *_LARGE))})\b"
+_SIGNS = [*"0123456789", *_WORDS, *_LARGE]
+_DIGITS = {word: str(number) for number, word in enumerate(_WORDS, start=2)}
+_LONGER = 2  # times as many words
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tag:
+    """A difference between the sentences of a pair: SUMMARY says in one line when a pair has it."""
+
+    name: str
+    summary: str
+    holds: Callable[[pl.Series, pl.Series], pl.Series]  # of the first and second sentences: which pairs have it
+    shown: Callable[[pl.Series], pl.Series]  # what sentences have of it, as text
+
+    @property
+    def condition(self) -> pl.Expr:
+        """The pairs of a table that have the tag; never null."""
+        return pl.map_batches(SENTENCES, lambda columns: self.holds(columns[0], columns[1]), return_dtype=pl.Boolean)
+
+
+def negating_words(sentences: pl.Series) -> pl.Series:
+    """The negating words of each sentence, separated by blanks."""
+    return sentences.str.to_lowercase().str.extract_all(_NEGATING).list.join(" ")
+
+
+def numbers(sentences: pl.Series) -> pl.Series:
+    """The numbers of each sentence, those up to twelve in digits, as lists."""
+    found = sentences.str.to_lowercase().str.extract_all(_NUMBER)
+    return found.list.eval(pl.element().str.replace_all(",", "", literal=True).replace(_DIGITS))
+
+
+def word_counts(sentences: pl.Series) -> pl.Series:
+    """The number of words of each sentence: of what blanks separate."""
+    return sentences.str.count_matches(" ", literal=True) + 1
+
+
+def _is_one_negated(first: pl.Series, second: pl.Series) -> pl.Series:
+    return first.str.contains(_NEGATING) != second.str.contains(_NEGATING)
+
+
+def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
+    """Whether the numbers differ; comparing them is slow, and most sentences have none."""
+    may_have = [side.str.contains_any(_SIGNS, ascii_case_insensitive=True) for side in (first, second)]
+    rows = (may_have[0] | may_have[1]).arg_true()
+    return pl.zeros(len(first), pl.Boolean, eager=True).scatter(
+        rows, numbers(first[rows]).list.set_symmetric_difference(numbers(second[rows])).list.len() > 0
+    )
+
+
+def _is_one_longer(first: pl.Series, second: pl.Series) -> pl.Series:
+    one, other = word_counts(first), word_counts(second)
+    return (one >= _LONGER * other) | (other >= _LONGER * one)
+
+
+TAGS: Mapping[str, Tag] = MappingProxyType(
+    {
+        tag.name: tag
+        for tag in (
+            Tag(
+                name="negation",
+                summary="one sentence has a negating word (not, no, never, without, n't …), the other has none",
+                holds=_is_one_negated,
+                shown=negating_words,
+            ),
+            Tag(
+                name="number",
+                summary="the sentences have different numbers, in digits or as words from two on",
+                holds=_has_other_numbers,
+                shown=lambda sentences: numbers(sentences).list.join(" "),
+            ),
+            Tag(
+                name="length",
+                summary="one sentence has at least twice as many words as the other",
+                holds=_is_one_longer,
+                shown=word_counts,
+            ),
+        )
+    }
+)
+
+
+def tags_of(first: str, second: str) -> list[tuple[Tag, str, str]]:
+    """Return the tags of one pair, each with what its two sentences have of it."""
+    pair = pl.Series([first]), pl.Series([second])
+    return [(tag, str(tag.shown(pair[0])[0]), str(tag.shown(pair[1])[0])) for tag in TAGS.values() if tag.holds(*pair)[0]]
+
+
+def has_any(names: Sequence[str]) -> pl.Expr:
+    """Return the pairs of a table that have any of the tags NAMES."""
+    return pl.any_horizontal([TAGS[name].condition for name in names])

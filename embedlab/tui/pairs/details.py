@@ -1,0 +1,102 @@
+"""The detail pane of the Pairs screen: it follows the cursor, facts arrive from a thread, and notes are written."""
+
+from asyncio import to_thread
+from dataclasses import replace
+from functools import partial
+
+from textual import work
+from textual.timer import Timer
+from textual.worker import get_current_worker
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.dialogs import DIALOG, TextDialog
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.facts import FactFinder
+from embedlab.tui.pairs.notes import PairNotes
+from embedlab.tui.pairs.sections import ShownPair
+from embedlab.tui.pairs.view import PairView
+from embedlab.tui.widgets.frame_table import FrameTable
+from embedlab.tui.widgets.pair_detail import PairDetail
+
+REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
+
+
+class PairDetails(DashboardScreen):
+    """The details of the pair under the cursor of a screen with a pair table."""
+
+    view: PairView | None = None
+    _finder: FactFinder | None = None
+    _resting: Timer | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes = PairNotes.load()
+
+    def with_notes(self, data: PairData) -> PairData:
+        """DATA with the user's notes; facts are found among its pairs from now on."""
+        self._finder = FactFinder(data, self.dashboard.stored, self.dashboard.settings, before=self._finder)
+        if self.notes.trouble is not None:
+            self.dashboard.report_once([self.notes.trouble])
+        return replace(data, table=self.notes.joined(data.table))
+
+    def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
+        """Show the details once the cursor rests: they change the layout, which is too expensive while a key is held."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(REST_S, partial(self._show_pair, event.row))
+
+    def _show_pair(self, row: int | None) -> None:
+        shown = None if row is None else self.shown_pair(row)
+        self.query_one(PairDetail).show(shown)
+        if row is not None and shown is not None and self._finder is not None:
+            self._find_facts(self._finder, row, shown)
+
+    def shown_pair(self, row: int) -> ShownPair | None:
+        """The pair in ROW without the facts that take time."""
+        if self.view is None or row >= self.view.data.table.height:
+            return None
+        data = self.view.data
+        facts = data.table.row(row, named=True)
+        return ShownPair(
+            row=facts,
+            models=[model.name for model in data.models],
+            gold_range=data.gold_ranges[facts["dataset"]],
+            note=self.notes.text(facts["sentence1"], facts["sentence2"]),
+            table=data.table,
+        )
+
+    @work(thread=True, exclusive=True, group="facts", exit_on_error=False)
+    def _find_facts(self, finder: FactFinder, row: int, shown: ShownPair) -> None:
+        worker = get_current_worker()
+        for facts in finder.find(row):
+            if worker.is_cancelled:  # the cursor is on another pair
+                return
+            self.app.call_from_thread(self._show_facts, replace(shown, facts=facts))
+
+    def _show_facts(self, shown: ShownPair) -> None:
+        """Add what was found, unless another pair is shown by now."""
+        detail = self.query_one(PairDetail)
+        if detail.pair is not None and detail.pair.row is shown.row:
+            detail.show(shown)
+
+    @work(group=DIALOG)
+    async def action_note(self) -> None:
+        """Write a note on the pair under the cursor, or change or delete it."""
+        row = self.query_one(FrameTable).current_row
+        shown = self.shown_pair(row) if row is not None else None
+        if shown is None:
+            return
+        dialog = TextDialog("Note on this pair", value=shown.note, hint="an empty one is deleted.", allow_empty=True)
+        text = await self.app.push_screen_wait(dialog)
+        if text is None or text == shown.note:
+            return
+        try:
+            await to_thread(self.notes.change, shown.row["sentence1"], shown.row["sentence2"], text)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        else:
+            self.notes_changed()
+
+    def notes_changed(self) -> None:
+        """Show the notes as they are now."""

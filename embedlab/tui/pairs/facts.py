@@ -1,0 +1,125 @@
+"""What is known about one pair besides its scores; found in a thread, the quick facts first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from embedlab.analysis.appearances import Appearances, appearances
+from embedlab.analysis.scores import ScoreFile
+from embedlab.analysis.tags import Tag, tags_of
+from embedlab.choices import Similarity
+from embedlab.core.errors import EmbedlabError
+from embedlab.core.settings import Settings
+from embedlab.data.overlaps import KnownText
+from embedlab.data.shared_text import Overlap
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
+from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
+
+NEAREST = 5  # neighbours of each sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelNeighbours:
+    """What one model finds closest to each sentence of a pair, or why it finds nothing."""
+
+    of_sentences: tuple[Neighbours, ...] = ()
+    trouble: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFacts:
+    """All that was found about a pair so far; None is not known yet."""
+
+    tags: Sequence[tuple[Tag, str, str]] = ()
+    appearances: Appearances | None = None
+    shared: Mapping[str, Overlap | None] | None = None  # by model; None of a model whose training text is unknown
+    neighbours: Mapping[str, ModelNeighbours] = field(default_factory=dict)  # by model
+    corpus: Corpus | None = None  # that the neighbours are from
+
+
+class FactFinder:
+    """Finds the facts of the pairs of DATA with the models among STORED; the work that all pairs share is done once."""
+
+    def __init__(self, data: PairData, stored: Sequence[StoredModel], settings: Settings, before: "FactFinder | None" = None) -> None:
+        self._data, self._settings = data, settings
+        self._stored = {model.name: model for model in stored}
+        self._searches: dict[str, list[Search]] = {}
+        self._texts: dict[str, KnownText | None] = {}
+        if before is not None and before._data.table["pair_key"].equals(data.table["pair_key"]):
+            self.corpus = before.corpus
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The sentences of all pairs."""
+        return Corpus.of(self._data.table["sentence1"].to_list(), self._data.table["sentence2"].to_list())
+
+    def find(self, row: int) -> Iterator[PairFacts]:
+        """Yield the facts of the pair in ROW, each time more of them."""
+        table, models = self._data.table, [model.name for model in self._data.models]
+        pair = (table["sentence1"][row], table["sentence2"][row])
+        facts = PairFacts(tags=tags_of(*pair), appearances=appearances(table, row))
+        yield facts
+        shared = {name: self._shared(name, row) for name in models if name != WORD_OVERLAP.name}
+        facts = replace(facts, shared=shared, corpus=self.corpus)
+        yield facts
+        for name in models:
+            facts = replace(facts, neighbours={**facts.neighbours, name: self._neighbours(name, pair)})
+            yield facts
+
+    def _shared(self, name: str, row: int) -> Overlap | None:
+        if name not in self._texts:
+            self._texts[name] = self._training_text(name)
+        text = self._texts[name]
+        return text.row_overlaps(self._data.table.select("sentence1", "sentence2")[row : row + 1])[0] if text is not None else None
+
+    def _training_text(self, name: str) -> KnownText | None:
+        """The training text of a model, whose seeds were trained on the same; None where it is unknown."""
+        from embedlab.evaluation.training_text import training_text
+        from embedlab.models.catalog import resolve
+
+        try:
+            members = resolve(name, self._settings.runs_folder).members
+            return next((text for member in members if (text := training_text(member, self._settings).text) is not None), None)
+        except (EmbedlabError, OSError):  # the model is gone; its scores are still there
+            return None
+
+    def _neighbours(self, name: str, pair: tuple[str, str]) -> ModelNeighbours:
+        try:
+            searches = self._searches_of(name)
+            if not searches:
+                return ModelNeighbours(trouble="its vectors are not cached")
+            found = find_neighbours(pair, self.corpus, searches, NEAREST, itself=False, partners=pair[::-1])
+        except (EmbedlabError, OSError, ValueError) as error:  # deleted or damaged meanwhile
+            return ModelNeighbours(trouble=f"its vectors cannot be read: {error}")
+        return ModelNeighbours(of_sentences=tuple(found))
+
+    def _searches_of(self, name: str) -> list[Search]:
+        """The search of each member of a model, opened again where the cache has changed; none where one of them has no vectors."""
+        known = self._searches.get(name)
+        if known is None or not all(search.is_current for search in known):
+            known = self._searches[name] = self._opened(name)
+        return known
+
+    def _opened(self, name: str) -> list[Search]:
+        if name == WORD_OVERLAP.name:
+            return [self.corpus.words]
+        model = self._stored.get(name) or find_model(name, self._settings)
+        if model is None:
+            return []
+        facts = [ScoreFile.read_facts(path) for path in model.files.values()]
+        similarity = self._similarity(name)
+        found = [self.corpus.vectors(one["fingerprint"], self._settings, similarity) for one in facts]
+        return [search for search in found if search is not None] if all(search is not None for search in found) else []
+
+    def _similarity(self, name: str) -> Similarity:
+        """How the model compares two vectors: the cosine unless its folder states another."""
+        from embedlab.models.catalog import resolve
+        from embedlab.models.folder import read_usage
+        from embedlab.models.location import model_folder
+
+        try:
+            member = resolve(name, self._settings.runs_folder).members[0]
+            return read_usage(model_folder(member, offline=True), member.wishes).similarity
+        except (EmbedlabError, OSError):
+            return "cosine"

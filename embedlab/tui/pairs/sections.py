@@ -1,0 +1,195 @@
+"""The sections of the detail pane, in order; a new kind of explanation is one function and its line in SECTIONS."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
+
+from embedlab.data.words import distinct_words
+from embedlab.evaluation.provenance import overlap_mark
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.pairs.columns import LOUD
+from embedlab.tui.pairs.facts import ModelNeighbours, PairFacts
+from embedlab.tui.widgets.bars import bar
+from embedlab.tui.widgets.plain import plain
+from embedlab.workflows.neighbours import Corpus, Neighbours
+
+_BESIDE = 40  # cells of a line's name, number and rank error
+_PLACES = 3  # other appearances that are named
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPair:
+    """A row of the pair table with its models and gold scale, and what was found about it so far."""
+
+    row: Mapping[str, Any]
+    models: Sequence[str]
+    gold_range: tuple[float, float]
+    note: str = ""
+    table: pl.DataFrame | None = None  # that the facts name rows of
+    facts: PairFacts = field(default_factory=PairFacts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One kind of information about a pair; without content it takes no line."""
+
+    name: str
+    draw: Callable[[ShownPair, int], Content | None]  # of the pair, in lines of at most so many cells
+    column: int = 0  # 0, 1 or 2: where a wide pane shows it
+
+
+def highlighted(sentence: str, shared: frozenset[str]) -> Content:
+    """SENTENCE with its words in SHARED highlighted."""
+    text = plain(sentence)
+    content = Content(text)
+    for match in _WORD.finditer(text):
+        if match.group().lower() in shared:
+            content = content.stylize("$text-accent bold underline", match.start(), match.end())
+    return content
+
+
+def _sentences(pair: ShownPair, width: int) -> Content:
+    row = pair.row
+    first, second = row["sentence1"], row["sentence2"]
+    shared = distinct_words(first) & distinct_words(second)
+    place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
+    head = Content.styled(f"{place} · Dice {row['dice']:.2f}, {len(shared)} shared words", "$text-muted")
+    return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
+
+
+def _scores(pair: ShownPair, width: int) -> Content:
+    """Gold and each model on one scale: the range of gold and the cosines 0–1; it starts below 0 only if a cosine does."""
+    row, (low, high) = pair.row, pair.gold_range
+    room = min(max(8, width - _BESIDE), 80)
+    gold = None if row["gold"] is None else (row["gold"] - low) / ((high - low) or 1)
+    cosines = {name: row.get(name) for name in pair.models}
+    start = min([0.0, *(value for value in cosines.values() if value is not None)])
+    lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
+    lines += [_line(name, value, value, start, room, row.get(f"error({name})"), "$text-primary") for name, value in cosines.items()]
+    if not cosines:
+        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-muted"))
+    elif len(cosines) > 1 and row.get("gap") is not None:
+        lines.append(Content.styled(f"gap between models {row['gap']:.0f} points of rank", "$text-muted"))
+    return Content("\n").join(lines)
+
+
+def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
+    label = short_name(plain(name), 14)
+    text = "   ·  " if value is None else f"{value:6.3f}"
+    rank_error = "" if error is None else f"  rank error {error:+4.0f}"
+    drawn = bar(place, start, 1.0, width)
+    filler = " " * (width - cell_len(drawn))
+    warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-muted"
+    parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]
+    return Content("").join(parts)
+
+
+def _note(pair: ShownPair, width: int) -> Content | None:
+    return Content.assemble(("note  ", "$text-muted"), (plain(pair.note), "$text-warning")) if pair.note else None
+
+
+def _tags(pair: ShownPair, width: int) -> Content | None:
+    found = [
+        Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-muted"))
+        for tag, first, second in pair.facts.tags
+    ]
+    return Content.assemble(("tags  ", "$text-muted"), Content(" · ").join(found)) if found else None
+
+
+def _training(pair: ShownPair, width: int) -> Content | None:
+    """Whether the pair, or a sentence of it, is in the training text of each model, with the signs of the command line."""
+    if not pair.facts.shared:
+        return None
+    lines, clean, unknown = [], [], []
+    for name, shared in pair.facts.shared.items():
+        if shared is None:
+            unknown.append(name)
+        elif not shared:
+            clean.append(name)
+        else:
+            count = "the pair" if shared.shared_pairs else "both sentences" if shared.shared_sentences > 1 else "one sentence"
+            lines.append(Content.styled(f"{overlap_mark(shared)} {plain(name)} was trained on {count}", "$text-error"))
+    for names, what in ((clean, "neither sentence is in the training text of"), (unknown, "training text unknown:")):
+        if names:
+            lines.append(Content.styled(f"{what} {', '.join(plain(name) for name in names)}", "$text-muted"))
+    return Content("\n").join(lines)
+
+
+def _appearances(pair: ShownPair, width: int) -> Content | None:
+    found, table = pair.facts.appearances, pair.table
+    if found is None or table is None:
+        return None
+    lines = [f"the same pair: {_named(table, found.of_pair)}"] if found.of_pair else []
+    lines += [
+        f"sentence {number} in {len(rows)} other pair{'s' if len(rows) > 1 else ''}: {_counted(table, rows)}"
+        for number, rows in enumerate(found.of_sentences, start=1)
+        if rows
+    ]
+    return Content.styled("\n".join(lines), "$text-muted") if lines else None
+
+
+def _named(table: pl.DataFrame, rows: Sequence[int]) -> str:
+    """The first of ROWS with dataset, number and gold score."""
+    facts = table[list(rows[:_PLACES])].select("dataset", "pair", "gold").iter_rows()
+    named = [f"{plain(dataset)} {pair}" + (f" (gold {gold:.2f})" if gold is not None else "") for dataset, pair, gold in facts]
+    return ", ".join(named) + (f" and {len(rows) - _PLACES} more" if len(rows) > _PLACES else "")
+
+
+def _counted(table: pl.DataFrame, rows: Sequence[int]) -> str:
+    """How many of ROWS each dataset has."""
+    counts = Counter(table["dataset"].gather(list(rows)).to_list())
+    return ", ".join(f"{plain(name)} {count}" for name, count in counts.items())
+
+
+def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
+    """The section of what the models find closest to the first (0) or second (1) sentence."""
+
+    def draw(pair: ShownPair, width: int) -> Content | None:
+        facts = pair.facts
+        if facts.corpus is None:
+            return None
+        lines = [Content.styled(f"nearest to sentence {side + 1} of {len(facts.corpus.sentences):,}", "bold")]
+        shown = 5 if len(pair.models) < 3 else 3
+        for name in pair.models:
+            found = facts.neighbours.get(name)
+            lines += [Content.styled("…", "$text-muted")] if found is None else _of_model(name, found, side, facts.corpus, shown, width)
+        return Content("\n").join(lines)
+
+    return draw
+
+
+def _of_model(name: str, found: ModelNeighbours, side: int, corpus: Corpus, shown: int, width: int) -> Iterator[Content]:
+    """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
+    label = short_name(plain(name), 14)
+    if found.trouble:
+        yield Content.assemble((label, "$text-accent"), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-muted"))
+        return
+    one: Neighbours = found.of_sentences[side]
+    rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
+    fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
+    yield Content.assemble((label, "$text-accent"), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-muted"))
+    for neighbour in one.found[:shown]:
+        yield Content.assemble((f"{neighbour.similarity:6.3f} ", "$text-muted"), _cut(plain(corpus.sentences[neighbour.number]), width - 7))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else f"{set_cell_size(text, max(0, width - 1))}…"
+
+
+SECTIONS = (
+    Section(name="sentences", draw=_sentences),
+    Section(name="scores", draw=_scores),
+    Section(name="note", draw=_note, column=1),
+    Section(name="tags", draw=_tags, column=1),
+    Section(name="training", draw=_training, column=1),
+    Section(name="appearances", draw=_appearances, column=1),
+    Section(name="nearest-1", draw=_nearest(0), column=1),
+    Section(name="nearest-2", draw=_nearest(1), column=2),
+)
