@@ -26,6 +26,7 @@ class PairDetails(DashboardScreen):
     """The details of the pair under the cursor of a screen with a pair table."""
 
     view: PairView | None = None
+    published: PairData | None = None  # that all screens have: the view's own has the notes too
     _finder: FactFinder | None = None
     _resting: Timer | None = None
 
@@ -35,6 +36,7 @@ class PairDetails(DashboardScreen):
 
     def with_notes(self, data: PairData) -> PairData:
         """DATA with the user's notes; facts are found among its pairs from now on."""
+        self.published = data
         self._finder = FactFinder(data, self.dashboard.stored, self.dashboard.settings, before=self._finder)
         if self.notes.trouble is not None:
             self.dashboard.report_once([self.notes.trouble])

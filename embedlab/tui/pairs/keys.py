@@ -14,7 +14,7 @@ ENTRY = ScreenEntry(
         command("c", "columns", "Columns", "Choose models and columns.", show=True),
         command("i", "score_pair", "Type", "Type two sentences and see every model's score."),
         command("p", "plot", "Plot", "Plot the shown pairs."),
-        command("w", "note", "Note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),
+        command("o", "note", "Note", "Write a note on the pair, which is stored and exported; an empty one is deleted."),
         command("u", "once", "Once", "Show a pair that several datasets share once; again shows each of its copies."),
         command("m", "only_marked", "Marked", "Show only marked pairs; again shows all."),
         command("n", "next_mark(1)", "Next mark", "To the next marked pair."),

@@ -134,7 +134,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             view.sort, view.is_descending = None, False
         rows = view.rows()
         title = " · ".join(part for part in (self._place, self._last_filter) if part)
-        self.dashboard.shown = ShownPairs(data=view.data, rows=rows, title=title)
+        self.dashboard.shown = ShownPairs(data=self.published or view.data, rows=rows, title=title)
         table = self.query_one(FrameTable)
         table.marks = view.marks
         table.show(
