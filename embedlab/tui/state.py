@@ -34,6 +34,7 @@ class CompareState:
     by: By = "dataset"
     aggregate: Aggregate = "all"
     reference: str | None = None
+    margin: float | None = None  # of equivalence, in points of the score
 
 
 @table

@@ -10,6 +10,7 @@ from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
+from embedlab.tui.compare.differences import FifthsMap, Forest
 from embedlab.tui.compare.model import slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.dialogs import TextDialog
@@ -17,10 +18,11 @@ from embedlab.tui.pairs.data import load_pairs
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.widgets.forest_plot import DifferencePane
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
-from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, until, write_scores
+from tests.tui.driving import NARROW, WIDE, Open, noticed, on_top, type_text, until, write_scores
 
 
 async def when_tested(pilot: Pilot[None]) -> CompareScreen:
@@ -114,6 +116,21 @@ async def test_the_plot_changes_and_the_largest_disagreements_are_told(opened: O
         assert screen.query_one(DisagreementList).display
         worst = screen.data.table[screen.result.rows["sts12"]].sort("gap", descending=True).row(0, named=True)
         assert f"{worst['gap']:.0f} gold {worst['gold']:.1f}" in str(screen.query_one(DisagreementList).query_one(Static).content)
+        pane = screen.query_one(DifferencePane)
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(pane.shown, Forest))
+        assert [row.title for row in pane.shown.rows] == ["sts12", "sick-r"]
+        assert pane.size.width == NARROW[0] - 2
+        await pilot.press("equals_sign")
+        await on_top(pilot, TextDialog)
+        await type_text(pilot, "60")
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.result.comparison.margin == 0.6 and pane.shown.margin == 60)
+        assert any(row.is_equivalent for row in pane.shown.rows)
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(pane.shown, FifthsMap))
+        assert [name for name, _ in pane.shown.rows] == ["sts12", "sick-r"]
+        assert screen.result.comparison.by == "dataset"  # the table remains
 
 
 async def test_the_comparison_is_written_at_full_precision(opened: Open, tmp_path: Path) -> None:

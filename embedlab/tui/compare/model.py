@@ -30,6 +30,7 @@ class ComparisonRequest:
     by: By
     aggregate: Aggregate
     reference: str | None
+    margin: float | None = None  # of equivalence, in points: 100 times the correlation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +64,15 @@ def compare_slices(
     table = data.table.with_row_index("row").filter(pl.any_horizontal(pl.col(members).is_not_null()))
     reference = request.reference if request.reference in {model.name for model in models} else None
     rows = {part.key: part.pairs["row"].to_numpy().astype(np.intp) for part in slices(table, request.by)}
-    options = (request.by, request.aggregate, reference)
+    margin = request.margin / 100 if request.margin is not None else None
+    options = (request.by, request.aggregate, reference, *(() if margin is None else (margin,)))
     stored = StoredComparison.of(cache, table, models, options) if cache is not None else None
     if stored is not None and (known := stored.read()) is not None:
         return _with_rows(known, rows)
     show = _now_and_then(lambda found: preview(_with_rows(found, rows))) if preview is not None else None
-    found = compare_models(table, models, by=request.by, aggregate=request.aggregate, reference=reference, progress=progress, preview=show)
+    found = compare_models(
+        table, models, by=request.by, aggregate=request.aggregate, reference=reference, margin=margin, progress=progress, preview=show
+    )
     if stored is not None:
         stored.write(found)
     return _with_rows(found, rows)

@@ -19,9 +19,9 @@ from embedlab.analysis.pairing import Pairing
 from embedlab.choices import Aggregate, By
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
-from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
+from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes, Stale, stop_if_stale
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
@@ -43,6 +43,7 @@ from embedlab.tui.pairs.selection import open_selection, open_slice
 from embedlab.tui.pairs.view import RowNumbers, ShownSlice
 from embedlab.tui.plots.views import VIEWS, PlottedPairs
 from embedlab.tui.widgets.disagreement_list import DisagreementList
+from embedlab.tui.widgets.forest_plot import DifferencePane
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail
@@ -53,11 +54,8 @@ AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 AGGREGATE_TITLES = {"all": "all pairs at once", "mean": "mean over sources", "wmean": "mean over sources weighted by pairs"}
 DISAGREEMENTS = 20
 
-PANELS = ("gold", "models", "pairs", "dice", "histogram", "calibration")  # "pairs" lists disagreements, the others are plots
-
-
-class _Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
-    """The running comparison is no longer needed."""
+PAIR_LIST = "pairs"  # the largest disagreements
+PANELS = ("gold", "models", PAIR_LIST, FOREST, FIFTHS_MAP, *(name for name in VIEWS if name not in {"gold", "models"}))
 
 
 class SliceTable(FrameTable, inherit_bindings=False):
@@ -66,7 +64,7 @@ class SliceTable(FrameTable, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"space"})
 
 
-class CompareScreen(DashboardScreen):
+class CompareScreen(DifferencePanes):
     """Compare models slice by slice."""
 
     SCOPE: ClassVar[KeyScope] = "compare"
@@ -89,6 +87,7 @@ class CompareScreen(DashboardScreen):
                 yield SliceDetail(id="slice-detail", classes="pane")
                 yield DisagreementList(id="disagreements", classes="pane")
             yield PairPlot(id="scatter", classes="pane")
+            yield DifferencePane(id="differences", classes="pane")
         yield Static("", id="no-models", classes="empty", markup=False)
 
     def on_mount(self) -> None:
@@ -104,7 +103,8 @@ class CompareScreen(DashboardScreen):
         state = self.dashboard.memory.state.compare
         names = [model.name for model in self.data.models] if self.data is not None else []
         reference = self.dashboard.reference(names)
-        return ComparisonRequest(by=state.by, aggregate="all" if state.by == "dice" else state.aggregate, reference=reference)
+        aggregate = "all" if state.by == "dice" else state.aggregate
+        return ComparisonRequest(by=state.by, aggregate=aggregate, reference=reference, margin=state.margin)
 
     def show_data(self, data: PairData) -> None:
         """Compare the models of new data."""
@@ -137,18 +137,16 @@ class CompareScreen(DashboardScreen):
         worker = get_current_worker()
 
         def progress(done: int, total: int) -> None:
-            if worker.is_cancelled:
-                raise _Stale
+            stop_if_stale(worker)
             self.app.call_from_thread(self._show_progress, done, total)
 
         def preview(found: SlicedComparison) -> None:
-            if worker.is_cancelled:
-                raise _Stale
+            stop_if_stale(worker)
             self.app.call_from_thread(self._take_preview, data, request, found)
 
         try:
             found = compare_slices(data, request, cache=self.dashboard.settings.cache, progress=progress, preview=preview)
-        except _Stale:
+        except Stale:
             return
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.report, error)
@@ -258,6 +256,7 @@ class CompareScreen(DashboardScreen):
         return rows
 
     def _show_plot(self) -> None:
+        self.show_differences()
         one, model, data = self._slice, self._model, self.data
         plot = self.query_one(PairPlot)
         if one is None or model is None or data is None or self.result is None or self._panel not in VIEWS:
@@ -277,6 +276,9 @@ class CompareScreen(DashboardScreen):
     def _show_panel(self) -> None:
         for panel in PANELS:
             self.set_class(self._panel == panel, f"-{panel}")
+        self.set_class(self._panel in {FOREST, FIFTHS_MAP}, "-differences")
+        if self.focused is not None and not self.focused.display:
+            self.set_focus(self.query_one(FrameTable))
 
     # keys
 

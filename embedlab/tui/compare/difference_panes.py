@@ -1,0 +1,116 @@
+"""The panes of Compare that show one model's differences over all slices, and the margin within which models are equivalent."""
+
+from dataclasses import replace
+
+from textual import work
+from textual.worker import Worker, get_current_worker
+
+from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
+from embedlab.tui.dialogs import DIALOG, TextDialog
+from embedlab.tui.pairs.data import PairData
+from embedlab.tui.widgets.forest_plot import DifferencePane
+
+FOREST, FIFTHS_MAP = "forest", "map"  # panels
+_SOON_S = 0.05
+
+
+class Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
+    """The running comparison is no longer needed."""
+
+
+def stop_if_stale(worker: Worker[None]) -> None:
+    """End the comparison of a worker that was cancelled."""
+    if worker.is_cancelled:
+        raise Stale
+
+
+class DifferencePanes(DashboardScreen):
+    """The forest plot and the map of Dice fifths of a screen with a comparison."""
+
+    data: PairData | None = None
+    result: SlicedComparison | None = None
+    _panel = ""
+    _results: dict[ComparisonRequest, SlicedComparison]
+
+    @property
+    def requested(self) -> ComparisonRequest:
+        """The request of the present settings."""
+        raise NotImplementedError
+
+    def _request(self) -> None:
+        """Show the comparison of the present settings."""
+        raise NotImplementedError
+
+    def show_differences(self) -> None:
+        """Draw the differences of the model under the cursor, or of the first that is not the reference."""
+        pane, found = self.query_one(DifferencePane), self.result
+        if found is None or self._panel not in {FOREST, FIFTHS_MAP}:
+            return
+        model = self._compared_model(found)
+        if model is None:
+            pane.show("one model has no differences: press c to choose another")
+        elif self._panel == FOREST:
+            pane.show(forest(found.comparison, model))
+        else:
+            self._show_fifths(pane, model)
+
+    def _compared_model(self, found: SlicedComparison) -> str | None:
+        comparison, under = found.comparison, self.model_under_cursor
+        others = [name for name in comparison.models if name != comparison.reference]
+        return under if under in others else next(iter(others), None)
+
+    def _show_fifths(self, pane: DifferencePane, model: str) -> None:
+        request = replace(self.requested, by="dice", aggregate="all")
+        known = self._results.get(request)
+        if known is not None:
+            pane.show(fifths_map(known.comparison, model))
+        elif self.data is not None and not self.is_working("fifths"):
+            pane.show("comparing the fifths of each dataset")
+            self._compute_fifths(self.data, request)
+
+    @work(thread=True, group="fifths", exit_on_error=False)
+    def _compute_fifths(self, data: PairData, request: ComparisonRequest) -> None:
+        worker = get_current_worker()
+        try:
+            found = compare_slices(data, request, cache=self.dashboard.settings.cache, progress=lambda *_: stop_if_stale(worker))
+        except Stale:
+            return
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.report, error)
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._take_fifths, data, request, found)
+
+    def _take_fifths(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:
+        if data is self.data:
+            self._results[request] = found
+        self.set_timer(_SOON_S, self.show_differences)  # once the worker has ended
+
+    @work(group=DIALOG)
+    async def action_margin(self) -> None:
+        """Choose the margin of equivalence, or remove it."""
+        present = self.requested.margin
+        dialog = TextDialog(
+            "Differences smaller than this many points are equivalent",
+            value="" if present is None else f"{present:g}",
+            hint="for example 0.5; 0 for no test of equivalence.",
+            check=_margin,
+        )
+        text = await self.app.push_screen_wait(dialog)
+        if text is not None:
+            state = self.dashboard.memory.state
+            self.dashboard.remember(replace(state, compare=replace(state.compare, margin=_margin(text) or None)))
+            self._request()
+
+
+def _margin(text: str) -> float:
+    try:
+        margin = float(text)
+    except ValueError:
+        margin = -1.0
+    if not 0 <= margin < 100:
+        raise UsageError(f"{text!r} is not a margin", hint="give points above 0 and below 100, for example 0.5, or 0 for none")
+    return margin

@@ -1,0 +1,153 @@
+"""Differences from a reference model: a forest plot over all slices on one axis, and a map of datasets and Dice fifths."""
+
+from collections.abc import Iterator
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from embedlab.tui.compare.differences import FifthsMap, Forest, ForestRow
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.widgets.plain import plain
+
+_NAME = 24  # cells of a model's name
+_SHORTEST_PLOT, _LONGEST_TITLE = 16, 34
+_NUMBERS, _DELTA = 42, 8  # cells of all numbers of a row, and of the difference with its marks alone
+_CELL = 10  # of the map
+_SHADES = "░▒▓█"
+
+
+class DifferencePane(VerticalScroll):
+    """A forest plot, a map of fifths, or why there is none."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(markup=False)
+
+    def on_mount(self) -> None:
+        self.shown: Forest | FifthsMap | str = ""
+
+    def show(self, shown: Forest | FifthsMap | str) -> None:
+        """Draw the differences, or a text in their place."""
+        self.shown = shown
+        width = self.scrollable_content_region.width
+        match shown:
+            case Forest():
+                content = draw_forest(shown, width)
+            case FifthsMap():
+                content = draw_map(shown, width)
+            case text:
+                content = Content.styled(text, "$text-muted")
+        self.query_one(Static).update(content)
+
+    def on_resize(self) -> None:
+        """Fit the axis to the width."""
+        self.show(self.shown)
+
+
+def draw_forest(forest: Forest, width: int) -> Content:
+    """The plot in WIDTH cells: a line a slice, the axis below, then what the signs mean."""
+    title = f"{_named(forest.model)} minus {_named(forest.reference)}, Spearman x 100, with 95% intervals"
+    if not forest.rows:
+        return Content.styled(f"{title}: no slice has a difference", "$text-muted")
+    label = min(max(len(row.title) for row in forest.rows), _LONGEST_TITLE, max(width // 3, 8))
+    numbers = _NUMBERS if width - label - 2 - _NUMBERS >= _SHORTEST_PLOT else _DELTA
+    cells = max(width - label - 2 - numbers, 8)
+    lines = [Content.styled(title, "bold")]
+    lines += [
+        Content.assemble(
+            (f"{short_name(plain(row.title), label):<{label}} ", ""), *_whisker(row, forest, cells), " ", *_numbers(row, numbers)
+        )
+        for row in forest.rows
+    ]
+    lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-muted"))
+    lines += [Content.styled(text, "$text-muted") for text in _explained(forest)]
+    return Content("\n").join(lines)
+
+
+def _place(value: float, forest: Forest, cells: int) -> int:
+    low, high = forest.span
+    return round((value - low) / ((high - low) or 1.0) * (cells - 1))
+
+
+def _whisker(row: ForestRow, forest: Forest, cells: int) -> Iterator[tuple[str, str]]:
+    """├─●─┤ over the lines of zero and of the margin, ◆ for an average."""
+    signs = {_place(0.0, forest, cells): "│"}
+    if forest.margin is not None:
+        signs |= {_place(end, forest, cells): "┊" for end in (-forest.margin, forest.margin)}
+    drawn = {}
+    if row.low == row.low:
+        low, high = _place(row.low, forest, cells), _place(row.high, forest, cells)
+        drawn = dict.fromkeys(range(low, high + 1), "─") | {low: "├", high: "┤"}
+    drawn[_place(row.delta, forest, cells)] = "◆" if row.is_average else "●"
+    for cell in range(cells):
+        yield (drawn[cell], _style(row)) if cell in drawn else (signs.get(cell, " "), "$text-muted")
+
+
+def _style(row: ForestRow) -> str:
+    if row.is_significant:
+        return "$text-success" if row.delta > 0 else "$text-error"
+    return "$text-accent" if row.is_equivalent else ""
+
+
+def _sign(row: ForestRow) -> str:
+    if row.is_significant:
+        return "▲" if row.delta > 0 else "▼"
+    return " "
+
+
+def _numbers(row: ForestRow, width: int) -> Iterator[tuple[str, str]]:
+    """The difference with its marks; with room its interval, the letters and the design effect."""
+    marks = f"{_sign(row)}{'=' if row.is_equivalent else ' '}"
+    yield f"{row.delta:+6.1f}{marks}", _style(row)
+    if width >= _NUMBERS:
+        interval = f"[{row.low:+.1f}, {row.high:+.1f}]" if row.low == row.low else ""
+        effect = f"deff {row.design_effect:.2f}" if row.design_effect == row.design_effect else ""
+        yield f" {interval:<16} {row.letters:<6} {effect}", "$text-muted"
+
+
+def _axis(forest: Forest, cells: int) -> str:
+    """The ends of the axis, and zero where it does not touch them."""
+    low, high = (f"{end:+.1f}" if end else "0" for end in forest.span)
+    zero = _place(0.0, forest, cells)
+    middle = "0" if len(low) < zero < cells - len(high) - 1 else ""
+    text = f"{low}{'':{max(zero - len(low), 0)}}{middle}" if middle else low
+    return f"{text}{high:>{max(cells - len(text), len(high))}}"
+
+
+def _explained(forest: Forest) -> Iterator[str]:
+    both = f"{_named(forest.model)}/{_named(forest.reference)}"
+    yield f"▲ ▼ differs after Holm's correction at 5% · letters: {both}; with a shared one no difference is found"
+    if forest.margin is None:
+        yield "deff: variance against independent rows · press = for a margin of equivalence"
+    else:
+        yield f"deff: variance against independent rows · = smaller than ±{forest.margin:g} (┊) by two one-sided tests, 5% after Holm"
+
+
+def draw_map(shown: FifthsMap, width: int) -> Content:
+    """The map: a shade and a signed number in each cell; grey where the difference is not significant."""
+    label = min(max((len(name) for name, _ in shown.rows), default=4), max(width - 5 * _CELL - 1, 8))
+    heads = "".join(f"{f'fifth {number}':>{_CELL}}" for number in range(1, 6))
+    lines = [
+        Content.styled(f"{_named(shown.model)} minus {_named(shown.reference)}, Spearman x 100, by fifth of Dice", "bold"),
+        Content.styled(f"{'':{label}}{heads}", "$text-muted"),
+    ]
+    for name, cells in shown.rows:
+        drawn = [_cell(cell, shown.largest) for cell in cells]
+        lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
+    lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-muted"))
+    steps = [f"{shade} to {shown.largest * part / len(_SHADES):.1f}" for part, shade in enumerate(_SHADES, start=1)]
+    lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-muted"))
+    return Content("\n").join(lines)
+
+
+def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
+    if cell is None:
+        return f"{'·':>{_CELL}}", "$text-muted"
+    share = abs(cell.delta) / largest if largest else 0.0
+    shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
+    return f"  {shade}{cell.delta:+6.1f}{_sign(cell)}", _style(cell) or "$text-muted"
+
+
+def _named(model: str) -> str:
+    return short_name(plain(model), _NAME)

@@ -1,0 +1,68 @@
+"""The forest plot and the map of fifths show the differences that the comparison has, each at its place."""
+
+import re
+
+import numpy as np
+import pytest
+from textual.content import Content
+
+from embedlab.analysis.comparison import Comparison, compare_models
+from embedlab.core.settings import Settings
+from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
+from embedlab.tui.pairs.data import load_pairs, with_models
+from embedlab.tui.stored_models import stored_models
+from embedlab.tui.widgets.forest_plot import draw_forest, draw_map
+from tests.tui.conftest import fix_catalog
+
+
+@pytest.fixture(scope="module")
+def comparisons(world: Settings) -> dict[str, Comparison]:
+    with pytest.MonkeyPatch.context() as patch:
+        fix_catalog(patch)
+        data = with_models(load_pairs(world), stored_models(world)[0][:2])
+    margins = {"dataset": 0.6, "dice": None}
+    return {by: compare_models(data.table, data.models, by=by, margin=margin) for by, margin in margins.items()}  # type: ignore[arg-type]
+
+
+def line_of(drawn: Content, start: str) -> str:
+    return next(line for line in drawn.plain.splitlines() if line.startswith(start))
+
+
+@pytest.mark.parametrize("width", [60, 118, 180])
+def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dict[str, Comparison], width: int) -> None:
+    comparison = comparisons["dataset"]
+    shown = forest(comparison, "near")
+    drawn = draw_forest(shown, width)
+    low = min(-60.0, *(100 * one.differences["near"].low for one in comparison.slices))
+    high = max(60.0, *(100 * one.differences["near"].high for one in comparison.slices))
+    axis = line_of(drawn, " " * 7 + f"{low:+.1f}")
+    cells = len(axis) - 7
+    for one in comparison.slices:
+        found, line = one.differences["near"], line_of(drawn, one.title)
+        plot = line[7 : 7 + cells]
+        places = [round((100 * end - low) / (high - low) * (cells - 1)) for end in (found.low, found.delta, found.high)]
+        assert [plot[place] for place in places] == ["├", "●", "┤"]
+        assert plot[round((0 - low) / (high - low) * (cells - 1))] == "│"
+        assert f"{100 * found.delta:+.1f}▲{'=' if found.equivalent else ' '}" in line
+        if width > 100:
+            assert f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]" in line
+            assert f" {one.scores['near'].letters}/{one.scores['far'].letters} " in line
+            assert f"deff {found.uncertainty.design_effect:.2f}" in line
+    assert any(one.differences["near"].equivalent for one in comparison.slices)
+    assert "smaller than ±60" in drawn.plain
+    assert all(len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines())
+
+
+def test_a_cell_of_the_map_is_the_difference_on_a_fifth(comparisons: dict[str, Comparison]) -> None:
+    shown = fifths_map(comparisons["dice"], "near")
+    deltas = {one.key: 100 * one.differences["near"].delta for one in comparisons["dice"].slices}
+    assert {
+        f"{name}/fifth-{place}": cell.delta for name, cells in shown.rows for place, cell in enumerate(cells, start=1) if cell
+    } == deltas
+    assert shown.largest == pytest.approx(np.abs(list(deltas.values())).max())
+    lines = draw_map(shown, 80).plain.splitlines()
+    assert lines[2].startswith("sts12")
+    numbers = [float(number) for number in re.findall(r"[-+]\d+\.\d", lines[2])]
+    assert numbers == pytest.approx([round(deltas[f"sts12/fifth-{place}"], 1) for place in range(1, 6)])
+    assert "█" in "".join(lines[2:4])
+    assert "·" in draw_map(FifthsMap(model="a", reference="b", rows=[("x", [None] * 5)]), 40).plain
