@@ -6,7 +6,8 @@ import re
 import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from embedlab.core.settings import Settings
 from embedlab.grids.estimate import Cost, remaining_cost
 from embedlab.grids.grid_file import grid_names, load_grid
 from embedlab.grids.plan import GridFolder, GridPlan
+from embedlab.grids.progress import GridFollower
 from embedlab.grids.queue import QueueEntry
+from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.plan import GridOptions, plan_grid
@@ -60,7 +63,7 @@ class Launch:
 class Choice:
     """A recipe or a grid by its name."""
 
-    kind: str  # "recipe" or "grid"
+    kind: str  # "recipe", "grid" or "started grid"
     name: str
     summary: str
 
@@ -148,6 +151,31 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
         plan=plan,
+    )
+
+
+def resume_launch(name: str, settings: Settings) -> Launch:
+    """Return what resuming the started grid NAME does; a grid that runs or was planned with other values is a UsageError."""
+    folder = GridFolder.find(settings.runs_folder, name)
+    stored = GridPlan.load(folder.plan_file)
+    if is_alive(folder):
+        raise UsageError(f"grid {name!r} is running", hint="x stops it")
+    planned = plan_grid(GridOptions(grid=name), settings).plan
+    if planned != stored:
+        raise UsageError(
+            f"grid {name!r} was started with other values than its file has now", hint="resume it by the command that began it"
+        )
+    with closing(GridFollower(folder)) as follower:
+        entries = [entry if entry.state == "done" else replace(entry, state="waiting") for entry in follower.look().entries]
+    left = remaining_cost(stored, entries, 1)  # failed and cancelled cells run again
+    if not left.cells:
+        raise UsageError(f"all cells of {name!r} are done")
+    return Launch(
+        title=f"the rest of {name}, {left.cells} of {len(stored)} cells",
+        arguments=("grid", "run", name, *shared_flags(settings)),
+        log=folder.path / "launch.txt",
+        notes=(f"{left.cells} of {len(stored)} cells are left", *_variants(stored), cost_text(left)),
+        plan=stored,
     )
 
 

@@ -33,6 +33,7 @@ class GridBoard:
     """Follows one grid that was started."""
 
     def __init__(self, settings: Settings, name: str) -> None:
+        self.name = name
         self._folder = GridFolder.of(settings.runs_folder, name)
 
     def look(self) -> GridLook | None:
@@ -64,7 +65,7 @@ def shown(progress: GridProgress) -> GridLook:
         f"left: {cost_text(progress.cost)}" if done < total else "all cells have ended" if total else "its cells are being queued",
     ]
     if done < total and not progress.running and not is_alive(GridFolder.of(progress.plan.place.runs_folder, progress.plan.name)):
-        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on")
+        lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as does o")
     for cell in progress.running:
         step = step_text(cell.step)
         dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
@@ -82,10 +83,12 @@ def heat_map(progress: GridProgress) -> Heat:
     across, down = (axes[0] if axes else None), (axes[1] if len(axes) > 1 else None)
     scores: dict[tuple[str, str], list[float]] = {}
     states: dict[tuple[str, str], str] = {}
+    runs: dict[tuple[str, str], tuple[str, ...]] = {}
     for entry in progress.entries:
         cell = plan.cell(entry.number)
         place = (_label(plan, cell.variant.labels, down), _label(plan, cell.variant.labels, across))
         states[place] = min(states.get(place, entry.state), entry.state, key=_STATE_ORDER.index)
+        runs[place] = (*runs.get(place, ()), cell.id)
         if entry.state in {"done", "running"} and (dev := _dev(plan, entry.number)) is not None:
             scores.setdefault(place, []).append(dev)
     rest = [axis for axis in plan.axes if axis not in axes]
@@ -96,6 +99,7 @@ def heat_map(progress: GridProgress) -> Heat:
         columns=_labels(plan, across, [place[1] for place in states]),
         values={place: fmean(values) for place, values in scores.items()},
         states={place: _SIGNS[state] for place, state in states.items()},
+        runs=runs,
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from embedlab.core.errors import EmbedlabError, ExitCode
+from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
 from embedlab.core.paths import state_folder
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
@@ -23,14 +24,17 @@ from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm
-from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch
-from embedlab.tui.launch.grid_board import GridBoard, GridLook, started_grids
+from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch, resume_launch
+from embedlab.tui.launch.grid_board import started_grids
+from embedlab.tui.launch.grid_pane import GridPane
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
-from embedlab.tui.widgets.text import SteadyText
+from embedlab.workflows.grid.plan import cancel_grid
 
 CHECK_AFTER_S = 0.15  # of quiet
-LOOK_EVERY_S = 1.0
+ENDED_EVERY_S = 1.0
+STARTED = "started grid"
+_FIELDS: Mapping[str, Callable[[str], list[Field]]] = {"recipe": recipe_fields, "grid": grid_fields, STARTED: lambda _name: []}
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,8 @@ class LaunchScreen(DashboardScreen):
         self.form: _Loaded | None = None
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
         self._checked = asyncio.Event()  # set while `launch` is what the form says now
-        self.board: GridBoard | None = None
         self._is_entered = False  # enter was pressed before the form was there
         self._timer: Timer | None = None
-        self._is_looking = False
         self._started: list[tuple[str, launch.Detached]] = []  # by their titles, those that run
 
     def compose_body(self) -> ComposeResult:
@@ -65,16 +67,12 @@ class LaunchScreen(DashboardScreen):
                 yield VerticalScroll(id="launch-form", can_focus=False)
                 yield Static("", id="launch-notes", markup=False)
                 yield Static("", id="launch-error", markup=False)
-        with VerticalScroll(id="grid-board", classes="pane"):
-            yield SteadyText("", id="grid-lines", markup=False)
-            yield HeatMap(id="grid-heat")
+        yield GridPane(self.dashboard.settings, id="grid-board", classes="pane")
 
     def on_mount(self) -> None:
-        self.query_one("#grid-board").display = False
         self.query_one(OptionList).focus()
         self._list()
-        self.set_interval(LOOK_EVERY_S, self._look_again)
-        self.set_interval(LOOK_EVERY_S, self._report_ended)
+        self.set_interval(ENDED_EVERY_S, self._report_ended)
 
     @work(thread=True, exclusive=True, group="list", exit_on_error=False)
     def _list(self) -> None:
@@ -88,18 +86,20 @@ class LaunchScreen(DashboardScreen):
         self.app.call_from_thread(self._show_choices, found, started)
 
     def _show_choices(self, found: list[Choice], started: list[str]) -> None:
+        found = [*found, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
         self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
         options = self.query_one(OptionList)
         under = options.highlighted_option
         options.clear_options()
-        for kind in ("recipe", "grid"):
-            options.add_option(Option(f"{kind}s", disabled=True))
+        for kind in ("recipe", "grid", STARTED):
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
+            if mine:
+                options.add_option(Option(f"{kind}s", disabled=True))
             options.add_options([Option(f"  {plain(choice.name)}", id=key) for key, choice in mine.items()])
         is_there = under is not None and under.id in self.choices
         options.highlighted = options.get_option_index(under.id) if under is not None and under.id and is_there else 1  # 0 is a title
-        if started and self.board is None:
-            self._follow(started[-1])
+        if started and self.grids.grid is None:
+            self.grids.follow(started[-1])
 
     # the form
 
@@ -124,15 +124,15 @@ class LaunchScreen(DashboardScreen):
     def _enter(self) -> None:
         highlighted = self.query_one(OptionList).highlighted_option
         chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
-        if self._is_entered and self.form is not None and self.form.choice == chosen:
+        if self._is_entered and chosen is not None and self.form is not None and self.form.choice == chosen:
             self._is_entered = False
-            self.set_focus(self.query(_FieldInput).first())
+            self.set_focus(self.grids.query_one(HeatMap) if chosen.kind == STARTED else self.query(_FieldInput).first())
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
     def _load(self, choice: Choice) -> None:
         worker = get_current_worker()
         try:
-            fields = recipe_fields(choice.name) if choice.kind == "recipe" else grid_fields(choice.name)
+            fields = _FIELDS[choice.kind](choice.name)
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse_form, error)
         else:
@@ -150,6 +150,8 @@ class LaunchScreen(DashboardScreen):
         for notes in ("#launch-notes", "#launch-error"):
             self.query_one(notes, Static).update("")
         choice, form = loaded.choice, self.query_one("#launch-form", VerticalScroll)
+        if choice.kind == STARTED:
+            self.grids.follow(choice.name)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
         rows = [Horizontal(Label(field.key, markup=False), _FieldInput(field), classes="form-row") for field in loaded.fields]
@@ -189,7 +191,9 @@ class LaunchScreen(DashboardScreen):
         worker, settings, name = get_current_worker(), self.dashboard.settings, loaded.choice.name
         found: Launch | EmbedlabError
         try:
-            if loaded.choice.kind == "recipe":
+            if loaded.choice.kind == STARTED:
+                found = resume_launch(name, settings)
+            elif loaded.choice.kind == "recipe":
                 found = recipe_launch(name, values, settings)
             else:
                 found = grid_launch(name, values, settings, state_folder() / "grids")
@@ -224,6 +228,9 @@ class LaunchScreen(DashboardScreen):
             what = "its values are not right yet" if self.form is not None else "nothing is chosen yet"
             self.dashboard.report(EmbedlabError(f"not started: {what}", hint="see the line below the form"), severity="warning")
             return
+        await self._confirm_start(found)
+
+    async def _confirm_start(self, found: Launch) -> None:
         if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
             return
         try:
@@ -235,7 +242,7 @@ class LaunchScreen(DashboardScreen):
         self.notify("started in a process of its own; quitting does not end it")
         self.set_focus(self.query_one(OptionList))  # the next key is a command, not a value
         if found.plan is not None:
-            self._follow(found.plan.name)
+            self.grids.follow(found.plan.name)
         else:
             self._show_run(found.run)
 
@@ -272,35 +279,71 @@ class LaunchScreen(DashboardScreen):
         """List recipes and grids again."""
         self._list()
 
-    def _follow(self, grid: str) -> None:
-        self.board = GridBoard(self.dashboard.settings, grid)
-        self._look_again()
+    # the started grid
 
-    def _look_again(self) -> None:
-        if self.board is not None and self.is_current and not self._is_looking:
-            self._is_looking = True
-            self._look(self.board)
+    @property
+    def grids(self) -> GridPane:
+        """The pane of the started grid."""
+        return self.query_one(GridPane)
 
-    @work(thread=True, group="look", exit_on_error=False)
-    def _look(self, board: GridBoard) -> None:
-        try:
-            found = board.look()
-        except (EmbedlabError, OSError) as error:
-            self.app.call_from_thread(self._lost, error if isinstance(error, EmbedlabError) else EmbedlabError(str(error)))
-        else:
-            self.app.call_from_thread(self._show_grid, found)
+    def on_grid_pane_lost(self, event: GridPane.Lost) -> None:
+        """Report why a grid cannot be read."""
+        self.dashboard.report_once([event.error])
 
-    def _lost(self, error: EmbedlabError) -> None:
-        self._is_looking = False
-        self.dashboard.report_once([error])
+    def on_grid_pane_shown(self, event: GridPane.Shown) -> None:
+        """List a grid that was started now."""
+        if f"{STARTED} {event.grid}" not in self.choices:
+            self._list()
 
-    def _show_grid(self, found: GridLook | None) -> None:
-        self._is_looking = False
-        if found is None:
+    def action_map(self) -> None:
+        """Go to the cells of the grid."""
+        if self._started_grid() is not None:
+            self.set_focus(self.grids.query_one(HeatMap))
+
+    def action_open(self) -> None:
+        """From a cell of the map to its runs; elsewhere a widget takes the key."""
+        if not isinstance(self.focused, HeatMap) or not (runs := self.grids.runs):
             return
-        self.query_one("#grid-board").display = True
-        self.query_one("#grid-lines", Static).update("\n".join(plain(line) for line in found.lines))
-        self.query_one(HeatMap).show(found.heat)
+        from embedlab.tui.runs.screen import RunsScreen
+
+        self.dashboard.action_mode("runs")
+        if isinstance(self.app.screen, RunsScreen):
+            self.app.screen.go_to_all(runs)
+
+    def action_resume(self) -> None:
+        """Resume the grid that is shown."""
+        if (name := self._started_grid()) is not None:
+            self._resume(name)
+
+    @work(group=DIALOG)
+    async def _resume(self, name: str) -> None:
+        try:
+            found = await asyncio.to_thread(resume_launch, name, self.dashboard.settings)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        else:
+            await self._confirm_start(found)
+
+    @work(group=DIALOG)
+    async def action_cancel(self) -> None:
+        """Stop the grid that is shown."""
+        name = self._started_grid()
+        if name is None or not await self.app.push_screen_wait(Confirm(f"Stop grid {name}? Its cells save a checkpoint first.")):
+            return
+        try:
+            await asyncio.to_thread(cancel_grid, name, self.dashboard.settings)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+        else:
+            self.notify(f"stopping {name}: o resumes it", markup=False)
+
+    def _started_grid(self) -> str | None:
+        """The grid that is shown; warns the user if there is none."""
+        name = self.grids.grid
+        if name is None:
+            error = UsageError("no grid was started here", hint="choose one in the list and press ctrl+s")
+            self.dashboard.report(error, severity="warning")
+        return name
 
 
 class LaunchList(OptionList):

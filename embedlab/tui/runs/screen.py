@@ -177,6 +177,13 @@ class RunsScreen(DashboardScreen):
         if self._follower is not None:
             self.look()
 
+    def go_to_all(self, runs: Sequence[str]) -> None:
+        """Mark these RUNS by their ids and put the cursor on the first as soon as the table shows it."""
+        self.marked = set(runs) if len(runs) > 1 else set()
+        self._goes_to = runs[0]
+        if self._follower is not None:
+            self.look()
+
     # the selected runs
 
     def _run_under_cursor(self) -> BoardRun | None:

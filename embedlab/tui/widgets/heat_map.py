@@ -1,8 +1,10 @@
 """The scores of a grid over two axes: a shade and a number in each finished cell."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from embedlab.tui.widgets.plain import plain
@@ -21,18 +23,52 @@ class Heat:
     columns: Sequence[str]
     values: Mapping[tuple[str, str], float]
     states: Mapping[tuple[str, str], str]  # the state of a cell without a score
+    runs: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the ids of the runs behind a cell
 
 
-class HeatMap(SteadyText):
-    """Rows and columns of scores."""
+class HeatMap(SteadyText, can_focus=True):
+    """Rows and columns of scores, with a cursor while it has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1, 0)", show=False),
+        Binding("k,up", "move(-1, 0)", show=False),
+        Binding("l,right", "move(0, 1)", show=False),
+        Binding("h,left", "move(0, -1)", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.heat: Heat | None = None
+        self.cursor = (0, 0)  # row, column
 
     def show(self, heat: Heat | None) -> None:
         """Show these scores."""
-        self.update("" if heat is None else draw_heat_map(heat))
+        self.heat = heat
+        self.action_move(0, 0)
+
+    @property
+    def place(self) -> tuple[str, str] | None:
+        """The row and column under the cursor; None without any cell."""
+        if self.heat is None or not self.heat.rows or not self.heat.columns:
+            return None
+        return self.heat.rows[self.cursor[0]], self.heat.columns[self.cursor[1]]
+
+    def action_move(self, down: int, across: int) -> None:
+        """Move the cursor, and draw."""
+        if self.heat is not None:
+            row, column = self.cursor[0] + down, self.cursor[1] + across
+            self.cursor = (max(0, min(row, len(self.heat.rows) - 1)), max(0, min(column, len(self.heat.columns) - 1)))
+        self.update("" if self.heat is None else draw_heat_map(self.heat, self.place if self.has_focus else None))
+
+    def on_focus(self) -> None:
+        self.action_move(0, 0)
+
+    def on_blur(self) -> None:
+        self.action_move(0, 0)
 
 
-def draw_heat_map(heat: Heat) -> Content:
-    """The map as text; shades repeat the information of the colours."""
+def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
+    """The map as text, with the cursor on the cell UNDER it; shades repeat the information of the colours."""
     known = list(heat.values.values())
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     width = max([4, *(len(row) for row in heat.rows)])
@@ -41,6 +77,7 @@ def draw_heat_map(heat: Heat) -> Content:
     lines.append(Content.styled(" " * (width + 1) + names, "$text-muted"))
     for row in heat.rows:
         cells = [_cell(heat, (row, column), low, high) for column in heat.columns]
+        cells = [cell.stylize("reverse") if (row, column) == under else cell for cell, column in zip(cells, heat.columns, strict=True)]
         lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-muted"), *cells))
     return Content("\n").join(lines)
 

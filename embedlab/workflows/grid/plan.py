@@ -16,7 +16,8 @@ from embedlab.grids.halving import check_rungs, rungs_for
 from embedlab.grids.local import visible_gpus
 from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.progress import entry_of_run
-from embedlab.grids.queue import QueueEntry
+from embedlab.grids.queue import Queue, QueueEntry
+from embedlab.grids.worker import is_alive
 from embedlab.workflows.starting import starting_encoder
 
 
@@ -95,6 +96,17 @@ def estimate(planned: PlannedGrid, entries: Sequence[QueueEntry]) -> Estimate:
     free = shutil.disk_usage(_existing(plan.place.runs_folder)).free
     text = f"{plan.name}: {len(plan)} cells, {cost.cells} to do, {where}, {_threads(plan.threads)}; {_time(cost)}; {_disk(cost, free)}"
     return Estimate(cost=cost, gpus=gpus, at_once=at_once, free_bytes=free, where=where, text=text)
+
+
+def cancel_grid(name: str, settings: Settings) -> GridPlan:
+    """Request every process that works on a started grid to save its cell and stop."""
+    folder = GridFolder.find(settings.runs_folder, name)
+    plan = GridPlan.load(folder.plan_file)
+    if not is_alive(folder):
+        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
+    with Queue(folder.queue_file) as queue:
+        queue.request_cancel()
+    return plan
 
 
 def _started_plan(options: GridOptions, settings: Settings) -> GridPlan | None:

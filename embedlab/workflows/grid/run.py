@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 
-from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.grids.cluster import run_on_cluster
 from embedlab.grids.grid_file import grid_names
 from embedlab.grids.local import alone, run_cell, run_local, started, store_plan
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.progress import GridFollower, GridProgress
-from embedlab.grids.queue import Queue, QueueEntry
-from embedlab.grids.worker import is_alive
+from embedlab.grids.queue import QueueEntry
 from embedlab.training.signals import stop_requests
 from embedlab.workflows.grid.plan import Estimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
 from embedlab.workflows.sample_encoder import build_sample_encoder
@@ -66,17 +64,6 @@ def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> Cell:
     run_cell(plan, folder, number)
     session.note(f"cell {number} is done")
     return cell
-
-
-def cancel_grid(name: str, settings: Settings) -> GridPlan:
-    """Request every process that works on a started grid to save its cell and stop."""
-    folder = GridFolder.find(settings.runs_folder, name)
-    plan = GridPlan.load(folder.plan_file)
-    if not is_alive(folder):
-        raise UsageError(f"grid {plan.name!r} is not running", hint=f"`embedlab grid status {plan.name}` shows its cells")
-    with Queue(folder.queue_file) as queue:
-        queue.request_cancel()
-    return plan
 
 
 def look_at_grid(name: str, settings: Settings) -> GridProgress:

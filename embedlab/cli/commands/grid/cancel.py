@@ -10,7 +10,7 @@ EXAMPLES = examples("embedlab grid cancel snli-supcl-lambda", "embedlab grid can
 @common("data", "runs", "output")
 def cancel(grid: GridName, *, terminal: Terminal) -> None:
     """Stop every process that works on GRID after it has saved its cell."""
-    from embedlab.workflows.grid.run import cancel_grid
+    from embedlab.workflows.grid.plan import cancel_grid
 
     name = cancel_grid(grid, terminal.settings).name
     terminal.done(f"requested the workers of {name} to stop; the command that started it goes on from there", cancelled=name)
