@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
 from embedlab.encoders.cache import EmbeddingCache
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.combination import CombinedEncoder
-from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.prefixed import load_prefixed, load_prefixed_scorer
+from embedlab.encoders.stored_scores import evaluation_precision
 from embedlab.models.catalog import ModelSpec
+from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.fingerprint import spec_fingerprint, used_fingerprint
 from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.grammar import COMBINATION_NAMES
@@ -21,14 +23,32 @@ from embedlab.models.location import model_folder
 
 if TYPE_CHECKING:
     from embedlab.encoders.checkpoint import Lora
+    from embedlab.encoders.device import Machine
     from embedlab.encoders.static import StaticEncoder
     from embedlab.encoders.transformer import TransformerEncoder
 
 GIB = 2**30
 
 
+def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
+    """Load the scorer of SPEC as SETTINGS select; torch (2 s) is loaded only where it computes, or a device needs it."""
+    if settings.device in {"auto", "cpu"} and _needs_no_torch(spec):
+        if spec.kind == "dice":
+            return DiceScorer()
+        fingerprint = spec_fingerprint(spec, precision=evaluation_precision(settings))
+        return load_prefixed_scorer(spec, fingerprint, cache, int(settings.cache_gib * GIB), offline=settings.offline)
+    from embedlab.encoders.device import machine
+
+    return load_scorer(spec, machine(settings), cache=cache, cache_gib=settings.cache_gib, offline=settings.offline)
+
+
+def _needs_no_torch(spec: ModelSpec) -> bool:
+    """Return whether SPEC is looked up or counted; a plug-in may do anything."""
+    return spec.kind == "dice" or (spec.is_prefixed and not spec.is_transformed and encoder_kind(spec.kind).backend in {"file", "numpy"})
+
+
 def load_scorer(
-    spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
+    spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
 ) -> PairScorer:
     """Load the scorer of SPEC on MACHINE; its vectors are cached in the folder CACHE, if given, which stays under cache_gib."""
     if spec.kind == "dice":
@@ -39,7 +59,9 @@ def load_scorer(
     return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
 
 
-def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False) -> Encoder:
+def load_encoder(
+    spec: ModelSpec, machine: "Machine", *, cache: Path | None = None, cache_gib: float = 8.0, offline: bool = False
+) -> Encoder:
     """Load an encoder; a model that only scores pairs is a UsageError."""
     if spec.kind == "dice":
         raise UsageError(
@@ -61,7 +83,7 @@ def load_encoder(spec: ModelSpec, machine: Machine, *, cache: Path | None = None
     return load_cached(spec, machine, cache, cache_gib, offline=offline)
 
 
-def _load_transformed(spec: ModelSpec, machine: Machine, cache: Path | None, cache_gib: float, *, offline: bool) -> Encoder:
+def _load_transformed(spec: ModelSpec, machine: "Machine", cache: Path | None, cache_gib: float, *, offline: bool) -> Encoder:
     from embedlab.encoders.transformed import TransformedEncoder  # its files of vectors need polars
 
     before = spec.untransformed
@@ -70,7 +92,7 @@ def _load_transformed(spec: ModelSpec, machine: Machine, cache: Path | None, cac
     return TransformedEncoder(spec=spec, inner=inner, similarity=similarity)
 
 
-def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
+def load_cached(spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: float, *, offline: bool = False) -> CachedEncoder:
     """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the first new sentence.
 
     These are its vectors before whitening and normalising.
@@ -97,7 +119,7 @@ def load_cached(spec: ModelSpec, machine: Machine, cache: Path, cache_gib: float
     )
 
 
-def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "TransformerEncoder | StaticEncoder":
+def load_plain(spec: ModelSpec, machine: "Machine", *, offline: bool = False) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
     folder = model_folder(spec, offline=offline)
     usage = read_intact_usage(folder, spec.wishes)
@@ -113,7 +135,7 @@ def load_plain(spec: ModelSpec, machine: Machine, *, offline: bool = False) -> "
 
 
 def load_trainable(
-    spec: ModelSpec, machine: Machine, *, max_tokens: int | None = None, lora: "Lora | None" = None, offline: bool = False
+    spec: ModelSpec, machine: "Machine", *, max_tokens: int | None = None, lora: "Lora | None" = None, offline: bool = False
 ) -> "TransformerEncoder":
     """Load the transformer of SPEC without a cache, with LORA to be trained in place of its weights; anything else is a UsageError."""
     if spec.kind not in ("run", "folder", "hub"):

@@ -17,9 +17,8 @@ import numpy as np
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.schema import build
 from embedlab.core.settings import Settings
-from embedlab.encoders.device import Machine, machine
 from embedlab.encoders.encoder import PairScorer
-from embedlab.encoders.loading import load_scorer
+from embedlab.encoders.loading import scorer_for
 from embedlab.models.catalog import resolve
 
 
@@ -28,7 +27,6 @@ class PairWorker:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._machine: Machine | None = None
         self._load = lru_cache(maxsize=16)(self._load_members)
 
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -45,9 +43,7 @@ class PairWorker:
 
     def _load_members(self, name: str) -> Sequence[PairScorer]:
         model = resolve(name, self._settings.runs_folder)
-        if self._machine is None:
-            self._machine = machine(self._settings)
-        return [load_scorer(spec, self._machine, offline=self._settings.offline) for spec in model.members]
+        return [scorer_for(spec, self._settings) for spec in model.members]
 
 
 def serve(settings: Settings, source: TextIO, sink: TextIO) -> None:

@@ -18,7 +18,6 @@ from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap, total
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
-from embedlab.encoders.lexical import DiceScorer
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
@@ -282,13 +281,10 @@ def _complete_rows(parts: Sequence[Part], table: pl.DataFrame, place: ScorePlace
 
 
 def _load(place: ScorePlace, settings: Settings) -> PairScorer:
-    if place.spec.kind == "dice":
-        return DiceScorer()
-    # torch is imported only here: a comparison of stored scores takes no longer than reading them.
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_scorer
+    # Imported only here: a comparison of stored scores takes no longer than reading them.
+    from embedlab.encoders.loading import scorer_for
 
-    return load_scorer(place.spec, machine(settings), cache=settings.cache, cache_gib=settings.cache_gib, offline=settings.offline)
+    return scorer_for(place.spec, settings, cache=settings.cache)
 
 
 def _facts(place: ScorePlace, facts: EncoderFacts, before: Mapping[str, str]) -> dict[str, str]:

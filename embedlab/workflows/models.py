@@ -38,12 +38,10 @@ def one_member(model: Model) -> ModelSpec:
 
 def load_members(model: Model, session: Session, *, cached: bool) -> "list[PairScorer]":
     """The scorers of a model: several for a run with several seeds. With CACHED their vectors are stored."""
-    from embedlab.encoders.device import machine
-    from embedlab.encoders.loading import load_scorer
+    from embedlab.encoders.loading import scorer_for
 
     settings = session.settings
-    computer, cache = machine(settings), settings.cache if cached else None
-    return [load_scorer(spec, computer, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline) for spec in model.members]
+    return [scorer_for(spec, settings, cache=settings.cache if cached else None) for spec in model.members]
 
 
 def check_device(settings: Settings) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("quick_fits", "small_world")
 
-LOADERS = ("load_encoder", "load_cached", "load_scorer", "load_trainable")
+LOADERS = ("load_encoder", "load_cached", "load_scorer", "scorer_for", "load_trainable")
 # Fits of one classifier are enough: the others are judged by the same lines.
 SELECTION = {"transfer": ("--task", "trec"), "probing": ("--task", "coordination-inversion")}
 QUICK = ("--setting", "exact", "--threads", "1", "--json", "--quiet")

@@ -31,8 +31,8 @@ def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -
 def test_a_model_is_loaded_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     from embedlab.encoders import pair_worker
 
-    loaded, load = [], pair_worker.load_scorer
-    monkeypatch.setattr(pair_worker, "load_scorer", lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more))
+    loaded, load = [], pair_worker.scorer_for
+    monkeypatch.setattr(pair_worker, "scorer_for", lambda spec, *rest, **more: loaded.append(spec.name) or load(spec, *rest, **more))
     worker = PairWorker(settings)
     for number in (1, 2, 3):
         list(worker.answer(selected("dice", number=number)))
