@@ -109,6 +109,17 @@ class Source:
             raise self._missing(chosen, split)
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
+    def is_at_hand(self, chosen: Dataset, split: str) -> bool:
+        """Whether a split can be read without the hub, which has it otherwise; one that is nowhere to be found is a MissingError."""
+        if split not in chosen.splits:
+            raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
+        folder = self.folder_of(chosen)
+        if self.sample or (folder is not None and self._layout(chosen.splits[split], folder) is not None):
+            return True
+        if chosen.splits[split].hub is None or self.offline:
+            raise self._missing(chosen, split)
+        return False
+
     def folder_of(self, chosen: Dataset) -> Path | None:
         """The folder that the files of a dataset are in: one of its own, or the data folder."""
         return chosen.folder or self.folder

@@ -14,7 +14,7 @@ from typing import Any
 
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.names import recipe_names, recipe_path
+from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import write_atomic
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
@@ -29,6 +29,7 @@ from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.plan import GridOptions, plan_grid
+from embedlab.workflows.train.missing import missing_encoder, missing_parts
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
@@ -55,6 +56,7 @@ class Launch:
     arguments: tuple[str, ...]  # of `embedlab`
     log: Path
     notes: tuple[str, ...]  # what the user should know before
+    missing: tuple[str, ...] = ()  # what it needs and this machine lacks
     plan: GridPlan | None = None  # of a grid
     run: RunFolder | None = None  # of a recipe, the first that is to be trained
 
@@ -66,6 +68,18 @@ class Choice:
     kind: str  # "recipe", "grid" or "started grid"
     name: str
     summary: str
+
+
+def choice_of_file(text: str) -> Choice:
+    """The recipe or grid in the user's own TOML file; another file is a UsageError."""
+    path = str(Path(text).expanduser())
+    if not path.endswith(".toml"):
+        refuse_path("recipe", path)
+        raise UsageError(f"{path!r} is not a .toml file", hint="give the path of a recipe or of a grid")
+    table = read_toml(recipe_path(path))
+    kind = "grid" if "base" in table else "recipe"
+    _ = load_grid(path) if kind == "grid" else load_recipe(path)  # refuses what cannot be one
+    return Choice(kind=kind, name=path, summary=str(table.get("summary", "")))
 
 
 def choices() -> list[Choice]:
@@ -82,7 +96,7 @@ def recipe_fields(name: str) -> list[Field]:
     values = flatten(recipe_to_table(load_recipe(name)))
     own = [Field(key=_short(key, values), value=_text(value)) for key, value in values.items() if key != "summary"]
     return [
-        Field(key=NAME, value=name, hint="letters, digits, . _ + -"),
+        Field(key=NAME, value=_plain_name(name), hint="letters, digits, . _ + -"),
         Field(key=SEEDS, value="1", hint="how many: 3 trains with 1, 2 and 3"),
         *own,
         Field(key=OTHERS, value="", hint="such as optim.clip=1.0 data.rows=1000"),
@@ -95,7 +109,9 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     overrides = [f"{key}={text}" for key, text in values.items() if key not in {NAME, SEEDS, OTHERS} and text != original[key]]
     overrides += _overrides(values[OTHERS])
     seeds, run = _count(values[SEEDS], SEEDS), values[NAME].strip()
-    options = TrainOptions(recipe=name, overrides=tuple(overrides), seeds=tuple(range(1, seeds + 1)), name=run if run != name else None)
+    options = TrainOptions(
+        recipe=name, overrides=tuple(overrides), seeds=tuple(range(1, seeds + 1)), name=run if run != original[NAME] else None
+    )
     plan = plan_training(options, settings)
     plan.refuse_running()
     first = next(iter(plan.todo), None)
@@ -104,8 +120,14 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
         arguments=tuple(train_arguments(options, settings)),
         log=(first or plan.runs[0].run).log_file,
         notes=plan.notes,
+        missing=tuple(missing_parts(plan.recipe, settings)),
         run=first,
     )
+
+
+def _plain_name(name: str) -> str:
+    """The name of a recipe or grid, which of the user's own is that of its file."""
+    return Path(name).stem if name.endswith(".toml") else name
 
 
 def _short(key: str, values: Mapping[str, Any]) -> str:
@@ -121,8 +143,9 @@ def grid_fields(name: str) -> list[Field]:
     grid = load_grid(name)
     table = _grid_table(name)
     axes = [Field(key=f"axis {axis}", value=_text(value), hint="a list, or a table of named sets") for axis, value in table["axes"].items()]
+    plain = _plain_name(name)
     return [
-        Field(key=GRID_NAME, value="", hint=f"{name}, or {name}-edited with other values"),
+        Field(key=GRID_NAME, value="", hint=f"{plain}, or {plain}-edited with other values"),
         Field(key=SEEDS, value=_text(list(grid.seeds)), hint="a list"),
         *axes,
         Field(key=OTHERS, value="", hint="for every cell, such as data.rows=1000"),
@@ -136,8 +159,9 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
     workers = _count(values[WORKERS], WORKERS)
     edited = any(values[key] != text for key, text in original.items() if key.startswith("axis ") or key == SEEDS)
     own_name = values.get(GRID_NAME, "").strip()
-    title = _free_name(own_name, name, settings.runs_folder) if edited or own_name not in {"", name} else name
-    typed = name if title == name else str(_write_grid(name, values, folder, title))
+    base = _plain_name(name)
+    title = _free_name(own_name, base, settings.runs_folder) if edited or own_name not in {"", base} else base
+    typed = name if title == base else str(_write_grid(name, values, folder, title))
     overrides = _overrides(values[OTHERS])
     try:
         plan = plan_grid(GridOptions(grid=typed, overrides=tuple(overrides)), settings).plan
@@ -150,8 +174,15 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
+        missing=_missing_encoders(plan, settings),
         plan=plan,
     )
+
+
+def _missing_encoders(plan: GridPlan, settings: Settings) -> tuple[str, ...]:
+    """The encoders that this machine lacks; missing data of a grid is refused when it is planned."""
+    names = dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in plan.variants)
+    return tuple(line for name in names for line in missing_encoder(name, settings))
 
 
 def resume_launch(name: str, settings: Settings) -> Launch:
@@ -225,6 +256,7 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path, title: str) 
     table = _grid_table(name)
     table["axes"] = {axis: _value(f"axis {axis}", values[f"axis {axis}"]) for axis in table["axes"]}
     table["seeds"] = _value(SEEDS, values[SEEDS])
+    table["base"] = _absolute(table["base"], Path(name).absolute().parent)
     text = tomli_w.dumps(table)
     # Beside the others under its contents: a grid that starts reads its file while the form is edited already.
     path = folder / hashlib.sha256(text.encode()).hexdigest()[:12] / f"{title}.toml"
@@ -232,6 +264,13 @@ def _write_grid(name: str, values: Mapping[str, str], folder: Path, title: str) 
     for old in sorted(folder.iterdir(), key=lambda one: one.stat().st_mtime)[:-_EDITED_LIMIT]:  # each change of the form leaves one
         shutil.rmtree(old, ignore_errors=True)
     return path
+
+
+def _absolute(base: Any, folder: Path) -> Any:
+    """The base recipes of a grid, those of files beside it by paths that hold elsewhere too."""
+    if isinstance(base, str):
+        return str(folder / base) if base.endswith(".toml") else base
+    return [_absolute(one, folder) for one in base]
 
 
 def _value(key: str, text: str) -> Any:

@@ -4,11 +4,12 @@ import asyncio
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
@@ -23,10 +24,22 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import DIALOG, Confirm
-from embedlab.tui.launch.form import Choice, Field, Launch, choices, grid_fields, grid_launch, recipe_fields, recipe_launch, resume_launch
+from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
+from embedlab.tui.launch.form import (
+    Choice,
+    Field,
+    Launch,
+    choice_of_file,
+    choices,
+    grid_fields,
+    grid_launch,
+    recipe_fields,
+    recipe_launch,
+    resume_launch,
+)
 from embedlab.tui.launch.grid_board import started_grids
 from embedlab.tui.launch.grid_pane import GridPane
+from embedlab.tui.launch.widgets import FieldInput, LaunchList
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 from embedlab.workflows.grid.plan import cancel_grid
@@ -52,6 +65,7 @@ class LaunchScreen(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.choices: dict[str, Choice] = {}
+        self._files: dict[str, Choice] = {}  # the user's own, by their paths
         self.form: _Loaded | None = None
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
         self._checked = asyncio.Event()  # set while `launch` is what the form says now
@@ -86,7 +100,7 @@ class LaunchScreen(DashboardScreen):
         self.app.call_from_thread(self._show_choices, found, started)
 
     def _show_choices(self, found: list[Choice], started: list[str]) -> None:
-        found = [*found, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
+        found = [*found, *self._files.values(), *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
         self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
         options = self.query_one(OptionList)
         under = options.highlighted_option
@@ -95,7 +109,7 @@ class LaunchScreen(DashboardScreen):
             mine = {key: choice for key, choice in self.choices.items() if choice.kind == kind}
             if mine:
                 options.add_option(Option(f"{kind}s", disabled=True))
-            options.add_options([Option(f"  {plain(choice.name)}", id=key) for key, choice in mine.items()])
+            options.add_options([Option(f"  {plain(_title(choice))}", id=key) for key, choice in mine.items()])
         is_there = under is not None and under.id in self.choices
         options.highlighted = options.get_option_index(under.id) if under is not None and under.id and is_there else 1  # 0 is a title
         if started and self.grids.grid is None:
@@ -126,7 +140,7 @@ class LaunchScreen(DashboardScreen):
         chosen = self.choices.get(highlighted.id or "") if highlighted is not None else None
         if self._is_entered and chosen is not None and self.form is not None and self.form.choice == chosen:
             self._is_entered = False
-            self.set_focus(self.grids.query_one(HeatMap) if chosen.kind == STARTED else self.query(_FieldInput).first())
+            self.set_focus(self.grids.query_one(HeatMap) if chosen.kind == STARTED else self.query(FieldInput).first())
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
     def _load(self, choice: Choice) -> None:
@@ -154,7 +168,7 @@ class LaunchScreen(DashboardScreen):
             self.grids.follow(choice.name)
         title = Content.assemble((f"{choice.kind} {plain(choice.name)}", "bold $text-primary"), f"\n{plain(choice.summary)}")
         self.query_one("#launch-title", Static).update(title)
-        rows = [Horizontal(Label(field.key, markup=False), _FieldInput(field), classes="form-row") for field in loaded.fields]
+        rows = [Horizontal(Label(field.key, markup=False), FieldInput(field), classes="form-row") for field in loaded.fields]
         with self.app.batch_update():
             await form.remove_children()
             await form.mount_all(rows)
@@ -165,7 +179,7 @@ class LaunchScreen(DashboardScreen):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Check the form once the typing rests; a line that differs from the recipe is highlighted."""
         event.stop()
-        if isinstance(event.input, _FieldInput) and event.input.parent is not None:
+        if isinstance(event.input, FieldInput) and event.input.parent is not None:
             event.input.parent.set_class(event.value != event.input.field.value, "-changed")
         self._unchecked()
         if self._timer is not None:
@@ -175,7 +189,7 @@ class LaunchScreen(DashboardScreen):
     @property
     def values(self) -> dict[str, str]:
         """What the form says."""
-        return {line.field.key: line.value for line in self.query(_FieldInput)}
+        return {line.field.key: line.value for line in self.query(FieldInput)}
 
     def _unchecked(self) -> None:
         self.launch = None
@@ -213,7 +227,8 @@ class LaunchScreen(DashboardScreen):
         else:
             self.launch = found
             wrong.update("")
-            notes.update("\n".join([*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+            lacks = [f"! {line}" for line in found.missing]
+            notes.update("\n".join([*lacks, *found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
         self._checked.set()
 
     # starting and following
@@ -231,7 +246,7 @@ class LaunchScreen(DashboardScreen):
         await self._confirm_start(found)
 
     async def _confirm_start(self, found: Launch) -> None:
-        if not await self.app.push_screen_wait(Confirm(f"Start {found.title}?")):
+        if not await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]))):
             return
         try:
             process = launch.start_run(found.arguments, found.run) if found.run else launch.start_detached(found.arguments, found.log)
@@ -278,6 +293,19 @@ class LaunchScreen(DashboardScreen):
     def action_reload(self) -> None:
         """List recipes and grids again."""
         self._list()
+
+    @work(group=DIALOG)
+    async def action_open_file(self) -> None:
+        """Open a recipe or grid of the user's own."""
+        question = TextDialog("Path of a recipe or grid", hint=".toml", check=choice_of_file)
+        if (text := await self.app.push_screen_wait(question)) is None:
+            return
+        choice = choice_of_file(text)
+        self._files[choice.name] = choice
+        await self._list().wait()
+        options = self.query_one(OptionList)
+        options.highlighted = options.get_option_index(f"{choice.kind} {choice.name}")
+        self.set_focus(options)
 
     # the started grid
 
@@ -346,27 +374,6 @@ class LaunchScreen(DashboardScreen):
         return name
 
 
-class LaunchList(OptionList):
-    """Recipes and grids, walked with the keys of a table."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor_down", "Down", show=False),
-        Binding("k", "cursor_up", "Up", show=False),
-        Binding("g", "first", "Top", show=False),
-        Binding("G", "last", "Bottom", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
-    ]
-
-
-class _FieldInput(Input):
-    """The value of one key; the keys that move between lines act as in a list."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,tab,down", "app.focus_next", "Next line", show=False),
-        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False),
-    ]
-
-    def __init__(self, field: Field) -> None:
-        super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
-        self.field = field
+def _title(choice: Choice) -> str:
+    """The name in the list: of a file its last part."""
+    return PurePath(choice.name).name if choice.name.endswith(".toml") else choice.name

@@ -1,0 +1,34 @@
+"""The list of recipes and grids, and the lines of a form."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, OptionList
+
+from embedlab.tui.launch.form import Field
+
+
+class LaunchList(OptionList):
+    """Recipes and grids, walked with the keys of a table."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", "Down", show=False),
+        Binding("k", "cursor_up", "Up", show=False),
+        Binding("g", "first", "Top", show=False),
+        Binding("G", "last", "Bottom", show=False),
+        Binding("ctrl+d", "page_down", "Page down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", show=False),
+    ]
+
+
+class FieldInput(Input):
+    """The value of one key; the keys that move between lines act as in a list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,tab,down", "app.focus_next", "Next line", show=False),
+        Binding("shift+tab,up", "app.focus_previous", "Line before", show=False),
+    ]
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
+        self.field = field

@@ -1,0 +1,63 @@
+"""What a training lacks on this machine: data and encoders that are not there, found without reading or loading any."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.network import is_reachable
+from embedlab.core.recipe import Recipe
+from embedlab.core.settings import Settings
+from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.pair_file import is_pair_file
+from embedlab.data.source import Source, dataset
+from embedlab.models.catalog import trainable
+from embedlab.workflows.starting import sample_encoder_folder
+
+
+def missing_parts(recipe: Recipe, settings: Settings) -> list[str]:
+    """Return a line about each dataset, file and encoder of a recipe that the training would fail on or has to download."""
+    return list(dict.fromkeys([*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]))
+
+
+def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
+    """Yield a line about each set of weights of the encoder NAME that is not on this machine; the sample world builds its own."""
+    if settings.sample and name == str(sample_encoder_folder(settings)):
+        return
+    for spec in trainable(name, settings.runs_folder):
+        if spec.kind == "hub" and not _is_downloaded(spec.location, spec.revision):
+            yield _from_hub(f"encoder {spec.location!r}", settings)
+
+
+def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:
+    source = Source.from_settings(settings)
+    for stage in recipe.stages:
+        for file in stage.data.files or ():
+            if not Path(file).is_file():
+                yield f"no file {file!r}"
+        for name in stage.data.datasets:
+            try:
+                yield from _missing_dataset(source, name, stage.data.split, settings)
+            except EmbedlabError as error:
+                yield f"{error.message}; {error.hint}"
+
+
+def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[str]:
+    if is_pair_file(name):
+        if not Path(name).is_file():
+            raise MissingError(f"no file {name!r}", hint="give the path of a file with pairs")
+    elif is_hub_name(name):
+        yield _from_hub(f"dataset {name!r}", settings)
+    elif not source.is_at_hand(dataset(name), split):
+        yield _from_hub(f"dataset {name!r} ({split})", settings)
+
+
+def _from_hub(what: str, settings: Settings) -> str:
+    if settings.offline:
+        return f"{what} is not on this machine, and --offline is set"
+    return f"{what} will be downloaded from the hub" if is_reachable() else f"{what} is not on this machine, and the hub cannot be reached"
+
+
+def _is_downloaded(repository: str, revision: str | None) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(repository, "config.json", revision=revision), str)

@@ -1,0 +1,80 @@
+"""The form says before the start what is missing, and opens recipes and grids of the user's own."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList, Static
+
+from embedlab.core.errors import UsageError
+from embedlab.core.names import recipe_path
+from embedlab.core.settings import Settings
+from embedlab.tui.dialogs import Confirm, TextDialog
+from embedlab.tui.launch.form import choice_of_file, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.screen import LaunchScreen
+from tests.tui.driving import Open, on_top, until
+from tests.tui.test_launch_screen import Started, line, started
+
+__all__ = ["started"]
+
+GRID = 'summary = "mine"\nbase = "own.toml"\nseeds = [1]\n[axes]\n"optim.lr" = [1e-5, 2e-5]\n'
+
+
+@pytest.fixture
+def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recipe of the user's own, and a grid over it, in the folder of work."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("embedlab.workflows.train.missing.is_reachable", lambda: False)
+    (tmp_path / "own.toml").write_text(recipe_path("snli-ce").read_text())
+    (tmp_path / "over.toml").write_text(GRID)
+    return tmp_path
+
+
+def test_data_and_encoders_that_are_missing_are_named(own_files: Path) -> None:
+    values = {field.key: field.value for field in recipe_fields("snli-ce")}
+    missing = recipe_launch("snli-ce", values, Settings(runs=own_files / "runs")).missing
+    assert [line.partition(" is not on this machine")[0] for line in missing] == [
+        "dataset 'snli' (train)",
+        "encoder 'google/bert_uncased_L-8_H-512_A-8'",
+    ]
+    offline = recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", offline=True)).missing
+    assert "dataset 'snli' (train) is missing: no data folder is set" in offline[0]
+    assert "--offline is set" in offline[1]
+    assert recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, sample=True)).missing == ()
+
+
+def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Path, world: Settings) -> None:
+    assert choice_of_file("own.toml").kind == "recipe"
+    grid = choice_of_file("over.toml")
+    assert (grid.kind, grid.summary) == ("grid", "mine")
+    values = {field.key: field.value for field in grid_fields("over.toml")}
+    assert grid_launch("over.toml", values, world, own_files / "edited").arguments[:3] == ("grid", "run", "over.toml")
+    edited = grid_launch("over.toml", {**values, "axis optim.lr": "[5e-5]"}, world, own_files / "edited")
+    assert edited.title == "over-edited with 1 cells"
+    for text in ("none.toml", "own.txt", str(own_files)):
+        with pytest.raises(UsageError):
+            choice_of_file(text)
+
+
+async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own_files: Path, started: Started) -> None:
+    async with opened(size=(100, 40)) as pilot:
+        await pilot.press("4")
+        screen = await on_top(pilot, LaunchScreen)
+        await until(pilot, lambda: screen.launch is not None)
+        await pilot.press("p")
+        dialog = await on_top(pilot, TextDialog)
+        dialog.query_one(Input).value = "none.toml"
+        await pilot.press("enter")
+        await until(pilot, lambda: "no recipe file 'none.toml'" in str(dialog.query_one(".dialog-error", Static).content))
+        dialog.query_one(Input).value = "own.toml"
+        await pilot.press("enter")
+        await on_top(pilot, LaunchScreen)
+        await until(pilot, lambda: screen.launch is not None and screen.launch.title == "own")
+        assert screen.query_one(OptionList).highlighted_option.id == "recipe own.toml"  # type: ignore[union-attr]
+        line(screen, "data.datasets").value = '["mine.tsv"]'
+        await until(pilot, lambda: "! no file 'mine.tsv'" in str(screen.query_one("#launch-notes", Static).content))
+        await pilot.press("ctrl+s")
+        confirm = await on_top(pilot, Confirm)
+        assert "no file 'mine.tsv'" in str(confirm.query_one(".dialog-title", Static).content)
+        await pilot.press("y")
+        await until(pilot, lambda: started)
+        assert started[0][0][:2] == ("train", "own.toml")
