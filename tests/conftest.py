@@ -54,8 +54,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of real processes first and in a row, where one worker gets them all: it alone has to prepare such a process."""
-    items.sort(key=lambda item: not any(getattr(value, "__module__", "") == "tests.processes" for value in vars(item.module).values()))
+    """Put tests that need seconds of preparation first and in a row: one worker gets most of them, and prepares for all.
+
+    Those are the tests of real processes (tests/processes.py), and those that load mteb.
+    """
+    items.sort(key=lambda item: (not _starts_processes(item), "mteb" not in item.nodeid))
+
+
+def _starts_processes(item: pytest.Item) -> bool:
+    return any(getattr(value, "__module__", "") == "tests.processes" for value in vars(item.module).values())
 
 
 SHARED = Path(__file__).parents[2] / "shared"

@@ -12,6 +12,7 @@ from embedlab.analysis.evidence import STS_YEARS
 from embedlab.analysis.scores import ModelColumns, pair_table
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import Part
+from tests.analysis.test_influence import spearman_of_rows
 
 NOISE = {"good@1": 1.0, "good@2": 1.0, "good@3": 1.2, "twin": 1.0, "bad@1": 6.0, "bad@2": 9.0, "bad@3": 7.0}
 GOOD = ModelColumns(name="good", members=("good@1", "good@2", "good@3"), seeds=(1, 2, 3))
@@ -165,11 +166,8 @@ def test_the_interval_of_independent_pairs_is_that_of_an_explicit_bootstrap(scor
     one = compare_models(scored, [TWIN, ModelColumns(name="bad", members=("bad@1",))]).slices[0]
     part = scored.filter(dataset="sts12")
     gold, twin, bad = (part[name].to_numpy() for name in ("gold", "twin", "bad@1"))
-    rng, deltas = np.random.default_rng(9), []
-    for _ in range(1000):
-        rows = rng.integers(0, 100, 100)
-        first, second = (scipy.stats.spearmanr(gold[rows], scores[rows]).statistic for scores in (bad, twin))
-        deltas.append(first - second)
+    draws = np.random.default_rng(9).integers(0, 100, (1000, 100))
+    deltas = spearman_of_rows(gold, bad, draws) - spearman_of_rows(gold, twin, draws)
     difference = one.differences["bad"]
     assert (difference.low, difference.high) == pytest.approx(tuple(np.quantile(deltas, [0.025, 0.975])), abs=0.03)
 

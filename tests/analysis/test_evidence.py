@@ -37,13 +37,13 @@ def test_few_discordant_items_are_no_difference() -> None:
     """Equal models that disagree on few items are told apart in at most one of twenty samples, as by McNemar's exact test."""
     rng, rejected = np.random.default_rng(0), 0
     gold = np.zeros(200, np.int64)
-    for _ in range(1500):
+    for _ in range(600):
         predicted = np.where(rng.random((2, 200)) < 0.02, 1, 0)
         evidence = item_evidence("glue", "rte", gold, dict(enumerate(predicted)), 2, metric="accuracy")
         difference = compare_evidence([evidence], single("ab"), "a")[0].differences["b"]
         assert difference.low < difference.high
         rejected += difference.p < 0.05
-    assert 0.01 < rejected / 1500 <= 0.055
+    assert 0.01 < rejected / 600 <= 0.055
 
 
 def test_single_models_are_tested_by_mcnemar_where_that_is_wanted_and_seeds_never() -> None:

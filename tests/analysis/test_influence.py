@@ -34,10 +34,18 @@ def test_influence_on_spearman_is_that_of_leaving_a_pair_out(ties: bool) -> None
     np.testing.assert_allclose(found, 399 * (whole - np.array(left_out)), atol=0.03)
 
 
+def spearman_of_rows(gold: np.ndarray, scores: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Spearman's coefficient of each draw of rows, all at once: a call of scipy for each takes seconds."""
+    first, second = (scipy.stats.rankdata(values[draws], axis=1) for values in (gold, scores))
+    first, second = (ranks - ranks.mean(axis=1, keepdims=True) for ranks in (first, second))
+    coefficients: np.ndarray = (first * second).sum(axis=1) / np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
+    return coefficients
+
+
 def test_independent_pairs_have_the_standard_error_of_the_bootstrap() -> None:
     gold, scores = scored_pairs(300, ties=True)
     rng = np.random.default_rng(1)
-    drawn = [scipy.stats.spearmanr(gold[rows], scores[rows]).statistic for rows in rng.integers(0, 300, (2000, 300))]
+    drawn = spearman_of_rows(gold, scores, rng.integers(0, 300, (2000, 300)))
     assert np.sqrt((spearman_influence(gold, scores) ** 2).sum()) / 300 == pytest.approx(np.std(drawn), rel=0.06)
 
 

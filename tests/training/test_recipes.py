@@ -56,7 +56,7 @@ OTHERS = [name for name in RECIPES if name not in FIRST]
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_recipe_trains_all_its_stages(name: str, train: Train, tiny_encoder: Path) -> None:
     recipe = RECIPES[name]
-    size = {"rows": 4, "batch_size": 4, "epochs": 3} if recipe.mix else {"rows": 160, "batch_size": 32, "epochs": 1}
+    size = {"rows": 4, "batch_size": 4, "epochs": 3} if recipe.mix else {"rows": 64, "batch_size": 32, "epochs": 1}
     run = train(shortened(name, tiny_encoder, **size), name)
     assert run_status(run).state == "finished"
     assert {event.stage for event in steps_of(run)} == set(range(len(recipe.stages)))
