@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from embedlab.core.note import Note
@@ -12,6 +13,7 @@ from embedlab.grids.table import Pivot, Spread
 from embedlab.reports.comparison_cells import shared_fields
 from embedlab.reports.notes import facts_of, phrases_of, sample_note, unusual_usage, usage, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
+from embedlab.runs.signature import Signature, merged
 
 
 def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
@@ -36,7 +38,23 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
     notes += [f"{found.missing} cells have no such score yet{uneven}"] if found.missing else []
     notes += [*sample_note(found.marks), *_made_notes(plan, found)]
-    return Table(title=with_marks(f"{plan.name}: {title}", found.marks), columns=columns, rows=rows, notes=notes, score_columns="score")
+    return Table(
+        title=with_marks(f"{plan.name}: {title}", found.marks),
+        columns=columns,
+        rows=rows,
+        notes=notes,
+        score_columns="score",
+        signatures=_signatures(plan, found),
+    )
+
+
+def _signatures(plan: GridPlan, found: Pivot) -> dict[str, str]:
+    """Return the signature of each row: all values of its cells, with the test over their seeds."""
+    rows: dict[str, list[Signature]] = {}
+    for labels, evaluation in found.made:
+        rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in found.row_axes))) or plan.name, []).append(evaluation.signature)
+    test = ("welch",) if found.is_ranked and len(plan.seeds) > 1 else ()
+    return {row: str(replace(merged(own), test=test)) for row, own in rows.items()}
 
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:

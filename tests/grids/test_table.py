@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -8,9 +9,11 @@ from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot
+from embedlab.reports.grid_scores import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, EventLog, Finished
+from embedlab.runs.signature import Signature
 from tests.grids.conftest import GRID, plan_of
 
 SCORES = ("sts12", "sts13")
@@ -58,6 +61,18 @@ def test_rows_are_axes_and_columns_are_scores(plan: GridPlan) -> None:
     assert spread.sd == pytest.approx(stdev(expected))
     assert found.marks == ("sample",)
     assert (found.missing, found.averaged) == (0, ())
+
+
+def test_each_row_is_signed_with_all_that_decides_its_cells(plan: GridPlan) -> None:
+    write_results(plan, list(plan.cells))
+    shown = pivot_table(plan, pivot(plan, ScoreFilter(metric="pearson"), rows=["encoder.pooling"]), "pearson")
+    assert list(shown.signatures) == ["cls", "mean"]
+    signature = Signature.parse(shown.signatures["mean"])
+    assert (signature.metric, signature.aggregation, signature.by, signature.test) == (("pearson",), ("all",), ("dataset",), ("welch",))
+    assert signature.seeds == tuple(str(seed) for seed in plan.seeds)
+    assert "signatures" in json.loads(shown.to_json())
+    alone = pivot_table(plan, pivot(plan, ScoreFilter(), rows=[], columns="optim.lr"), "spearman")
+    assert list(alone.signatures) == [plan.name]
 
 
 def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridPlan) -> None:

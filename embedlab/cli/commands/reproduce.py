@@ -1,6 +1,7 @@
 """`embedlab reproduce`: a paper's tables run here, beside what it prints."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,7 +10,7 @@ import typer
 
 from embedlab.cli import completion
 from embedlab.cli.grid_options import DryRun, show_cells
-from embedlab.cli.options import common, examples
+from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.page_facts import HtmlFile, check_page, page_facts
 from embedlab.cli.terminal import Terminal
 from embedlab.core.errors import ExitCode
@@ -40,6 +41,7 @@ def reproduce(
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, max=4096, help="Number of parallel trainings.")] = None,
     html: HtmlFile = None,
+    signature: Signed = False,
     dry_run: DryRun = False,
     *,
     terminal: Terminal,
@@ -63,7 +65,7 @@ def reproduce(
     if table is None and from_ is None:
         return terminal.show(tables.contents_table(paper, chosen))
     options = ReproductionOptions(overrides=tuple(set_ or ()), encoder=encoder, seeds=seeds, workers=workers, trains=from_ is None)
-    return _show_trainings(chosen, options, terminal) if dry_run else _reproduce(chosen, options, html, terminal)
+    return _show_trainings(chosen, options, terminal) if dry_run else _reproduce(chosen, options, html, terminal, is_signed=signature)
 
 
 def _show_trainings(chosen: "Sequence[PaperTable]", options: "ReproductionOptions", terminal: Terminal) -> None:
@@ -73,7 +75,9 @@ def _show_trainings(chosen: "Sequence[PaperTable]", options: "ReproductionOption
     show_cells(trainings_of(chosen, options, terminal.settings), terminal)
 
 
-def _reproduce(chosen: "Sequence[PaperTable]", options: "ReproductionOptions", html: Path | None, terminal: Terminal) -> None:
+def _reproduce(
+    chosen: "Sequence[PaperTable]", options: "ReproductionOptions", html: Path | None, terminal: Terminal, *, is_signed: bool
+) -> None:
     """Show every chosen table next to ours; a table that holds no scores is shown as it is published."""
     from embedlab.cli.grid_board import board
     from embedlab.reports.reproduction_tables import printed_table
@@ -82,7 +86,8 @@ def _reproduce(chosen: "Sequence[PaperTable]", options: "ReproductionOptions", h
     check_page(html)
     found = reproduce_tables([one for one in chosen if one.sources], options, terminal, partial(board, terminal=terminal))
     shown = iter(found)
-    terminal.show(*(part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)])))
+    parts = (part for one in chosen for part in (next(shown).tables if one.sources else [printed_table(one)]))
+    terminal.show(*(replace(part, is_signed=is_signed) for part in parts))
     if html is not None:
         from embedlab.reports.reproduction_page import write_reproduction_page
 

@@ -1,12 +1,13 @@
 """`embedlab grid table`: the scores of a grid along its axes."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from embedlab.cli import completion
 from embedlab.cli.grid_options import GridName
-from embedlab.cli.options import common, examples
+from embedlab.cli.options import Signed, common, examples
 from embedlab.cli.terminal import Terminal
 
 EXAMPLES = examples(
@@ -26,6 +27,7 @@ def table(
     metric: Annotated[str, typer.Option("--metric", help="Which measure of the task.")] = "spearman",
     setting: Annotated[str, typer.Option("--aggregate", help="How the measure was taken.")] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,
+    signature: Signed = False,
     *,
     terminal: Terminal,
 ) -> None:
@@ -44,4 +46,4 @@ def table(
         score=score,
         where=tuple(where or ()),
     )
-    terminal.show(grid_scores(options, terminal.settings).table)
+    terminal.show(replace(grid_scores(options, terminal.settings).table, is_signed=signature))
