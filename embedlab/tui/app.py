@@ -26,6 +26,7 @@ from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
+from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.pacing import FramePace
 from embedlab.tui.pairs.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
 from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
@@ -69,6 +70,7 @@ class Dashboard(App[None]):
         self.scoring = ScoringProcesses(settings)
         self.scorer_process = ScorerProcess(settings)
         self._reported: set[str] = set()
+        forget_colours()
         self._plain = Plain()
         self.pace = FramePace()
         self._typed = TypedKeys(self, is_opening=self._is_opening, report=partial(self.report, severity="warning"))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-KeyScope = str  # where keys act: "everywhere", "table", "plot", or the name of a screen
+KeyScope = str  # where keys act: "everywhere", "table", "plot", "curves", or the name of a screen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +27,14 @@ class ScreenEntry:
     commands: tuple[Command, ...]
     has_table: bool = True  # the keys of a table act on it
     has_plot: bool = False  # those of a plot do
+    has_curves: bool = False  # those of curves do
     is_restored: bool = True  # the dashboard starts with it if it was the last one
 
     @property
     def parts(self) -> tuple[KeyScope, ...]:
         """The kinds of its panes that have keys of their own."""
-        return (*(("table",) if self.has_table else ()), *(("plot",) if self.has_plot else ()))
+        having = {"table": self.has_table, "plot": self.has_plot, "curves": self.has_curves}
+        return tuple(part for part, has_it in having.items() if has_it)
 
 
 def command(keys: str, action: str, label: str, tooltip: str, *, show: bool = False, shown: str | None = None) -> Command:

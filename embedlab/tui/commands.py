@@ -47,6 +47,13 @@ COMMANDS: Mapping[KeyScope, tuple[Command, ...]] = MappingProxyType(
             command("space", "corner", "Box", "Start a box at the cursor, or remove it; move to its other corner.", show=True),
             command("enter", "open", "Show pairs", "Filter Pairs by the box, or by the cell under the cursor.", show=True),
         ),
+        "curves": (
+            command("l,right", "move(1)", "Later", "The values one column to the right, at first those in the middle.", shown="l  →"),
+            command("h,left", "move(-1)", "Earlier", "The values one column to the left.", shown="h  ←"),
+            command("L,shift+right", "move(10)", "Far later", "The values ten columns to the right.", shown="L  shift+→"),
+            command("H,shift+left", "move(-10)", "Far earlier", "The values ten columns to the left.", shown="H  shift+←"),
+            command("backspace", "leave", "Last values", "Remove the cursor: the last values are shown again."),
+        ),
         **{name: one.entry.commands for name, one in SCREENS.items()},
     }
 )

@@ -5,6 +5,8 @@ from itertools import count
 
 from textual.color import Color
 
+from embedlab.tui.model_colours import COLOURS
+
 READABLE = 4.5
 _STEP = 0.02  # of the way to black or white
 _BACKGROUNDS = ("background", "surface", "panel", "primary-muted")
@@ -29,7 +31,8 @@ def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
     changed["text-faint"] = _readable(faint, backgrounds).hex  # as $text-muted, but without the colour under it being known
     changed["text-disabled"] = variables["text-muted"]  # placeholders and titles are to be read too
     changed["block-cursor-background"] = _under_text(Color.parse(variables["block-cursor-background"])).hex
-    return changed | _densities(Color.parse(variables["background"]), Color.parse(variables["panel"]))
+    background, panel = Color.parse(variables["background"]), Color.parse(variables["panel"])
+    return changed | _densities(background, panel) | _models(backgrounds)
 
 
 def _densities(background: Color, selected: Color) -> dict[str, str]:
@@ -43,6 +46,13 @@ def _densities(background: Color, selected: Color) -> dict[str, str]:
         found[f"density-{level}"] = shown.hex
         aim = max(READABLE * (_DENSEST / READABLE) ** (level / (len(colours) - 1)), 1.05 * contrast(shown, background))
     return found
+
+
+def _models(backgrounds: Iterable[Color]) -> dict[str, str]:
+    """The colours of models: hues at equal distances, every other one paler, so that neighbours differ twice."""
+    opaque = list(backgrounds)
+    colours = [Color.from_hsl(number / COLOURS, 0.85 if number % 2 else 0.5, 0.5 if number % 2 else 0.65) for number in range(COLOURS)]
+    return {f"model-{number}": _readable(colour, opaque).hex for number, colour in enumerate(colours)}
 
 
 def _readable(text: Color, backgrounds: Iterable[Color], aim: float = READABLE) -> Color:

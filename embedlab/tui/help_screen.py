@@ -13,7 +13,7 @@ from embedlab.tui.command import Command, KeyScope
 from embedlab.tui.commands import COMMANDS
 from embedlab.tui.screens import SCREENS
 
-_TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot"}
+_TITLES = {"everywhere": "Everywhere", "table": "In a table", "plot": "In a plot", "curves": "In curves"}
 
 
 class HelpScreen(ModalScreen[None]):

@@ -10,6 +10,7 @@ from textual.theme import BUILTIN_THEMES
 
 from embedlab.core.settings import Settings
 from embedlab.tui.contrast import READABLE, contrast, readable_variables
+from embedlab.tui.model_colours import COLOURS
 from embedlab.tui.screens import SCREENS
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import NARROW, Open, until
@@ -26,6 +27,11 @@ def test_the_colours_of_texts_and_of_the_cursor_are_readable_in_every_theme(them
     for name in ("text-primary", "text-accent", "text-warning", "text-error", "text-success", "text-secondary"):
         for background in ("background", "surface", "panel"):
             assert contrast(Color.parse(variables[name]), Color.parse(variables[background])) >= READABLE, (name, background)
+    models = [Color.parse(variables[f"model-{number}"]) for number in range(COLOURS)]
+    assert all(
+        contrast(colour, Color.parse(variables[name])) >= READABLE for colour in models for name in ("background", "surface", "panel")
+    )
+    assert len({colour.hex for colour in models}) == COLOURS
     densities = [Color.parse(variables[f"density-{level}"]) for level in range(1, 6)]
     for background in ("background", "panel"):
         assert all(contrast(colour, Color.parse(variables[background])) >= READABLE for colour in densities)

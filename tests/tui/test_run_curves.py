@@ -1,12 +1,14 @@
 """Curves of runs from their events."""
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from embedlab.runs.events import EventLog, Started, Step
 from embedlab.tui.runs.curves import Curve
-from embedlab.tui.widgets.curve_plot import Line, draw_curves
+from embedlab.tui.widgets.curve_drawing import CurveOptions, Line, Series, _Places, draw_curves
 
 
 def step(number: int, stage: int, loss: float) -> Step:
@@ -42,8 +44,55 @@ def test_another_run_of_the_same_name_has_a_curve_of_its_own(tmp_path: Path) -> 
     assert curve.losses == [1.0, 2.0, 3.0, 4.0]
 
 
+def one(title: str, *seeds: tuple[list[float], list[float]], axis: str = "", colour: str = "$model-1") -> Series:
+    lines = [Line(title=title, x=np.array(x, np.float64), y=np.array(y, np.float64)) for x, y in seeds]
+    return Series(title=title, colour=colour, seeds=lines, axis=axis)
+
+
 def test_the_axis_of_a_plot_is_straight_whatever_its_numbers() -> None:
     for low in (-0.09481, -1.23456e-5, -123456.0, 1.0):
-        line = Line(title="a", x=np.array([1.0, 9.0]), y=np.array([low, 79.0]))
-        drawn = str(draw_curves("dev score", [line], 60, 12)).splitlines()
+        drawn = str(draw_curves("dev score", [one("a", ([1.0, 9.0], [low, 79.0]))], 60, 12)).splitlines()
         assert len({text.index("│") for text in drawn if "│" in text}) == 1
+
+
+def test_a_line_is_connected_from_its_first_to_its_last_point() -> None:
+    rng = np.random.default_rng(0)
+    for count in (2, 5, 40, 5000):
+        x, y = np.sort(rng.uniform(0, 100, count)), rng.normal(size=count)
+        places = _Places(x_range=(float(x[0]), float(x[-1])), y_range=(float(y.min()), float(y.max())), width=80, height=48)
+        dots = places.line_dots(x, y)
+        rows = [np.flatnonzero(dots[:, column]) for column in range(80)]
+        assert all(len(column) and len(column) == column[-1] - column[0] + 1 for column in rows)
+        assert all(left[0] <= right[-1] + 1 and right[0] <= left[-1] + 1 for left, right in pairwise(rows))
+        assert all(dots[level, column] for level, column in zip(places.levels(y), places.columns(x), strict=True))
+
+
+def test_objectives_have_axes_of_their_own_and_the_cursor_names_the_values_of_all_seeds() -> None:
+    shown = [
+        one("near", ([0, 10], [2.0, 1.0]), ([0, 10], [4.0, 3.0]), axis="cross-entropy"),
+        one("far", ([0, 20], [100.0, 300.0]), axis="contrastive", colour="$model-2"),
+    ]
+    text = str(draw_curves("loss", shown, 100, 30))
+    assert "loss · cross-entropy" in text
+    assert "loss · contrastive" in text
+    assert "━ near ×2 2 [1, 3]" in text
+    assert "━ far 300" in text
+    at = str(draw_curves("loss", shown, 100, 30, cursor=0.25))
+    assert "step 5" in at
+    assert "━ far 100" in at or "━ far 300" in at
+    assert "━ near ×2 ·" in str(draw_curves("loss", shown, 100, 30, cursor=0.9))
+    assert len(text.splitlines()) == len(at.splitlines()) == 30
+    together = str(draw_curves("dev", [replace(series, axis="") for series in shown], 100, 30))
+    assert together.count("step") == 1
+    assert len(str(draw_curves("loss", shown, 60, 9)).splitlines()) == 9  # no room for two
+
+
+def test_a_logarithmic_axis_leaves_out_what_has_no_logarithm_and_names_true_values() -> None:
+    shown = [one("a", ([1, 2, 3, 4], [1000.0, 10.0, 0.0, 0.1]))]
+    drawn = str(draw_curves("loss", shown, 60, 12, CurveOptions(is_log=True, smoothing=0.0)))
+    assert "loss (log)" in drawn
+    assert drawn.splitlines()[1].split()[0] == "1000"
+    assert drawn.splitlines()[-3].split()[0] == "0.1"
+    assert "no events yet" in str(draw_curves("loss", [one("a", ([1], [0.0]))], 60, 12, CurveOptions(is_log=True)))
+    dotted = draw_curves("loss", [one("a", ([1, 2], [1.0, 2.0]), ([1, 2], [1.0, 5.0]))], 60, 12, CurveOptions(shows_seeds=True))
+    assert str(dotted) != str(draw_curves("loss", [one("a", ([1, 2], [1.0, 2.0]), ([1, 2], [1.0, 5.0]))], 60, 12))

@@ -18,6 +18,7 @@ from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.runs.board import RunFollower
 from embedlab.tui.runs.difference import DifferenceScreen
 from embedlab.tui.runs.screen import RunsScreen
+from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
 from tests.tui.driving import NARROW, WIDE, Open, make_run, noticed, notices, on_top, until
@@ -297,3 +298,33 @@ def test_a_run_that_takes_the_name_of_another_has_its_own_objective(settings: Se
     file = RunFolder.of(settings.runs_folder, "done", 1).recipe_file
     file.write_text(file.read_text().replace('"nli_softmax"', '"regression"'))
     assert follower.look().by_id()["done@1"].objective == "regression"
+
+
+async def test_seeds_are_folded_searched_and_drawn_as_one_curve(opened: Open, settings: Settings) -> None:
+    for seed in (2, 4):
+        make_run(settings, "done", seed, Finished(step=20))
+    async with opened(settings, size=WIDE) as pilot:
+        screen = await shown(pilot)
+        await until(pilot, lambda: [entry.name for entry in screen.entries] == ["done", "failed@1", "gone@3"])
+        assert "✓ 3 finished" in lines(screen)[0]
+        loss = screen.query_one("#loss-curves", CurvePlot)
+        await until(pilot, lambda: "━ done ×3 0.05 [0.05, 0.05]" in str(loss.content))
+        await pilot.press("x")
+        await noticed(pilot, "'done' has 3 seeds")
+        await pilot.press("v", "w", "a")
+        assert "loss (log, smoothed 0.6)" in str(loss.content)
+        screen.set_focus(loss)
+        await pilot.press("l", "h", "h")
+        assert "step 10" in str(loss.content)
+        await pilot.press("backspace")
+        assert "step 10" not in str(loss.content)
+        screen.set_focus(screen.query_one(FrameTable))
+        await pilot.press("enter")
+        assert [entry.name for entry in screen.entries][:3] == ["done@1", "done@2", "done@4"]
+        await pilot.press("slash", *"fin", "space", *"4", "enter")
+        assert [entry.name for entry in screen.entries] == ["done@4"]
+        assert "1 of 5 runs" in str(screen.query_one("#runs-status", Static).content)
+        await pilot.press("escape", "b")
+        assert [entry.name for entry in screen.entries] == ["done", "failed@1", "gone@3"]
+        await pilot.press("b")
+        assert len(screen.entries) == 5

@@ -12,6 +12,7 @@ from textual.content import Content
 
 from embedlab.data.words import distinct_words
 from embedlab.evaluation.provenance import overlap_mark
+from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
 from embedlab.tui.pairs.facts import ModelNeighbours, PairFacts
@@ -72,7 +73,7 @@ def _scores(pair: ShownPair, width: int) -> Content:
     cosines = {name: row.get(name) for name in pair.models}
     start = min([0.0, *(value for value in cosines.values() if value is not None)])
     lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
-    lines += [_line(name, value, value, start, room, row.get(f"error({name})"), "$text-primary") for name, value in cosines.items()]
+    lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
     if not cosines:
         lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-muted"))
     elif len(cosines) > 1 and row.get("gap") is not None:
@@ -169,12 +170,12 @@ def _of_model(name: str, found: ModelNeighbours, side: int, corpus: Corpus, show
     """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
     label = short_name(plain(name), 14)
     if found.trouble:
-        yield Content.assemble((label, "$text-accent"), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-muted"))
+        yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-muted"))
         return
     one: Neighbours = found.of_sentences[side]
     rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
     fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
-    yield Content.assemble((label, "$text-accent"), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-muted"))
+    yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-muted"))
     for neighbour in one.found[:shown]:
         yield Content.assemble((f"{neighbour.similarity:6.3f} ", "$text-muted"), _cut(plain(corpus.sentences[neighbour.number]), width - 7))
 

@@ -1,6 +1,6 @@
 """The state of every run; each update reads only the runs that changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -78,9 +78,9 @@ class Board:
         """The runs by the id that a user types."""
         return {found.run.id: found for found in self.runs}
 
-    def frame(self) -> pl.DataFrame:
-        """One row per run, for `columns`."""
-        rows = [_row(found, self.time_s) for found in self.runs]
+    def frame(self, rows: Iterable[Mapping[str, object]] | None = None) -> pl.DataFrame:
+        """ROWS, or one row per run, for `columns`; then the folders that cannot be read."""
+        rows = list(rows) if rows is not None else [row_of(found, self.time_s) for found in self.runs]
         rows += [{"run": path.name, "state": f"{SIGNS['unreadable']} unreadable", "note": reason} for path, reason in self.unreadable]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -149,7 +149,8 @@ def _stamp_of(path: Path) -> object:
     return fact.st_size, fact.st_mtime_ns
 
 
-def _row(found: BoardRun, now: float) -> dict[str, object]:
+def row_of(found: BoardRun, now: float) -> dict[str, object]:
+    """The values of one run, as of NOW."""
     status, step = found.status, found.status.step
     is_alive = status.state in {"running", "silent"}
     return {

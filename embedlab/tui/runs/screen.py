@@ -16,20 +16,22 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.runs import launch
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
-from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
-from embedlab.tui.widgets.curve_plot import CurvePlot, Line
+from embedlab.tui.runs.entries import Entry, entries, rows
+from embedlab.tui.runs.panes import RunPanes
+from embedlab.tui.widgets.curve_plot import CurvePlot
+from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.log_tail import LogTail
 from embedlab.tui.widgets.plain import plain
 from embedlab.tui.widgets.text import SteadyText
 
 LOOK_EVERY_S = 1.0
-CURVES_SHOWN = 6
+CURVES_SHOWN = 30  # runs, each seed counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,7 @@ class RunTable(FrameTable, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"l"})
 
 
-class RunsScreen(DashboardScreen):
+class RunsScreen(RunPanes):
     """Follow runs, which are separate processes."""
 
     SCOPE: ClassVar[KeyScope] = "runs"
@@ -57,9 +59,12 @@ class RunsScreen(DashboardScreen):
         super().__init__()
         self.board = Board()
         self.marked: set[str] = set()
+        self.entries: list[Entry] = []  # the rows of the table
+        self._query = ""
+        self._folds = True
+        self._opened: set[str] = set()  # names whose seeds have a row each although the others are folded
         self._follower: RunFollower | None = None
         self._curves = Curves()
-        self._shows_log = False
         self._is_frozen = False
         self._is_looking = False
         self._looks_again = False  # something changed during an update
@@ -70,6 +75,7 @@ class RunsScreen(DashboardScreen):
 
     def compose_body(self) -> ComposeResult:
         yield SteadyText("reading runs", id="runs-status", classes="status", markup=False)
+        yield FilterBar("search: words of a name, an objective or a state")
         yield RunTable(id="runs-table")
         yield SteadyText("", id="run-note", markup=False)
         with Horizontal(id="run-panes"):
@@ -80,7 +86,7 @@ class RunsScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         self._follower = RunFollower(self.dashboard.settings.runs_folder)
-        self.query_one("#no-runs").display = False
+        self.query_one("#no-runs").display = self.query_one(FilterBar).display = False
         self.query_one("#run-log").display = False
         self.set_focus(self.query_one(FrameTable))
         self.look()
@@ -109,38 +115,47 @@ class RunsScreen(DashboardScreen):
         assert self._follower is not None
         board = self._follower.look()
         runs = runs or [found.run for found in board.runs[:1]]
-        log = (runs[0].id, log_tail(runs[0])) if runs and self._shows_log else ("", [])
+        log = (runs[0].id, log_tail(runs[0])) if runs and self.shows_log else ("", [])
         found = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._show, found)
 
     def _show(self, found: Look) -> None:
         self._is_looking = False
-        table, here = self.query_one(FrameTable), self._run_under_cursor()
         self.dashboard.report_once([*found.board.troubles, *self._gone(found.board)])
-        self.board = found.board
-        frame = found.board.frame()
+        self._show_table(found.board)
+        self._show_emptiness(is_empty=not found.board.runs and not found.board.unreadable)
+        self._show_note()
+        self.show_panes(found.board, found.curves, found.log)
+        if self._looks_again:
+            self.look()
+
+    def _show_table(self, board: Board) -> None:
+        """Show the runs of BOARD that the search leaves, folded or not; the cursor stays on its run."""
+        table, here = self.query_one(FrameTable), self._entry_under_cursor()
+        self.board = board
+        if self._goes_to is not None and self._goes_to in board.by_id():
+            self._opened.add(self._goes_to.partition("@")[0])
+        self.entries = entries(board, self._query, self._opened, is_folding=self._folds)
+        frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns()
         ids = frame["run"].to_list()
-        rows, columns = np.arange(frame.height), found.board.columns()
+        order = np.arange(frame.height)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
         if self._order is not None:
-            rows = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
+            order = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
         by, is_descending = self._order or (None, False)
-        table.marks = frozenset(row for row, name in enumerate(ids) if name in self.marked)
-        wanted = [name for name in (self._goes_to, here.run.id if here is not None else None) if name in ids]
-        stay_on = ids.index(wanted[0]) if wanted else None
+        table.marks = frozenset(row for row, one in enumerate(self.entries) if self.marked >= {found.run.id for found in one.runs})
+        names = [self._goes_to, *([here.name, here.runs[0].run.id, here.runs[0].run.name] if here is not None else [])]
+        wanted = [name for name in names if name in ids]
         if self._goes_to in ids:
             self._goes_to = None
-        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=stay_on)
+        table.show(frame, order, columns, sorted_by=by, is_descending=is_descending, stay_on=ids.index(wanted[0]) if wanted else None)
         table.take_height(self.size.height // 2)
-        self._show_emptiness(is_empty=frame.is_empty())
         frozen = "   frozen: f continues" if self._is_frozen else ""
-        self.query_one("#runs-status", Static).update(f"{self.dashboard.settings.runs_folder}   {states(found.board)}{frozen}")
-        self._show_note()
-        self._show_panes(found)
-        if self._looks_again:
-            self.look()
+        searched = f"   {sum(len(one.runs) for one in self.entries)} of {len(board.runs)} runs" if self._query else ""
+        status = f"{self.dashboard.settings.runs_folder}   {states(board)}{searched}{frozen}"
+        self.query_one("#runs-status", Static).update(status)
 
     def _gone(self, board: Board) -> list[EmbedlabError]:
         """Errors about chosen runs that disappeared outside the dashboard."""
@@ -155,14 +170,6 @@ class RunsScreen(DashboardScreen):
             self.query_one(part).display = not is_empty
         self.settle_focus(self.query_one(FrameTable))
         empty.update(f"no runs in {self.dashboard.settings.runs_folder}\n\npress 4 to start one,\nor type: embedlab train RECIPE")
-
-    def _show_panes(self, found: Look) -> None:
-        if self._shows_log:
-            self.query_one(LogTail).show(*found.log)
-            return
-        curves = found.curves.items()
-        self.query_one("#loss-curves", CurvePlot).show([_line(name, curve.steps, curve.losses) for name, curve in curves])
-        self.query_one("#dev-curves", CurvePlot).show([_line(name, curve.dev_steps, curve.dev_scores) for name, curve in curves])
 
     def _show_note(self) -> None:
         """Show the full message of the run under the cursor: its column shows only the beginning."""
@@ -186,37 +193,50 @@ class RunsScreen(DashboardScreen):
 
     # the selected runs
 
+    def _entry_under_cursor(self) -> Entry | None:
+        row = self.query_one(FrameTable).current_row
+        return self.entries[row] if row is not None and row < len(self.entries) else None
+
     def _run_under_cursor(self) -> BoardRun | None:
-        table = self.query_one(FrameTable)
-        row = table.current_row
-        return self.board.by_id().get(table.frame["run"][row]) if row is not None and row < table.frame.height else None
+        """The run under the cursor; of folded seeds the first, or the first that has a message."""
+        here = self._entry_under_cursor()
+        found = [self.board.by_id().get(one.run.id) for one in here.runs] if here is not None else []
+        present = [one for one in found if one is not None]
+        return next((one for one in present if one.status.message), present[0] if present else None)
 
     def _chosen(self) -> list[BoardRun]:
-        """The marked runs, or the one under the cursor."""
+        """The marked runs, or those of the row under the cursor."""
         marked = [found for name, found in self.board.by_id().items() if name in self.marked]
-        here = self._run_under_cursor()
-        return marked or ([here] if here else [])
+        here = self._entry_under_cursor()
+        return marked or (list(here.runs) if here is not None else [])
 
-    def _one(self) -> BoardRun | None:
-        """The run under the cursor; warns the user if there is none."""
-        found = self._run_under_cursor()
+    def _one(self, *, of_all_seeds: bool = False) -> BoardRun | None:
+        """The run under the cursor; warns the user if there is none, or several that are folded and of which one is meant."""
+        found, here = self._run_under_cursor(), self._entry_under_cursor()
         if found is None:
             self.dashboard.report(UsageError("no run is under the cursor", hint="press 4 to start one"), severity="warning")
+        elif here is not None and here.is_folded and not of_all_seeds:
+            error = UsageError(f"{here.name!r} has {len(here.runs)} seeds", hint="press enter to show them, then choose one")
+            self.dashboard.report(error, severity="warning")
+            return None
         return found
 
     # messages of the table
 
     def on_frame_table_row_reached(self) -> None:
         """Show the run under the cursor unless runs are marked."""
-        here = self._run_under_cursor()
+        here = self._entry_under_cursor()
         self._show_note()
-        if not self.marked and here is not None and here.run.id != self._followed:
-            self._followed = here.run.id
+        if not self.marked and here is not None and here.name != self._followed:
+            self._followed = here.name
             self.look()
 
     def on_frame_table_mark_requested(self, event: FrameTable.MarkRequested) -> None:
-        """Mark a run for the plot and the difference."""
-        self.marked ^= {event.table.frame["run"][event.row]}
+        """Mark a run, or all folded seeds, for the plot and the difference."""
+        if event.row >= len(self.entries):  # a folder that cannot be read
+            return
+        runs = {found.run.id for found in self.entries[event.row].runs}
+        self.marked = self.marked - runs if runs <= self.marked else self.marked | runs
         event.table.show_marks(event.table.marks ^ {event.row})
         self.look()
 
@@ -230,8 +250,23 @@ class RunsScreen(DashboardScreen):
         self.look()
 
     def on_frame_table_row_opened(self) -> None:
-        """Open the run's log."""
-        self.action_log()
+        """Show folded seeds, or open the run's log."""
+        here = self._entry_under_cursor()
+        if here is not None and here.is_folded:
+            self._opened.add(here.name)
+            self._show_table(self.board)
+        else:
+            self.action_log()
+
+    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
+        """Search after each key."""
+        self._query = event.query
+        self._show_table(self.board)
+
+    def on_filter_bar_left(self) -> None:
+        """Go from the search to the table; an empty search disappears."""
+        self.query_one(FilterBar).display = bool(self._query)
+        self.set_focus(self.query_one(FrameTable))
 
     # keys
 
@@ -239,19 +274,28 @@ class RunsScreen(DashboardScreen):
         """Read the runs folder now."""
         self.look()
 
-    def action_log(self) -> None:
-        """Switch between log and curves."""
-        self._shows_log = not self._shows_log
-        self.query_one("#run-log").display = self._shows_log
-        for plot in self.query(CurvePlot):
-            plot.display = not self._shows_log
-        self.look()
+    def action_search(self) -> None:
+        """Search the runs."""
+        bar = self.query_one(FilterBar)
+        bar.display = True
+        self.set_focus(bar)
+
+    def action_fold(self) -> None:
+        """Fold the seeds of each run into one row, or show each."""
+        self._folds = bool(self._opened) or not self._folds
+        self._opened.clear()
+        self._show_table(self.board)
 
     def action_back(self) -> None:
-        """Go from the log to the curves; from there clear the marks."""
+        """End the search, go from the log to the curves, or clear the marks."""
+        bar = self.query_one(FilterBar)
         if self.maximized is not None:
             self.minimize()
-        elif self._shows_log:
+        elif bar.display:
+            bar.value = ""
+            self.on_filter_bar_left()
+            bar.display = False
+        elif self.shows_log:
             self.action_log()
         elif self.marked:
             self.marked.clear()
@@ -303,7 +347,7 @@ class RunsScreen(DashboardScreen):
     @work(group=DIALOG)
     async def action_rename(self) -> None:
         """Give the run with all its seeds another name."""
-        found = self._one()
+        found = self._one(of_all_seeds=True)
         if found is None:
             return
         folder, old = self.dashboard.settings.runs_folder, found.run.name
@@ -343,7 +387,7 @@ class RunsScreen(DashboardScreen):
 
     def action_evaluate(self) -> None:
         """Score the available pairs with the run's model."""
-        if (found := self._one()) is not None:
+        if (found := self._one(of_all_seeds=True)) is not None:
             self.dashboard.score_model(found.run.name)
 
     def _do(self, work: Callable[[], object], done: str) -> bool:
@@ -360,7 +404,3 @@ class RunsScreen(DashboardScreen):
             is_done = True
         self.look()
         return is_done
-
-
-def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> Line:
-    return Line(title=name, x=np.array(steps, dtype=np.float64), y=np.array(values[: len(steps)], dtype=np.float64))

@@ -27,8 +27,8 @@ class FilterBar(Input):
     class Left(Message):
         """The user goes to the table."""
 
-    def __init__(self) -> None:
-        super().__init__(placeholder="filter: words  /regex/  dice>0.7  gold<2  gap>30  source:headlines", compact=True, id="filter")
+    def __init__(self, placeholder: str = "filter: words  /regex/  dice>0.7  gold<2  gap>30  source:headlines") -> None:
+        super().__init__(placeholder=placeholder, compact=True, id="filter")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Post the expression instead of the message of the input."""

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
@@ -41,7 +42,7 @@ def _content(one: ComparedSlice, reference: str, width: int) -> Content:
     for name, score in one.scores.items():
         label = f"{short_name(plain(name), _LABEL):<{_LABEL}} "
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
-        lines.append(Content.assemble(label, (drawn, "$text-primary")))
+        lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
         lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference, width - indent)]
     lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]

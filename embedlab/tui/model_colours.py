@@ -1,0 +1,25 @@
+"""One colour a model on every screen."""
+
+from hashlib import blake2b
+
+COLOURS = 12  # of models, $model-0 to $model-11 of every theme
+_slots: dict[str, int] = {}  # of the models that were shown so far
+
+
+def forget_colours() -> None:
+    """Give no model a colour: a dashboard starts."""
+    _slots.clear()
+
+
+def model_colour(name: str) -> str:
+    """The style of a model's marks: the same for a run and each of its seeds, on every screen and at every start.
+
+    Only a model whose colour another one has already takes the next free colour.
+    """
+    base = name.partition("@")[0]
+    if base not in _slots:
+        preferred = blake2b(base.encode("utf-8", "surrogatepass"), digest_size=4).digest()[0] % COLOURS
+        taken = set(_slots.values())
+        free = [slot % COLOURS for slot in range(preferred, preferred + COLOURS) if slot % COLOURS not in taken]
+        _slots[base] = free[0] if free else preferred
+    return f"$model-{_slots[base]}"

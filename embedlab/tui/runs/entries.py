@@ -1,0 +1,67 @@
+"""The rows of the table of runs: a run, or the seeds of a run folded into one row, those that a search leaves."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+
+from embedlab.tui.runs.board import SIGNS, Board, BoardRun, row_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row."""
+
+    name: str  # the id of the run, or the name that its seeds share
+    runs: tuple[BoardRun, ...]
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether it is more than one run."""
+        return len(self.runs) > 1
+
+
+def entries(board: Board, query: str, opened: Collection[str], *, is_folding: bool) -> list[Entry]:
+    """The rows of BOARD: with IS_FOLDING the seeds of one name are a row, unless it is among the OPENED names.
+
+    QUERY: words of which all must occur in a run's id, objective or state.
+    """
+    found: list[Entry] = []
+    matching = [run for run in board.runs if _matches(run, query)]
+    for name, seeds in groupby(matching, key=lambda one: one.run.name):
+        runs = tuple(seeds)
+        if is_folding and len(runs) > 1 and name not in opened:
+            found.append(Entry(name=name, runs=runs))
+        else:
+            found += [Entry(name=one.run.id, runs=(one,)) for one in runs]
+    return found
+
+
+def _matches(found: BoardRun, query: str) -> bool:
+    text = f"{found.run.id} {found.objective} {found.status.state}".lower()
+    return all(word in text for word in query.lower().split())
+
+
+def rows(shown: Sequence[Entry], now: float) -> Iterator[dict[str, object]]:
+    """The values of each row: of folded seeds their states, means, and the smallest progress."""
+    for entry in shown:
+        if not entry.is_folded:
+            yield row_of(entry.runs[0], now)
+            continue
+        each = [row_of(one, now) for one in entry.runs]
+        states = [one.status.state for one in entry.runs]
+        counts = {state: states.count(state) for state in SIGNS if state in states}
+        one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"
+        slowest = min(range(len(each)), key=lambda place: entry.runs[place].status.step.step if entry.runs[place].status.step else -1)
+        yield {
+            **each[slowest],
+            "run": entry.name,
+            "state": one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items()),
+            **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},
+            "note": next((one.status.message for one in entry.runs if one.status.message), ""),
+        }
+
+
+def _mean(values: Sequence[object]) -> float | None:
+    numbers = [value for value in values if isinstance(value, float | int)]
+    return fmean(numbers) if numbers else None

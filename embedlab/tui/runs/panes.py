@@ -1,0 +1,85 @@
+"""The panes below the table of runs: curves of the chosen runs, or a log."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+
+from embedlab.tui.base_screen import DashboardScreen
+from embedlab.tui.model_colours import model_colour
+from embedlab.tui.runs.board import Board
+from embedlab.tui.runs.curves import Curve
+from embedlab.tui.widgets.curve_drawing import CurveOptions, Line, Series
+from embedlab.tui.widgets.curve_plot import CurvePlot
+from embedlab.tui.widgets.log_tail import LogTail
+
+SMOOTHING = (0.0, 0.6, 0.95)  # weights of the value before
+
+
+class RunPanes(DashboardScreen):
+    """The curves and the log of a screen of runs."""
+
+    shows_log = False
+    options = CurveOptions()
+
+    def look(self) -> None:
+        """Read the runs folder."""
+
+    def show_panes(self, board: Board, curves: Mapping[str, Curve], log: tuple[str, Sequence[str]]) -> None:
+        """Show the log, or CURVES by run id."""
+        if self.shows_log:
+            self.query_one(LogTail).show(*log)
+            return
+        loss, dev = self.query_one("#loss-curves", CurvePlot), self.query_one("#dev-curves", CurvePlot)
+        loss.show(series(board, curves, "losses"), self.options)
+        dev.show(series(board, curves, "dev_scores"), replace(self.options, is_log=False))
+
+    def action_log(self) -> None:
+        """Switch between log and curves."""
+        self.shows_log = not self.shows_log
+        self.query_one("#run-log").display = self.shows_log
+        for plot in self.query(CurvePlot):
+            plot.display = not self.shows_log
+        self.look()
+
+    def action_log_axis(self) -> None:
+        """Draw the loss on a logarithmic axis, or on a linear one."""
+        self._redraw(replace(self.options, is_log=not self.options.is_log))
+
+    def action_smooth(self) -> None:
+        """Smooth the curves a little, much, or not."""
+        place = SMOOTHING.index(self.options.smoothing)
+        self._redraw(replace(self.options, smoothing=SMOOTHING[(place + 1) % len(SMOOTHING)]))
+
+    def action_seed_dots(self) -> None:
+        """Show the points of each seed, or the range of the seeds alone."""
+        self._redraw(replace(self.options, shows_seeds=not self.options.shows_seeds))
+
+    def _redraw(self, options: CurveOptions) -> None:
+        self.options = options
+        for plot in self.query(CurvePlot):
+            plot.show(plot.shown, replace(options, is_log=options.is_log and plot.id == "loss-curves"))
+
+
+def series(board: Board, curves: Mapping[str, Curve], values: str) -> list[Series]:
+    """The curves of each run over its seeds: "losses", which another objective has on another axis, or "dev_scores"."""
+    steps, known = ("steps" if values == "losses" else "dev_steps"), board.by_id()
+    found = []
+    for name, ids in groupby((one for one in curves if one in known), key=lambda one: known[one].run.name):
+        members = list(ids)
+        found.append(
+            Series(
+                title=name if len(members) > 1 else members[0],
+                colour=model_colour(name),
+                seeds=[_line(one, getattr(curves[one], steps), getattr(curves[one], values)) for one in members],
+                axis=known[members[0]].objective if values == "losses" else "",
+            )
+        )
+    return found
+
+
+def _line(name: str, steps: Sequence[int], values: Sequence[float]) -> Line:
+    """A snapshot of a curve, to which another thread may add points."""
+    count = min(len(steps), len(values))
+    return Line(title=name, x=np.array(steps[:count], dtype=np.float64), y=np.array(values[:count], dtype=np.float64))

@@ -1,0 +1,240 @@
+"""Curves in braille dots: connected lines, the range of the seeds, and panels with an axis of their own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from textual.content import Content
+
+from embedlab.analysis.curves import SeedRange, over_seeds, smoothed
+from embedlab.tui.model_titles import short_name
+from embedlab.tui.widgets.braille import ACROSS, DOWN, EMPTY, Dots, cell_bits
+from embedlab.tui.widgets.plain import plain
+
+LEFT = 8  # cells of the labels of the y axis
+_LEAST = 5  # lines of a panel: title, two rows, x axis, names
+_MOST_PANELS = 3
+
+Values = NDArray[np.float64]
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The curve of one seed."""
+
+    title: str
+    x: Values
+    y: Values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """The curves of all seeds of a run, drawn in one colour."""
+
+    title: str
+    colour: str
+    seeds: Sequence[Line]
+    axis: str = ""  # series of another axis have a panel of their own: their values cannot be compared
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveOptions:
+    """How curves are drawn."""
+
+    is_log: bool = False  # the y axis; values that are not positive are absent
+    smoothing: float = 0.0  # the weight of the value before, 0 for none
+    shows_seeds: bool = False  # each seed's points as dots
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Prepared:
+    """A series in the units of the axes."""
+
+    series: Series
+    lines: Sequence[tuple[Values, Values]]  # of each seed
+    spread: SeedRange = field(repr=False)
+
+
+def draw_curves(
+    title: str,
+    series: Sequence[Series],
+    width: int,
+    height: int,
+    options: CurveOptions | None = None,
+    cursor: float | None = None,
+) -> Content:
+    """The plot in WIDTH x HEIGHT cells, axes and names included; CURSOR is the x whose values are named, from 0 to 1 of the axis."""
+    options = options or CurveOptions()
+    known = [found for one in series if len((found := _prepared(one, options)).spread.x)]
+    columns = width - LEFT - 1
+    if not known or columns < 8 or height < _LEAST:
+        return Content.styled(f"{title}: no events yet" if not known else title, "$text-muted")
+    axes = list(dict.fromkeys(one.series.axis for one in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
+    x_range = _span(np.concatenate([one.spread.x for one in known]))
+    at = None if cursor is None else x_range[0] + cursor * (x_range[1] - x_range[0])
+    lines: list[Content] = []
+    for number, axis in enumerate(axes):
+        own = [one for one in known if one.series.axis == axis]
+        rows = height // len(axes) + (number < height % len(axes)) - 3
+        name = f"{title} · {plain(axis)}" if len(axes) > 1 else title
+        lines += _panel(_titled(name, options), own, x_range, (columns, rows), options, at)
+    return Content("\n").join(lines)
+
+
+def _titled(name: str, options: CurveOptions) -> str:
+    notes = [*(["log"] if options.is_log else []), *([f"smoothed {options.smoothing:g}"] if options.smoothing else [])]
+    return f"{name} ({', '.join(notes)})" if notes else name
+
+
+def _prepared(series: Series, options: CurveOptions) -> _Prepared:
+    lines = []
+    for line in series.seeds:
+        known = np.isfinite(line.x) & np.isfinite(line.y) & ((line.y > 0) | (not options.is_log))
+        y = smoothed(line.y[known], options.smoothing)
+        lines.append((line.x[known], np.log10(y) if options.is_log else y))
+    return _Prepared(series=series, lines=lines, spread=over_seeds([line for line in lines if len(line[0])]))
+
+
+def _panel(
+    title: str, known: Sequence[_Prepared], x_range: Span, size: tuple[int, int], options: CurveOptions, at: float | None
+) -> Iterator[Content]:
+    """Title, rows, x axis and names of the series of one axis."""
+    columns, rows = size
+    y_range = _span(np.concatenate([values for one in known for values in (one.spread.low, one.spread.high)]))
+    bits, owner = _cells(known, x_range, y_range, size, options)
+    marked = None if at is None else min(columns - 1, int((at - x_range[0]) / (x_range[1] - x_range[0]) * columns))
+    yield Content.styled(title, "bold")
+    for row in range(rows):
+        value = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
+        text = f"{_number(10**value if options.is_log else value):>{LEFT - 1}} " if value is not None else " " * LEFT
+        yield Content.assemble((f"{text}│", "$text-muted"), *_coloured(bits[row], owner[row], known, marked))
+    low, high = f"{x_range[0]:.0f}", f"{x_range[1]:.0f}"
+    middle = "step" if at is None else f"step {at:.0f}"
+    yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted")
+    yield _names(known, columns, options, at)
+
+
+def _cells(
+    known: Sequence[_Prepared], x_range: Span, y_range: Span, size: tuple[int, int], options: CurveOptions
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The braille bits of each cell, and what it shows: the line of a series by its number, its range by that and the number of series."""
+    columns, rows = size
+    bits, owner = np.zeros((rows, columns), dtype=np.int64), np.full((rows, columns), -1)
+    places = _Places(x_range=x_range, y_range=y_range, width=columns * ACROSS, height=rows * DOWN)
+    count = len(known)
+    layers = [(number + count, places.range_dots(one.spread)) for number, one in enumerate(known) if len(one.lines) > 1]
+    if options.shows_seeds:
+        layers += [(number, places.point_dots(*line)) for number, one in enumerate(known) for line in one.lines]
+    is_alone = [len(one.lines) == 1 for one in known]
+    layers += [
+        (number, places.line_dots(*(one.lines[0] if alone else (one.spread.x, one.spread.mean))))
+        for number, (one, alone) in enumerate(zip(known, is_alone, strict=True))
+    ]
+    for owned, dots in layers:
+        mine = cell_bits(dots)
+        bits[mine > 0], owner[mine > 0] = mine[mine > 0], owned
+    return bits, owner
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Places:
+    """Dots of a panel, the lowest row first."""
+
+    x_range: Span
+    y_range: Span
+    width: int
+    height: int
+
+    def columns(self, x: Values) -> NDArray[np.intp]:
+        low, high = self.x_range
+        return np.clip(((x - low) / (high - low) * (self.width - 1)).round().astype(np.intp), 0, self.width - 1)
+
+    def levels(self, y: Values) -> NDArray[np.intp]:
+        low, high = self.y_range
+        return np.clip(((y - low) / (high - low) * (self.height - 1)).round().astype(np.intp), 0, self.height - 1)
+
+    def line_dots(self, x: Values, y: Values) -> Dots:
+        """A connected line: each column from its smallest to its largest value, joined to the column before."""
+        place, level = self.columns(x), self.levels(y)
+        low, high = np.full(self.width, self.height), np.full(self.width, -1)
+        np.minimum.at(low, place, level)
+        np.maximum.at(high, place, level)
+        seen = np.flatnonzero(high >= 0)
+        between = np.arange(seen[0], seen[-1] + 1)
+        low = np.interp(between, seen, low[seen]).round().astype(np.intp)
+        high = np.interp(between, seen, high[seen]).round().astype(np.intp)
+        # A column that lies above the one before begins right above it, one below ends right below it.
+        joined_low = np.minimum(low, np.concatenate([low[:1], high[:-1] + 1]).clip(max=self.height - 1))
+        joined_high = np.maximum(high, np.concatenate([high[:1], low[:-1] - 1]).clip(min=0))
+        return self._filled(between, joined_low, joined_high)
+
+    def range_dots(self, spread: SeedRange) -> Dots:
+        """The range of the seeds as every second dot."""
+        first, last = self.columns(spread.x[[0, -1]])
+        between = np.arange(first, last + 1)
+        x = self.x_range[0] + between / (self.width - 1) * (self.x_range[1] - self.x_range[0])
+        low, high = (self.levels(np.interp(x, spread.x, values)) for values in (spread.low, spread.high))
+        filled = self._filled(between, low, high)
+        row, column = np.indices(filled.shape)
+        return filled & ((row + column) % 2 == 0)
+
+    def point_dots(self, x: Values, y: Values) -> Dots:
+        """A dot for each point."""
+        dots = np.zeros((self.height, self.width), dtype=bool)
+        dots[self.levels(y), self.columns(x)] = True
+        return dots
+
+    def _filled(self, columns: NDArray[np.intp], low: NDArray[np.intp], high: NDArray[np.intp]) -> Dots:
+        dots = np.zeros((self.height, self.width), dtype=bool)
+        rows = np.arange(self.height)[:, None]
+        dots[:, columns] = (rows >= low) & (rows <= high)
+        return dots
+
+
+def _names(known: Sequence[_Prepared], columns: int, options: CurveOptions, at: float | None) -> Content:
+    """The name of each series with its last value or that under the cursor, and the range of its seeds."""
+    values = [_values(one, options, at, has_range=True) for one in known]
+    if sum(len(text) + 14 for text in values) > columns:
+        values = [_values(one, options, at, has_range=False) for one in known]
+    room = max(8, (columns - sum(len(text) + 6 for text in values)) // len(known))
+    names = [short_name(plain(one.series.title), room) for one in known]
+    parts = [(f"━ {name} {text}   ", one.series.colour) for one, name, text in zip(known, names, values, strict=True)]
+    return Content.assemble(" " * (LEFT + 1), *parts)
+
+
+def _values(one: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
+    """The number of seeds, their mean and, with HAS_RANGE, their range at the x AT, or at the last one."""
+    spread, seeds = one.spread, len(one.lines)
+    count = f"×{seeds} " if seeds > 1 else ""
+    if at is not None and not spread.x[0] <= at <= spread.x[-1]:
+        return f"{count}·"
+    place = len(spread.x) - 1 if at is None else int(np.abs(spread.x - at).argmin())
+    shown = [float(column[place]) for column in (spread.mean, spread.low, spread.high)]
+    mean, low, high = (10**value if options.is_log else value for value in shown)
+    return f"{count}{mean:.4g}" + (f" [{low:.4g}, {high:.4g}]" if seeds > 1 and has_range else "")
+
+
+def _span(values: Values) -> Span:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _number(value: float) -> str:
+    """The value with as many digits, at most four, as fit left of the axis."""
+    texts = [f"{value:.{digits}g}" for digits in (4, 3, 2, 1)]
+    return next((text for text in texts if len(text) < LEFT), texts[-1])
+
+
+def _coloured(bits: NDArray[np.int64], owner: NDArray[np.int64], known: Sequence[_Prepared], marked: int | None) -> list[tuple[str, str]]:
+    """A row of cells as runs of one colour each; the column under the cursor is a line where nothing is drawn."""
+    signs = [chr(EMPTY + bit) if bit else " " for bit in bits.tolist()]
+    styles = [*(one.series.colour for one in known), *(f"{one.series.colour} dim" for one in known), "$text-muted"]
+    colours = [styles[place] for place in owner.tolist()]  # -1: nothing is drawn
+    if marked is not None:
+        signs[marked] = "│" if signs[marked] == " " else signs[marked]
+        colours[marked] += " reverse" if bits[marked] else ""
+    edges = [0, *(place for place in range(1, len(colours)) if colours[place] != colours[place - 1]), len(colours)]
+    return [("".join(signs[start:end]), colours[start]) for start, end in pairwise(edges)]

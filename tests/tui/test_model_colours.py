@@ -1,0 +1,16 @@
+import pytest
+
+from embedlab.tui import model_colours
+from embedlab.tui.model_colours import COLOURS, model_colour
+
+
+def test_a_model_has_one_colour_and_another_one_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_colours, "_slots", {})
+    names = [f"run-{number}" for number in range(COLOURS)]
+    colours = [model_colour(name) for name in names]
+    assert len(set(colours)) == COLOURS
+    assert [model_colour(f"{name}@3") for name in reversed(names)] == colours[::-1]
+    first = model_colour("one more")  # none is free
+    assert first == model_colour("one more")
+    monkeypatch.setattr(model_colours, "_slots", {})
+    assert model_colour(names[0]) == colours[0]  # at the next start, too
