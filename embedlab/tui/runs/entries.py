@@ -52,9 +52,9 @@ def rows(shown: Sequence[Entry], now: float) -> Iterator[dict[str, object]]:
         states = [one.status.state for one in entry.runs]
         counts = {state: states.count(state) for state in SIGNS if state in states}
         one_state = f"{SIGNS[states[0]]} {len(states)} {states[0]}"
-        slowest = min(range(len(each)), key=lambda place: entry.runs[place].status.step.step if entry.runs[place].status.step else -1)
+        steps = [one.status.step.step if one.status.step is not None else -1 for one in entry.runs]
         yield {
-            **each[slowest],
+            **each[steps.index(min(steps))],
             "run": entry.name,
             "state": one_state if len(counts) == 1 else " ".join(f"{SIGNS[state]}{count}" for state, count in counts.items()),
             **{key: _mean([values[key] for values in each]) for key in ("loss", "dev", "rows_per_s", "memory_mib")},

@@ -14,7 +14,7 @@ ENTRY = ScreenEntry(
         command("w", "smooth", "Smooth", "Smooth the curves a little, much, or not."),
         command("a", "seed_dots", "Seed dots", "Show the points of each seed, or the range of the seeds alone."),
         command("f", "freeze", "Freeze", "Stop or continue live updates."),
-        command("d", "difference", "Difference", "The differences between two marked runs, or the marked run and this one.", show=True),
+        command("d", "difference", "Difference", "The differences between two marked runs, or the marked run and this one."),
         command("x", "cancel", "Cancel", "Stop the run after it has saved a checkpoint.", show=True),
         command("o", "resume", "Resume", "Resume an unfinished run.", show=True),
         command("m", "rename", "Rename", "Give the run another name."),

@@ -23,6 +23,7 @@ from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
 from embedlab.tui.runs.entries import Entry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
+from embedlab.tui.runs.search import RunSearch
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -49,7 +50,7 @@ class RunTable(FrameTable, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings("table", without={"l"})
 
 
-class RunsScreen(RunPanes):
+class RunsScreen(RunSearch, RunPanes):
     """Follow runs, which are separate processes."""
 
     SCOPE: ClassVar[KeyScope] = "runs"
@@ -57,12 +58,8 @@ class RunsScreen(RunPanes):
 
     def __init__(self) -> None:
         super().__init__()
-        self.board = Board()
         self.marked: set[str] = set()
         self.entries: list[Entry] = []  # the rows of the table
-        self._query = ""
-        self._folds = True
-        self._opened: set[str] = set()  # names whose seeds have a row each although the others are folded
         self._follower: RunFollower | None = None
         self._curves = Curves()
         self._is_frozen = False
@@ -123,20 +120,20 @@ class RunsScreen(RunPanes):
     def _show(self, found: Look) -> None:
         self._is_looking = False
         self.dashboard.report_once([*found.board.troubles, *self._gone(found.board)])
-        self._show_table(found.board)
+        self.show_table(found.board)
         self._show_emptiness(is_empty=not found.board.runs and not found.board.unreadable)
         self._show_note()
         self.show_panes(found.board, found.curves, found.log)
         if self._looks_again:
             self.look()
 
-    def _show_table(self, board: Board) -> None:
+    def show_table(self, board: Board) -> None:
         """Show the runs of BOARD that the search leaves, folded or not; the cursor stays on its run."""
         table, here = self.query_one(FrameTable), self._entry_under_cursor()
         self.board = board
         if self._goes_to is not None and self._goes_to in board.by_id():
-            self._opened.add(self._goes_to.partition("@")[0])
-        self.entries = entries(board, self._query, self._opened, is_folding=self._folds)
+            self.opened.add(self._goes_to.partition("@")[0])
+        self.entries = entries(board, self.searched, self.opened, is_folding=self.is_folding)
         frame, columns = board.frame(rows(self.entries, board.time_s)), board.columns()
         ids = frame["run"].to_list()
         order = np.arange(frame.height)
@@ -153,7 +150,7 @@ class RunsScreen(RunPanes):
         table.show(frame, order, columns, sorted_by=by, is_descending=is_descending, stay_on=ids.index(wanted[0]) if wanted else None)
         table.take_height(self.size.height // 2)
         frozen = "   frozen: f continues" if self._is_frozen else ""
-        searched = f"   {sum(len(one.runs) for one in self.entries)} of {len(board.runs)} runs" if self._query else ""
+        searched = f"   {sum(len(one.runs) for one in self.entries)} of {len(board.runs)} runs" if self.searched else ""
         status = f"{self.dashboard.settings.runs_folder}   {states(board)}{searched}{frozen}"
         self.query_one("#runs-status", Static).update(status)
 
@@ -253,20 +250,10 @@ class RunsScreen(RunPanes):
         """Show folded seeds, or open the run's log."""
         here = self._entry_under_cursor()
         if here is not None and here.is_folded:
-            self._opened.add(here.name)
-            self._show_table(self.board)
+            self.opened.add(here.name)
+            self.show_table(self.board)
         else:
             self.action_log()
-
-    def on_filter_bar_refined(self, event: FilterBar.Refined) -> None:
-        """Search after each key."""
-        self._query = event.query
-        self._show_table(self.board)
-
-    def on_filter_bar_left(self) -> None:
-        """Go from the search to the table; an empty search disappears."""
-        self.query_one(FilterBar).display = bool(self._query)
-        self.set_focus(self.query_one(FrameTable))
 
     # keys
 
@@ -274,27 +261,12 @@ class RunsScreen(RunPanes):
         """Read the runs folder now."""
         self.look()
 
-    def action_search(self) -> None:
-        """Search the runs."""
-        bar = self.query_one(FilterBar)
-        bar.display = True
-        self.set_focus(bar)
-
-    def action_fold(self) -> None:
-        """Fold the seeds of each run into one row, or show each."""
-        self._folds = bool(self._opened) or not self._folds
-        self._opened.clear()
-        self._show_table(self.board)
-
     def action_back(self) -> None:
         """End the search, go from the log to the curves, or clear the marks."""
-        bar = self.query_one(FilterBar)
         if self.maximized is not None:
             self.minimize()
-        elif bar.display:
-            bar.value = ""
-            self.on_filter_bar_left()
-            bar.display = False
+        elif self.query_one(FilterBar).display:
+            self.end_search()
         elif self.shows_log:
             self.action_log()
         elif self.marked:

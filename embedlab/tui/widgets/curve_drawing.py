@@ -133,9 +133,9 @@ def _cells(
         (number, places.line_dots(*(one.lines[0] if alone else (one.spread.x, one.spread.mean))))
         for number, (one, alone) in enumerate(zip(known, is_alone, strict=True))
     ]
-    for owned, dots in layers:
+    for layer, dots in layers:
         mine = cell_bits(dots)
-        bits[mine > 0], owner[mine > 0] = mine[mine > 0], owned
+        bits[mine > 0], owner[mine > 0] = mine[mine > 0], layer
     return bits, owner
 
 
@@ -179,7 +179,8 @@ class _Places:
         low, high = (self.levels(np.interp(x, spread.x, values)) for values in (spread.low, spread.high))
         filled = self._filled(between, low, high)
         row, column = np.indices(filled.shape)
-        return filled & ((row + column) % 2 == 0)
+        shaded: Dots = filled & ((row + column) % 2 == 0)
+        return shaded
 
     def point_dots(self, x: Values, y: Values) -> Dots:
         """A dot for each point."""
