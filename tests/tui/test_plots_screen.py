@@ -12,7 +12,7 @@ from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotBars, PlotPoints
 from embedlab.tui.widgets.plot_drawing import CellBox, draw
-from tests.tui.driving import USUAL, Open, on_top, type_text, until
+from tests.tui.driving import NARROW, USUAL, Open, on_top, type_text, until
 
 
 def picture(x: np.ndarray, y: np.ndarray, *, bars: bool = False) -> Picture:
@@ -79,6 +79,12 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
         await pilot.press("n")
         inside = plot.picture.points.rows[plot.drawing.points_in(plot.box)]
         assert plot.pair == inside[errors[inside].argmax()]
+        pair = plot.pair
+        await pilot.resize_terminal(*NARROW)
+        await until(pilot, lambda: plot.content_size.width == NARROW[0] - 2)
+        assert plot.pair == pair  # the cursor remains on its pair
+        await pilot.resize_terminal(*USUAL)
+        await until(pilot, lambda: plot.content_size.width == USUAL[0] - 2)
         drawn = set()
         for name in VIEWS:
             assert screen.view == name

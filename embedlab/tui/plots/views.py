@@ -15,7 +15,7 @@ from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotBars, PlotLine, 
 GOLD_BINS = 10
 QUANTILES = (0.1, 0.5, 0.9)
 CALIBRATION_BINS = 10
-_NAME = 24  # cells of a model's name
+_NAME, _SHORT = 24, 12  # cells of a model's name, and of one beside its numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def gold_view(pairs: PlottedPairs) -> Picture:
     gold, cosine = pairs.values("gold"), pairs.values(pairs.model)
     low, high = span(gold)
     found = binned_quantiles(gold, cosine, Axis(low=low, high=high, bins=GOLD_BINS), QUANTILES)
-    titles = {0.1: "10% and 90% of a gold bin", 0.5: "median", 0.9: "10% and 90% of a gold bin"}
+    titles = {0.1: "10%, 90%", 0.5: "median of each gold bin", 0.9: "10%, 90%"}
     lines = [
         PlotLine(title=titles[share], x=found.centres, y=quantiles, style="first" if share == 0.5 else "second")
         for share, quantiles in zip(QUANTILES, found.quantiles, strict=True)
@@ -149,10 +149,11 @@ def describe(pairs: PlottedPairs, row: int) -> Sequence[str]:
 
 
 def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | None) -> str:
-    title = _title(pairs, name)
+    letter = pairs.data.pairing.letter(name) if pairs.data.pairing is not None else ""
+    title = letter or short_name(name, _SHORT)
     if cosine is None:
         return f"{title} not scored"
-    return f"{title} {cosine:.3f}" + ("" if error is None else f" (rank error {error:+.0f})")
+    return f"{title} {cosine:.3f}" + ("" if error is None else f" (error {error:+.0f})")
 
 
 def _title(pairs: PlottedPairs, name: str) -> str:

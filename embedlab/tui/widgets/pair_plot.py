@@ -62,9 +62,11 @@ class PairPlot(Widget, can_focus=True):
         self._draw()
 
     def on_resize(self) -> None:
-        """Fit the picture to the size."""
-        self.corner = None
+        """Fit the picture to the size; the cursor remains on its pair."""
+        pointed, self.corner = self._pointed(), None
         self._draw()
+        if pointed is not None:
+            self._go_to(pointed[1])
 
     def _draw(self) -> None:
         columns, rows = self.content_size.width - LEFT - 1, self.content_size.height - _FRAME - self._info_lines
@@ -108,8 +110,12 @@ class PairPlot(Widget, can_focus=True):
         if picture is not None and drawing is not None:
             inside = (drawing.columns >= 0) & (drawing.rows >= 0)
             if inside.any():
-                point = int(np.where(inside, np.nan_to_num(picture.points.interest, nan=-1.0), -2.0).argmax())
-                self._move(int(drawing.columns[point]) * drawing.wide, self.cursor[1] if drawing.is_columns else int(drawing.rows[point]))
+                self._go_to(int(np.where(inside, np.nan_to_num(picture.points.interest, nan=-1.0), -2.0).argmax()))
+
+    def _go_to(self, point: int) -> None:
+        """Move the cursor to the cell of a point."""
+        if (drawing := self.drawing) is not None:
+            self._move(int(drawing.columns[point]) * drawing.wide, self.cursor[1] if drawing.is_columns else int(drawing.rows[point]))
 
     def action_next_pair(self, by: int) -> None:
         """Go to the next cell by its most interesting pair."""
@@ -315,11 +321,11 @@ class PairPlot(Widget, can_focus=True):
         count, point = pointed
         if line == 0:
             across, up = self.drawing.limits(self.box)
-            parts = [f"{plain(self.picture.x.title)} {_number(across[0], 3)} to {_number(across[1], 3)}"]
+            parts = [f"{count:,} pair{'s' if count > 1 else ''}" if count else "no pair here; the nearest"]
+            parts += [f"{plain(self.picture.x.title)} {_number(across[0], 3)} to {_number(across[1], 3)}"]
             parts += [] if self.drawing.is_columns else [f"{plain(self.picture.y.title)} {_number(up[0], 3)} to {_number(up[1], 3)}"]
-            parts.append("no pair here; the nearest" if not count else f"{count:,} pair{'s' if count > 1 else ''}")
-            parts += ["enter filters Pairs by the box" if self.corner is not None else ""]
-            yield Segment(" · ".join(part for part in parts if part), self._style("muted"))
+            parts += ["enter filters Pairs by it"] if self.corner is not None else []
+            yield Segment(" · ".join(parts), self._style("muted"))
         else:
             described = self.picture.describe(int(self.picture.points.rows[point]))
             text = plain(described[line - 1]) if line <= len(described) else ""
