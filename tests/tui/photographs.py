@@ -1,4 +1,4 @@
-"""The pictures of the dashboard: the four screens over runs that are really trained on the sample world.
+"""The pictures of the dashboard: the five screens over runs that are really trained on the sample world.
 
 `python docs/pictures.py` takes them, with those of commands.
 """
@@ -18,6 +18,7 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.tui.plots.screen import PlotsScreen
 from embedlab.tui.runs.screen import RunsScreen
 from embedlab.tui.widgets.curve_plot import CurvePlot
 from tests.tui.driving import WIDE, type_text, until
@@ -47,14 +48,14 @@ def train(folder: Path) -> None:
 
 
 async def photograph(into: Path) -> list[Path]:
-    """Write the four pictures over the runs of the present folder."""
+    """Write the pictures over the runs of the present folder."""
     app = Dashboard(Settings(sample=True, runs=Path("runs"), cache=Path("cache"), device="cpu", threads=1))
     taken: list[Path] = []
     async with app.run_test(size=WIDE) as pilot:
         await until(pilot, lambda: app.data is not None, patience_s=PATIENCE_S)
         app.choose_models(MODELS)
         await until(pilot, lambda: app.data is not None and len(app.data.models) == len(MODELS), patience_s=PATIENCE_S)
-        for pose in (_pairs, _compare, _runs, _launch):
+        for pose in (_pairs, _compare, _runs, _launch, _plots):
             await pose(pilot)
             await pilot.pause(0.5)
             taken.append(into / f"{pose.__name__.removeprefix('_')}.svg")
@@ -91,6 +92,13 @@ async def _launch(pilot: Pilot[None]) -> None:
     options.highlighted = options.get_option_index("grid snli-supcl-lambda")
     await _holds(pilot, LaunchScreen, lambda screen: screen.launch is not None and screen.launch.plan is not None)
     await _holds(pilot, LaunchScreen, lambda screen: screen.query_one("#grid-board").display)
+
+
+async def _plots(pilot: Pilot[None]) -> None:
+    """All pairs by both models, with a box around pairs that one of them alone finds similar."""
+    await pilot.press("1", "escape", "5")
+    await _holds(pilot, PlotsScreen, lambda screen: screen.plotted is not None)
+    await pilot.press("d", "space", "H", "J")
 
 
 async def _holds(pilot: Pilot[None], kind: type[Kind], fact: Callable[[Kind], object]) -> None:
