@@ -1,7 +1,7 @@
 """The dashboard's application: modes, theme, remembered state, and the pair data that its screens share."""
 
 from asyncio import to_thread
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,6 +26,7 @@ from embedlab.tui import gc_control
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import COMMANDS, bindings
 from embedlab.tui.contrast import readable_variables
+from embedlab.tui.model_chooser import ChooseModels, Entry
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.pacing import FramePace
 from embedlab.tui.pairs.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
@@ -295,6 +296,40 @@ class Dashboard(App[None]):
         compare = replace(state.compare, reference=reference)
         self.remember(replace(state, face_to_face=faced, pairs=replace(state.pairs, models=models), compare=compare))
         self.load()
+
+    async def models_dialog(self, question: str, more: Sequence[Entry] = (), chosen: Collection[str] = ()) -> list[str] | None:
+        """Choose among the models, and MORE lines of which those with the values CHOSEN are; gives values, of models "model:NAME"."""
+        from embedlab.models.catalog import model_names
+
+        await self.look_for_models()
+        entries = [
+            Entry(label=f"{one.name}  (model)" if more else one.name, value=f"model:{one.name}", model=one.name) for one in self.stored
+        ]
+        unlisted = [name for name in self.chosen if name not in {one.name for one in self.stored}]
+        entries = [*(Entry(label=name, value=f"model:{name}", model=name) for name in unlisted), *entries, *more]
+        suggestions = await to_thread(model_names, self.settings.runs_folder)
+        values = {*chosen, *(f"model:{name}" for name in self.chosen)}
+        return await self.push_screen_wait(ChooseModels(question, entries, values, named=self._typed_model, suggestions=suggestions))
+
+    def _typed_model(self, name: str) -> Entry:
+        """The entry of a model that is not listed; a wrong name is an error."""
+        from embedlab.models.catalog import resolve
+
+        far = any(spec.kind in {"hub", "http"} for spec in resolve(name, self.settings.runs_folder).members)
+        is_scored = not far and find_model(name, self.settings) is not None
+        return Entry(label=name if is_scored else f"{name}  (will be scored)", value=f"model:{name}", model=name)
+
+    async def take_models(self, names: Sequence[str]) -> None:
+        """Show the models NAMES, in the order in which they are shown already; score those that have no scores."""
+        names = [*(name for name in self.chosen if name in names), *(name for name in names if name not in self.chosen)]
+        found: list[str] = []
+        for name in names:
+            if await to_thread(self._find, name, self.stored) is not None:
+                found.append(name)
+            else:
+                self.score_model(name)
+        if found != self.chosen:
+            self.choose_models(found)
 
     # models that are scored on demand
 

@@ -16,6 +16,7 @@ from textual.widgets.selection_list import Selection
 from embedlab.core.errors import EmbedlabError
 
 _ON, _OFF = "[x] ", "[ ] "
+FOLDED = "folded:"  # values of lines that hide several others and have no box
 DIALOG = "dialog"  # group of the workers that open dialogs: keys wait until their dialog is shown
 
 
@@ -127,5 +128,6 @@ class ChoiceList(SelectionList[str]):
         if place >= self.option_count:
             return line
         style = next(iter(line)).style or self.rich_style
-        chosen = self.get_option_at_index(place).value in self.selected
-        return Strip([Segment(_ON if chosen else _OFF, style), *line])
+        value = self.get_option_at_index(place).value
+        sign = " " * len(_OFF) if value.startswith(FOLDED) else _ON if value in self.selected else _OFF
+        return Strip([Segment(sign, style), *line])

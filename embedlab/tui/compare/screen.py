@@ -35,7 +35,7 @@ from embedlab.tui.compare.model import (
     slice_frame,
     slice_order,
 )
-from embedlab.tui.dialogs import DIALOG, Choose, Confirm, TextDialog
+from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
@@ -339,12 +339,8 @@ class CompareScreen(DifferencePanes):
     @work(group=DIALOG)
     async def action_columns(self) -> None:
         """Choose the models."""
-        await self.dashboard.look_for_models()
-        shown = self.dashboard.chosen
-        options = [(model.name, model.name, model.name in shown) for model in self.dashboard.stored]
-        chosen = await self.app.push_screen_wait(Choose("Models to compare", options))
-        if chosen is not None and set(chosen) != set(shown):
-            self.dashboard.choose_models([name for name in shown if name in chosen] + [name for name in chosen if name not in shown])
+        if (chosen := await self.dashboard.models_dialog("Models to compare")) is not None:
+            await self.dashboard.take_models([value.removeprefix("model:") for value in chosen])
 
     @work(group=DIALOG)
     async def action_export(self) -> None:

@@ -14,7 +14,8 @@ from embedlab.analysis.expressions import compile_terms
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.dialogs import DIALOG, Choose, TextDialog
+from embedlab.tui.dialogs import DIALOG, TextDialog
+from embedlab.tui.model_chooser import Entry
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.details import PairDetails
@@ -310,21 +311,14 @@ class PairsScreen(PairDetails, PairNarrowing):
     @work(group=DIALOG)
     async def action_columns(self) -> None:
         """Choose the models and the columns."""
-        await self.dashboard.look_for_models()
         state = self.dashboard.memory.state.pairs
-        shown = self.dashboard.chosen
-        options = [(f"{model.name}  (model)", f"model:{model.name}", model.name in shown) for model in self.dashboard.stored]
-        options += [(name, f"column:{name}", name not in state.hidden) for name in OPTIONAL]
-        chosen = await self.app.push_screen_wait(Choose("Models and columns", options))
-        if chosen is None:
+        columns = [Entry(label=name, value=f"column:{name}") for name in OPTIONAL]
+        present = [one.value for one in columns if one.label not in state.hidden]
+        if (chosen := await self.dashboard.models_dialog("Models and columns", columns, present)) is None:
             return
         hidden = tuple(name for name in OPTIONAL if f"column:{name}" not in chosen)
         self.dashboard.remember(replace(self.dashboard.memory.state, pairs=replace(state, hidden=hidden)))
-        models = [value.removeprefix("model:") for value in chosen if value.startswith("model:")]
-        # Models that are shown already keep their order.
-        ordered = [name for name in shown if name in models] + [name for name in models if name not in shown]
-        if ordered != shown:
-            self.dashboard.choose_models(ordered)
+        await self.dashboard.take_models([value.removeprefix("model:") for value in chosen if value.startswith("model:")])
         self._show_view(keeps_row=True)
 
     @work(group=DIALOG)

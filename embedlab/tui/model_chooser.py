@@ -1,0 +1,157 @@
+"""The dialog that chooses models: a list with search in which the cells of a grid are folded, and a line for any other model's name."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, SelectionList, Static
+from textual.widgets.selection_list import Selection
+
+from embedlab.core.errors import EmbedlabError
+from embedlab.tui.dialogs import FOLDED, ChoiceList, Choose
+
+_CELL = re.compile(r"^(?P<grid>[^.]+(?:\.[^.]+)*?)\.[^.].*\.[0-9a-f]{8}$")  # GRID.axis-value.hash
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line that can be chosen."""
+
+    label: str
+    value: str
+    model: str | None = None  # the model's name; absent for a column
+
+
+class ChooseModels(Choose):
+    """Choose any number of models, also such as are not listed."""
+
+    AUTO_FOCUS = "ChoiceList"
+
+    def __init__(
+        self,
+        question: str,
+        entries: Sequence[Entry],
+        chosen: Collection[str],
+        *,
+        named: Callable[[str], Entry],
+        suggestions: Sequence[str] = (),
+    ) -> None:
+        """CHOSEN: values. NAMED gives the entry of a typed name, or raises the error of a wrong one."""
+        super().__init__(question, ())
+        self._entries, self._chosen, self._named, self._suggestions = list(entries), set(chosen), named, suggestions
+        self._unfolded: set[str] = set()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(self._question, classes="dialog-title", markup=False)
+            yield Input(
+                placeholder="/  search, or type a name, folder, scores:FILE, vectors:FILE or http://HOST/v1#MODEL",
+                suggester=SuggestFromList(self._suggestions, case_sensitive=False) if self._suggestions else None,
+            )
+            yield ChoiceList()
+            yield Static("", classes="dialog-error", markup=False)
+            yield Static("space  choose   /  search or type   enter  take   esc  close", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        """Show the list."""
+        self._show()
+
+    def _show(self, under: str | None = None) -> None:
+        """Show what the search finds, with the cursor on the value UNDER it."""
+        shown = listed(self._entries, self.query_one(Input).value, self._unfolded, self._chosen)
+        choices = self.query_one(ChoiceList)
+        with self.prevent(SelectionList.SelectedChanged, SelectionList.SelectionToggled):
+            choices.clear_options()
+            choices.add_options([Selection(entry.label, entry.value, entry.value in self._chosen) for entry in shown])
+        values = [entry.value for entry in shown]
+        choices.highlighted = values.index(under) if under in values else 0 if values else None
+
+    def on_selection_list_selection_toggled(self, event: SelectionList.SelectionToggled[str]) -> None:
+        """Choose a line or not, or unfold a grid."""
+        value = event.selection.value
+        if value.startswith(FOLDED):
+            self._unfolded ^= {value}
+            self._show(value)
+        else:
+            self._chosen ^= {value}
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to the search with a slash, and back with the arrow."""
+        line = self.query_one(Input)
+        if event.key == "slash" and self.focused is not line:
+            self.set_focus(line)
+        elif event.key == "down" and self.focused is line:
+            self.set_focus(self.query_one(ChoiceList))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def on_input_changed(self) -> None:
+        """Search."""
+        self.query_one(".dialog-error", Static).update("")
+        self._show()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to what was found; a model that is not listed is added and chosen."""
+        event.stop()
+        text = event.value.strip()
+        choices = self.query_one(ChoiceList)
+        if text and not choices.option_count and (entry := self._entry_of(text)) is not None:
+            self._entries = [entry, *(one for one in self._entries if one.value != entry.value)]
+            self._chosen |= {entry.value}
+            event.input.value = ""
+            self._show(entry.value)
+        if choices.option_count:
+            self.set_focus(choices)
+
+    def _entry_of(self, text: str) -> Entry | None:
+        try:
+            return self._named(text)
+        except EmbedlabError as error:
+            self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
+        except OSError as error:  # no file can have this name
+            self.query_one(".dialog-error", Static).update(f"this path cannot be used: {error.strerror}")
+        return None
+
+    async def action_dismiss(self, result: list[str] | None = None) -> None:
+        """Leave the search first."""
+        line = self.query_one(Input)
+        if self.focused is line or line.value:
+            line.value = ""
+            self.set_focus(self.query_one(ChoiceList))
+        else:
+            await super().action_dismiss(result)
+
+    def action_take(self) -> None:
+        """Close and return the chosen values, in the order of the list."""
+        self.dismiss([entry.value for entry in self._entries if entry.value in self._chosen])
+
+
+def listed(entries: Sequence[Entry], text: str, unfolded: Collection[str], chosen: Collection[str]) -> list[Entry]:
+    """The entries that contain every word of TEXT; without a text all, the cells of each grid folded unless it is among UNFOLDED."""
+    if words := text.lower().split():
+        return [entry for entry in entries if all(word in entry.label.lower() for word in words)]
+    shown: list[Entry] = []
+    for grid, group in groupby(entries, key=lambda entry: grid_of(entry.model)):
+        cells = list(group)
+        if grid is None or len(cells) == 1:
+            shown += cells
+            continue
+        value = f"{FOLDED}{grid}"
+        some = sum(cell.value in chosen for cell in cells)
+        named = f"{grid}: {len(cells)} cells{f', {some} chosen' if some else ''}"
+        shown.append(Entry(label=f"{'▾' if value in unfolded else '▸'} {named}", value=value))
+        shown += cells if value in unfolded else []
+    return shown
+
+
+def grid_of(model: str | None) -> str | None:
+    """The grid whose cell a model is, by its name; None for others."""
+    found = _CELL.match(model) if model is not None else None
+    return found["grid"] if found is not None else None

@@ -1,0 +1,76 @@
+"""The dialog of models finds, folds and takes models that are not listed."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from textual.widgets import Input, Static
+
+from embedlab.core.settings import Settings
+from embedlab.tui.app import Dashboard
+from embedlab.tui.dialogs import ChoiceList
+from embedlab.tui.model_chooser import ChooseModels, Entry, grid_of, listed
+from embedlab.tui.pairs.screen import PairsScreen
+from tests.tui.driving import Open, on_top, type_text, until, write_scores
+
+CELLS = ("lr-1e-05.3f7e8d3a", "lr-2e-05.2a293b6b", "lr-5e-05.c53f95a5")
+
+
+def test_cells_of_a_grid_are_folded_and_found(world: Settings) -> None:
+    names = ["far", *(f"sweep.{cell}" for cell in CELLS), "near", "other.lr-1e-05.3f7e8d3a"]
+    entries = [Entry(label=name, value=f"model:{name}", model=name) for name in names]
+    shown = [entry.label for entry in listed(entries, "", (), {"model:sweep.lr-1e-05.3f7e8d3a"})]
+    assert shown == ["far", "▸ sweep: 3 cells, 1 chosen", "near", "other.lr-1e-05.3f7e8d3a"]
+    assert len(listed(entries, "", {"folded:sweep"}, ())) == 7
+    assert [entry.label for entry in listed(entries, "5e SWEEP", (), ())] == ["sweep.lr-5e-05.c53f95a5"]
+    assert grid_of("a.b.lambda-0.5.3f7e8d3a") == "a"
+    assert grid_of("model.v2") is None
+
+
+async def test_models_are_searched_unfolded_and_typed(
+    opened: Open, own_world: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, cell in enumerate(CELLS):
+        table = pl.read_parquet(next(own_world.runs_folder.glob("far/*/scores.parquet")))
+        path = own_world.runs_folder / f"sweep.{cell}" / "seed-1" / "scores.parquet"
+        write_scores(table.with_columns(gold=pl.lit(2.0)), path, noise=0.1, seed=number)
+    brought = tmp_path / "mine.csv"
+    brought.write_text("sentence1,sentence2,score\na,b,0.5\n")
+    scored: list[str] = []
+    monkeypatch.setattr(Dashboard, "score_model", lambda _, name: scored.append(name))
+    async with opened(own_world, size=(140, 45)) as pilot:
+        await on_top(pilot, PairsScreen)
+        before = pilot.app.chosen  # type: ignore[attr-defined]
+        await pilot.press("c")
+        dialog = await on_top(pilot, ChooseModels)
+        choices, line = dialog.query_one(ChoiceList), dialog.query_one(Input)
+        assert pilot.app.focused is choices
+
+        def labels() -> list[str]:
+            return [str(choices.get_option_at_index(place).prompt) for place in range(choices.option_count)]
+
+        assert "▸ sweep: 3 cells" in "\n".join(labels())
+        choices.highlighted = next(place for place, label in enumerate(labels()) if "sweep" in label)
+        await pilot.press("space")
+        assert sum("sweep." in label for label in labels()) == 3
+        await pilot.press("down", "space", "slash")
+        assert pilot.app.focused is line
+        await type_text(pilot, "publi")
+        await until(pilot, lambda: len(labels()) == 1 and "published" in labels()[0])
+        await pilot.press("escape")
+        assert (line.value, pilot.app.focused) == ("", choices)
+
+        await pilot.press("slash")
+        line.value = "no such model"
+        await pilot.press("enter")
+        assert "no model named 'no such model'" in str(dialog.query_one(".dialog-error", Static).content)
+        assert pilot.app.screen is dialog
+        line.value = f"scores:{brought}"
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.focused is choices)
+        assert labels()[0].endswith("mine.csv  (will be scored)")
+        await pilot.press("enter")
+        await on_top(pilot, PairsScreen)
+        await until(pilot, lambda: scored)
+        assert scored == [f"scores:{brought}"]
+        await until(pilot, lambda: {*pilot.app.chosen} == {*before} ^ {f"sweep.{CELLS[0]}"})  # type: ignore[attr-defined]
