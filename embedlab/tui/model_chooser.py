@@ -50,7 +50,8 @@ class ChooseModels(Choose):
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title", markup=False)
             yield Input(
-                placeholder="/  search, or type a name, folder, scores:FILE, vectors:FILE or http://HOST/v1#MODEL",
+                placeholder="/  search, or a name, folder, scores:FILE, http://HOST/v1#MODEL",
+                compact=True,
                 suggester=SuggestFromList(self._suggestions, case_sensitive=False) if self._suggestions else None,
             )
             yield ChoiceList()
