@@ -33,14 +33,15 @@ class RunPanes(DashboardScreen):
             return
         loss, dev = self.query_one("#loss-curves", CurvePlot), self.query_one("#dev-curves", CurvePlot)
         loss.show(series(board, curves, "losses"), self.options)
-        dev.show(series(board, curves, "dev_scores"), replace(self.options, is_log=False))
+        scores = series(board, curves, "dev_scores")
+        has_scores = any(len(line.x) for one in scores for line in one.seeds)
+        self.query_one("#run-panes").set_class(bool(curves) and not has_scores, "-no-dev")  # the loss takes all the room
+        dev.show(scores, replace(self.options, is_log=False))
 
     def action_log(self) -> None:
         """Switch between log and curves."""
         self.shows_log = not self.shows_log
-        self.query_one("#run-log").display = self.shows_log
-        for plot in self.query(CurvePlot):
-            plot.display = not self.shows_log
+        self.query_one("#run-panes").set_class(self.shows_log, "-log")
         self.look()
 
     def action_log_axis(self) -> None:

@@ -84,7 +84,6 @@ class RunsScreen(RunSearch, RunPanes):
     def on_mount(self) -> None:
         self._follower = RunFollower(self.dashboard.settings.runs_folder)
         self.query_one("#no-runs").display = self.query_one(FilterBar).display = False
-        self.query_one("#run-log").display = False
         self.set_focus(self.query_one(FrameTable))
         self.look()
         self.set_interval(LOOK_EVERY_S, self._look_again)
