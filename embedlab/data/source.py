@@ -110,7 +110,7 @@ class Source:
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
-        """Whether a split can be read without the hub, which has it otherwise; one that is nowhere to be found is a MissingError."""
+        """Whether a split can be read without the hub, which has it otherwise; one that neither has is a MissingError."""
         if split not in chosen.splits:
             raise UsageError(f"{chosen.name!r} has no split {split!r}", hint=f"its splits: {', '.join(chosen.splits)}")
         folder = self.folder_of(chosen)
