@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from embedlab.core.names import has_own_units
+from embedlab.evaluation.stored_intervals import StoredIntervals
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 SHOWN = ("dataset", "average")
@@ -25,26 +26,36 @@ print(model.similarity(vectors, vectors))
 """
 
 
-def scores_section(evaluations: Sequence[Evaluation]) -> str:
-    """Return a table of the stored scores of each task, with their marks and precisions; empty without any."""
-    parts = [_task(one) for one in evaluations if any(map(_is_shown, one.scores))]
+def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) -> str:
+    """Return a table of the stored scores of each task, with their intervals, marks and precisions; empty without any."""
+    parts = [_task(one, found) for one, found in evaluations if any(map(_is_shown, one.scores))]
     return "\n## Scores\n" + "".join(parts) if parts else ""
 
 
-def _task(one: Evaluation) -> str:
+def _task(one: Evaluation, found: StoredIntervals) -> str:
     marks = "".join(f" [{mark}]" for mark in one.marks)
     trained = f", trained in {one.training_precision}" if one.training_precision else ""
+    scale = 1.0 if has_own_units(one.task) else 100.0
     unit = "" if has_own_units(one.task) else " x 100"
-    rows = [_row(score, 1.0 if has_own_units(one.task) else 100.0) for score in one.scores if _is_shown(score)]
-    notes = [f"- {note}" for note in one.notes]
+    rows = [_row(score, found, scale) for score in one.scores if _is_shown(score)]
+    notes = [f"- {note}" for note in (*one.notes, *_about(found))]
     head = f"{one.task}{unit}{marks}, evaluated in {one.precision}{trained}:"
-    table = ["| dataset | measure | setting | score | items |", "|---|---|---|---:|---:|", *rows]
+    table = ["| dataset | measure | setting | score | 95% interval | items |", "|---|---|---|---:|---:|---:|", *rows]
     return "\n".join(["", head, "", *table, *(["", *notes] if notes else []), ""])
+
+
+def _about(found: StoredIntervals) -> Sequence[str]:
+    """Return what the intervals are of, and why some are absent."""
+    meaning = "intervals are about this checkpoint: they count rows that share a sentence as dependent, and no other seeds"
+    return (*([meaning] if found.intervals else []), *(f"without an interval: {reason}" for reason in found.reasons))
 
 
 def _is_shown(score: StoredScore) -> bool:
     return score.by in SHOWN and isfinite(score.value) and not {score.metric, score.setting} & _OTHERS
 
 
-def _row(score: StoredScore, scale: float) -> str:
-    return f"| {score.slice} | {score.metric} | {score.setting} | {scale * score.value:.2f} | {score.items} |"
+def _row(score: StoredScore, found: StoredIntervals, scale: float) -> str:
+    interval = found.of(score)
+    shown = "–" if interval is None else f"[{scale * interval[0]:z.2f}, {scale * interval[1]:z.2f}]"
+    setting = ", ".join(filter(None, (score.setting, "dev" if score.split == "dev" else "")))
+    return f"| {score.slice} | {score.metric} | {setting} | {scale * score.value:z.2f} | {shown} | {score.items} |"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.stored_intervals import StoredIntervals, stored_intervals
 from embedlab.evaluation.training_text import store_lineage
 from embedlab.reports.model_card import scores_section, usage_section
 from embedlab.runs.evaluations import Evaluation
@@ -34,7 +35,7 @@ def export_model(model: str, folder: Path, session: Session) -> str:
     save_model(
         folder,
         encoder,
-        card=text + usage_section(folder.name) + scores_section(_evaluations(place)),
+        card=text + usage_section(folder.name) + scores_section(_evaluations(place, session)),
         add=lambda place: store_lineage(spec, place, session.settings),
         hint="name another DIR",
         is_new=True,
@@ -42,10 +43,16 @@ def export_model(model: str, folder: Path, session: Session) -> str:
     return str(encoder.facts.pooling)
 
 
-def _evaluations(place: ScorePlace) -> list[Evaluation]:
-    """Return the stored evaluations of exactly this model; damaged files are left out."""
+def _evaluations(place: ScorePlace, session: Session) -> list[tuple[Evaluation, StoredIntervals]]:
+    """Return the stored evaluations of exactly this model with the intervals of their scores; damaged files are left out."""
     found = []
-    for path in sorted(place.evaluations.glob("*.json")):
+    for path in _files(place.evaluations):
         with suppress(MissingError):
             found.append(Evaluation.load(path))
-    return [one for one in found if one.fingerprint == place.fingerprint]
+    return [(one, stored_intervals(one, place, session.settings)) for one in found if one.fingerprint == place.fingerprint]
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of evaluations: of whole tasks, and of single datasets where the whole task was not evaluated."""
+    whole = sorted(folder.glob("*.json"))
+    return [*whole, *(path for path in sorted(folder.glob("*/*.json")) if path.parent.with_suffix(".json") not in whole)]

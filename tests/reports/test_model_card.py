@@ -2,6 +2,7 @@
 
 from math import nan
 
+from embedlab.evaluation.stored_intervals import StoredIntervals
 from embedlab.reports.model_card import scores_section, usage_section
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
@@ -27,15 +28,17 @@ def test_scores_have_their_marks_precisions_and_notes() -> None:
     def score(by: str, slice_: str, value: float) -> StoredScore:
         return StoredScore(by=by, slice=slice_, metric="spearman", setting="all", value=value, items=3108)
 
+    intervals = StoredIntervals(intervals={("sts12", "spearman", None): (0.7, 0.8)}, reasons=("the pairs are gone",))
     text = scores_section(
-        [evaluated(score("dataset", "sts12", 0.75), score("source", "sts12/MSRpar", 0.5), score("dataset", "sts13", nan))]
+        [(evaluated(score("dataset", "sts12", 0.75), score("source", "sts12/MSRpar", 0.5), score("dataset", "sts13", nan)), intervals)]
     )
     assert "sts x 100 [partial], evaluated in float32, trained in bf16:" in text
-    assert "| sts12 | spearman | all | 75.00 | 3108 |" in text
+    assert "| sts12 | spearman | all | 75.00 | [70.00, 80.00] | 3108 |" in text
+    assert "- without an interval: the pairs are gone" in text
     assert "MSRpar" not in text
     assert "sts13" not in text
     assert "- trained on partial snli train: 3 of 9 rows" in text
-    assert scores_section([evaluated()]) == ""
+    assert scores_section([(evaluated(), intervals)]) == ""
 
 
 def test_the_snippet_is_python_that_loads_the_folder() -> None:
