@@ -9,7 +9,8 @@ from rich.cells import cell_len, chop_cells
 
 Kind = Literal["number", "name", "text"]
 
-LEAST_SENTENCE, LEAST_TEXT, LEAST_NAME = 32, 20, 12  # cells: a sentence, a text or a name is not broken into less
+LEAST_SENTENCE, LEAST_TEXT, LEAST_NAME = 32, 28, 12  # cells: a sentence, a text or a name is not broken into less
+LONGEST_WORD = 20  # cells: a longer word is broken where there is no room
 _PARTS = {
     "number": re.compile(r" (?=[±\[])"),  # a score from its spread, a difference from its interval, never inside either
     "name": re.compile(r"(?<!−) |(?<=[-_/,:+&=])(?=.)|(?<=.)(?=[@?])"),
@@ -44,7 +45,7 @@ class ColumnTexts:
             return max(self._title_least, *(_longest_part(cell, "number") for cell in self.cells), 0)
         bound = LEAST_SENTENCE if self.is_sentence else LEAST_TEXT if self.kind == "text" else LEAST_NAME
         words = max([self._title_least, *(_longest_part(cell, self.kind) for cell in self.cells)])
-        return min(self.natural, max(min(words, LEAST_TEXT), min(bound, self.natural)))
+        return min(self.natural, max(min(words, LONGEST_WORD), min(bound, self.natural)))
 
     @property
     def _title_least(self) -> int:

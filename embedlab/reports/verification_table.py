@@ -17,10 +17,10 @@ def verification_table(sides: ResultPair) -> tuple[Table, bool]:
     shown, apart = [part for part in parts if part.agreement in {"differs", "other version"}], intervals_of(sides)
     rows = [*map(_part_row, shown), *(_score_row(sides, key, apart) for key in sides.differing)]
     columns = [
-        Column(key="what", title="what differs"),
-        Column(key="first", title=str(sides.files[0]), digits=2, align="right"),
-        Column(key="second", title=str(sides.files[1]), digits=2, align="right"),
-        *([Column(key="difference", title="second − first", align="left")] if sides.differing else []),
+        Column(key="what", title="what differs", role="key"),
+        Column(key="first", title=str(sides.files[0]), digits=2, align="right", role="score"),
+        Column(key="second", title=str(sides.files[1]), digits=2, align="right", role="score"),
+        *([Column(key="difference", title="second − first", align="left", role="difference")] if sides.differing else []),
     ]
     table = Table(
         title=_verdict(sides, parts),
