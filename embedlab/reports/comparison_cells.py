@@ -68,8 +68,8 @@ def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:
 def _score_cell(score: "SliceScore", mark: str, scale: float) -> "TableCell":
     from embedlab.reports.tables import ABSENT, TableCell
 
-    spread = f" ± {scale * score.sd:.2f}" if len(score.members) > 1 else ""
-    text = f"{scale * score.value:.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
+    spread = f" ± {scale * score.sd:z.2f}" if len(score.members) > 1 else ""
+    text = f"{scale * score.value:z.2f}{mark}{spread} {score.letters}" if score.value == score.value else ABSENT
     return TableCell(value=scale * score.value, text=text.rstrip())
 
 
@@ -77,9 +77,9 @@ def _difference_cells(name: str, difference: "Difference", scale: float) -> "dic
     from embedlab.reports.tables import ABSENT, TableCell
 
     delta, low, high = (scale * value for value in (difference.delta, difference.low, difference.high))
-    interval = f" [{low:+.2f}, {high:+.2f}]" if low == low else ""
+    interval = f" [{low:+z.2f}, {high:+z.2f}]" if low == low else ""
     sign = f"{'*' if difference.significant else ''}{'=' if difference.equivalent else ''}"
-    text = f"{delta:+.2f}{interval}{sign}" if delta == delta else ABSENT
+    text = f"{delta:+z.2f}{interval}{sign}" if delta == delta else ABSENT
     return {f"{name}.delta": TableCell(value=delta, text=text), f"{name}.p": TableCell(value=difference.p, text=_p_text(difference.p))}
 
 
@@ -88,4 +88,4 @@ def _p_text(p: float) -> str:
 
     if p != p:
         return ABSENT
-    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.4f}"
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:z.4f}"

@@ -196,7 +196,7 @@ def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
 
 
 def _said(value: float, low: float, high: float) -> str:
-    return f"{value:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low < high else "")
+    return f"{value:z.2f}" + (f" [{low:z.2f}, {high:z.2f}]" if low < high else "")
 
 
 def _legend_rows(series: Sequence[Series]) -> int:
@@ -252,4 +252,4 @@ def _own(value: str, prefix: str) -> str:
     value = re.sub(r"^#(?=[a-zA-Z])|(?<=url\()#", f"#{prefix}-", value)
     value = re.sub(r"#[0-9a-f]{6}\b", lambda found: f"var({VARIABLES[found[0]]})" if found[0] in VARIABLES else found[0], value)
     value = re.sub(r"font-family: [^;]*;? ?", "", re.sub(r"font: (\S+) [^;]*", r"font-size: \1", value))
-    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):z.2f}".rstrip("0").rstrip("."), value)

@@ -59,10 +59,10 @@ def _signatures(plan: GridPlan, found: Pivot) -> dict[str, str]:
 
 def _spread_cells(key: str, spread: Spread) -> dict[str, Value | TableCell]:
     """Return the text for people; for machines the mean, the deviation, the number of seeds, the mark and the counts of shared text."""
-    deviation = f" ± {spread.sd:.2f}" if spread.sd is not None else ""
+    deviation = f" ± {spread.sd:z.2f}" if spread.sd is not None else ""
     mark = "*" if spread.is_best else "=" if spread.is_tied else " "
     more: dict[str, Value | TableCell] = {f"{key}.sd": spread.sd, f"{key}.seeds": len(spread.values), f"{key}.mark": mark.strip()}
-    text = f"{spread.mean:.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
+    text = f"{spread.mean:z.2f}{overlap_mark(spread.shared)}{deviation}{mark}"
     return {key: TableCell(value=spread.mean, text=text), **more, **shared_fields(key, spread.shared)}
 
 

@@ -68,7 +68,7 @@ def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:
     for model, found in shared.items():
         for row, own in zip(rows, found, strict=True):
             if own and isinstance(value := row[model], float):
-                row[model] = TableCell(value=value, text=f"{value:.{DIGITS}f}{overlap_mark(own)}")
+                row[model] = TableCell(value=value, text=f"{value:z.{DIGITS}f}{overlap_mark(own)}")
     return rows
 
 

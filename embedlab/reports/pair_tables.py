@@ -147,8 +147,8 @@ def _values(
 def _cell(values: Sequence[float], shared: Overlap | None) -> TableCell:
     """Mean ± standard deviation over the members, with the mark of text seen in training; one that is undefined for a member is absent."""
     mean, sd = fmean(values), _sd(values)
-    spread = f" ± {sd:.2f}" if sd == sd else ""
-    return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
+    spread = f" ± {sd:z.2f}" if sd == sd else ""
+    return TableCell(value=mean, text=f"{mean:z.2f}{overlap_mark(shared)}{spread}" if mean == mean else ABSENT)
 
 
 def _sd(values: Sequence[float]) -> float:

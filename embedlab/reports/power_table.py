@@ -58,7 +58,7 @@ def _row(one: Detectable) -> dict[str, Value | TableCell]:
         "dataset": one.key,
         "pairs": one.pairs,
         "sentences": one.sentences,
-        "effective_pairs": TableCell(value=one.effective_pairs, text=f"{one.effective_pairs:.0f}" if one.effective_pairs > 0 else "–"),
+        "effective_pairs": TableCell(value=one.effective_pairs, text=f"{one.effective_pairs:z.0f}" if one.effective_pairs > 0 else "–"),
         "design_effect": one.uncertainty.design_effect,
         "difference": 100 * one.difference,
         "smallest": 100 * one.smallest,
@@ -70,4 +70,4 @@ def _row(one: Detectable) -> dict[str, Value | TableCell]:
 def _seeds_cell(needed: float | None) -> TableCell | None:
     if needed is None or needed != needed:
         return None
-    return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:.0f}")
+    return TableCell(value=needed, text="no number" if isinf(needed) else f"{needed:z.0f}")

@@ -68,7 +68,7 @@ def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
     decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
     usual = Counter(decimals.values()).most_common(1)[0][0] if decimals else 0
     return [
-        TableCell(value=value, text=f"{value:.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values
+        TableCell(value=value, text=f"{value:z.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values
     ]
 
 
@@ -129,15 +129,15 @@ def _ours(numbers: Mapping[str, ComparedNumber], scale: float) -> dict[str, Valu
     digits = _digits(scale)
     for column, number in numbers.items():
         mean, sd = number.mean, number.sd
-        spread = f" ± {sd:.{digits}f}" if sd is not None else ""
-        cells[column] = TableCell(value=mean, text=f"{mean:.{digits}f}{spread}" if mean is not None else ABSENT)
+        spread = f" ± {sd:z.{digits}f}" if sd is not None else ""
+        cells[column] = TableCell(value=mean, text=f"{mean:z.{digits}f}{spread}" if mean is not None else ABSENT)
         cells[f"{column}.sd"] = sd
         cells[f"{column}.seeds"] = len(number.values)
     return cells
 
 
 def _signed(value: float | None, scale: float) -> TableCell:
-    return TableCell(value=value, text=f"{value:+.{_digits(scale)}f}" if value is not None else ABSENT)
+    return TableCell(value=value, text=f"{value:+z.{_digits(scale)}f}" if value is not None else ABSENT)
 
 
 def _digits(scale: float) -> int:
@@ -147,8 +147,8 @@ def _digits(scale: float) -> int:
 
 def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
     digits, ours = _digits(scale), pair.ours
-    difference = f"{ours.difference:+.{digits}f}"
-    interval = "" if isnan(ours.probability) else f" [{ours.low:+.{digits}f}, {ours.high:+.{digits}f}]"
+    difference = f"{ours.difference:+z.{digits}f}"
+    interval = "" if isnan(ours.probability) else f" [{ours.low:+z.{digits}f}, {ours.high:+z.{digits}f}]"
     return {
         "better": pair.better,
         "worse": pair.worse,
@@ -157,7 +157,7 @@ def _order_row(pair: PairOrder, scale: float) -> dict[str, Value | TableCell]:
         "ours": TableCell(value=ours.difference, text=difference + interval),
         "low": ours.low,
         "high": ours.high,
-        "probability": TableCell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:.3f}"),
+        "probability": TableCell(value=ours.probability, text=ABSENT if isnan(ours.probability) else f"{ours.probability:z.3f}"),
         "verdict": _verdict(pair),
         "claim": pair.claim or None,
     }
@@ -172,10 +172,10 @@ def _verdict(pair: PairOrder) -> str:
 
 def _ranking_note(ranking: Ranking) -> str:
     tau = ranking.kendall
-    interval = "" if isnan(tau.low) else f" [{tau.low:+.2f}, {tau.high:+.2f}]"
+    interval = "" if isnan(tau.low) else f" [{tau.low:+z.2f}, {tau.high:+z.2f}]"
     where = f" of {ranking.group}" if ranking.group else ""
     rows = f"{ranking.rows} rows{where}, {' + '.join(ranking.columns)}"
-    found = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+.2f}{interval}"
+    found = "none, all rows score alike" if isnan(tau.tau) else f"{tau.tau:+z.2f}{interval}"
     return f"Kendall's tau between the printed order and ours, {rows}: {found}"
 
 
@@ -190,5 +190,5 @@ def _explanations(table: PaperTable, row_order: RowOrder) -> Sequence[str]:
         *averaged,
         "pairs shown: neighbours in the printed order, whose differences are the smallest, and those that the text is about",
         f"probability: that ours are in the printed order, over {over}, the same for every row (those that share a sentence count as "
-        f"dependent), and over seeds; holds from {HOLDS:.2f}, reversed up to {1 - HOLDS:.2f}, otherwise open",
+        f"dependent), and over seeds; holds from {HOLDS:z.2f}, reversed up to {1 - HOLDS:z.2f}, otherwise open",
     )

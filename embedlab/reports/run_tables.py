@@ -55,7 +55,7 @@ def _fact_cell(value: Any) -> TableCell:
     """Return a fact in one line."""
     match value:
         case float():
-            return TableCell(value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:.4f}")
+            return TableCell(value=value, text=f"{value:.4g}" if abs(value) < 1e-4 else f"{value:z.4f}")
         case list():
             text = "; ".join(_part(one) if isinstance(one, dict) else str(one) for one in value)
             return TableCell(value=text, text=text)

@@ -69,7 +69,7 @@ def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric:
 
 def stated_cell(value: float) -> TableCell:
     """Return the cell of a figure."""
-    return TableCell(value=value, text=f"{value:.2f}" if value == value else ABSENT)
+    return TableCell(value=value, text=f"{value:z.2f}" if value == value else ABSENT)
 
 
 def compared_figures(models: Sequence[StatedModel], slices: Sequence[str]) -> pl.DataFrame:

@@ -78,5 +78,5 @@ def _cell(values: Sequence[float], scale: float, shared: Overlap | None) -> Tabl
     mean = scale * fmean(values)
     if isnan(mean):  # undefined for a member
         return TableCell(value=mean, text=ABSENT)
-    spread = f" ± {scale * stdev(values):.2f}" if len(values) > 1 else ""
-    return TableCell(value=mean, text=f"{mean:.2f}{overlap_mark(shared)}{spread}")
+    spread = f" ± {scale * stdev(values):z.2f}" if len(values) > 1 else ""
+    return TableCell(value=mean, text=f"{mean:z.2f}{overlap_mark(shared)}{spread}")

@@ -166,7 +166,7 @@ def _text(value: Value | TableCell, column: Column) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if column.digits is not None and isinstance(value, int | float):
-        return _MINUS_ZERO.sub("", f"{value:.{column.digits}f}")
+        return _MINUS_ZERO.sub("", f"{value:z.{column.digits}f}")
     return one_line(str(value))
 
 

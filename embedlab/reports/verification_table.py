@@ -63,14 +63,14 @@ def _part_row(part: PartDifference) -> dict[str, Value | TableCell]:
 def _score_row(sides: ResultPair, key: ScoreKey, apart: ScoreIntervals) -> dict[str, Value | TableCell]:
     own, other = sides.differing[key]
     low, high = apart.intervals.get(key, (None, None))
-    interval = f" [{low:+.2f}, {high:+.2f}]" if low is not None else ""
+    interval = f" [{low:+z.2f}, {high:+z.2f}]" if low is not None else ""
     delta = other - own
     return {
         "kind": "score",
         "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
         "first": own,
         "second": other,
-        "difference": TableCell(value=delta, text=f"{delta:+.2f}{interval}" if delta == delta else ABSENT),
+        "difference": TableCell(value=delta, text=f"{delta:+z.2f}{interval}" if delta == delta else ABSENT),
         "low": low,
         "high": high,
     }

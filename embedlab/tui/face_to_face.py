@@ -19,4 +19,4 @@ def named(pairing: Pairing) -> str:
 
 def described(pairing: Pairing) -> str:
     """The two models, and when a model is right or wrong on a pair."""
-    return f"{named(pairing)} · right: rank error within {RIGHT:.0f} points, wrong: {WRONG:.0f} or more · Δ: B minus A · w right/wrong"
+    return f"{named(pairing)} · right: rank error within {RIGHT:z.0f} points, wrong: {WRONG:z.0f} or more · Δ: B minus A · w right/wrong"

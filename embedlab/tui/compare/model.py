@@ -142,8 +142,8 @@ def _cell(one: ComparedSlice, name: str, *, with_interval: bool) -> str:
     score = one.scores[name]
     if score.value != score.value:
         return "·"
-    interval = f" [{100 * score.low:.1f} {100 * score.high:.1f}]" if with_interval and score.low == score.low else ""
-    return f"{100 * score.value:.1f}{interval} {score.letters:<2}{verdict(one, name)}"
+    interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
+    return f"{100 * score.value:z.1f}{interval} {score.letters:<2}{verdict(one, name)}"
 
 
 def verdict(one: ComparedSlice, name: str) -> str:

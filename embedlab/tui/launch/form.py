@@ -230,7 +230,7 @@ def cost_text(cost: Cost) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+    return f"{count / 2**30:z.1f} GiB" if count >= 2**30 else f"{count / 2**20:z.0f} MiB"
 
 
 def _variants(plan: GridPlan) -> list[str]:

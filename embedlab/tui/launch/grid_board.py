@@ -68,7 +68,7 @@ def shown(progress: GridProgress) -> GridLook:
         lines.append(f"no process works on it: embedlab grid run {progress.plan.typed} goes on, as does o")
     for cell in progress.running:
         step = step_text(cell.step)
-        dev = f"  dev {cell.dev[-1]:.2f}" if cell.dev else ""
+        dev = f"  dev {cell.dev[-1]:z.2f}" if cell.dev else ""
         lines.append(f"▶ {cell.cell.id}  {step}{dev}")
     lines += [f"✗ {entry.run}@{entry.seed}  {entry.reason}" for entry in progress.failed[:_FAILED_SHOWN]]
     if len(progress.failed) > _FAILED_SHOWN:
@@ -127,4 +127,4 @@ def step_text(step: Step | None) -> str:
         return "starting"
     if step.step >= step.steps:
         return f"{thin_bar(1, 0, 1, 10)} trained, its tasks are being scored"
-    return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:.4f}"
+    return f"{thin_bar(step.step, 0, step.steps, 10):<10} {step.step}/{step.steps}  loss {step.loss:z.4f}"

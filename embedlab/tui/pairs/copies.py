@@ -76,5 +76,5 @@ class PairCopies(DashboardScreen):
         except EmbedlabError as error:
             self.app.call_from_thread(self.dashboard.report, error)
         else:
-            took = f" in {monotonic() - started:.1f} s" if monotonic() - started > 1 else ""
+            took = f" in {monotonic() - started:z.1f} s" if monotonic() - started > 1 else ""
             self.notify(f"wrote {frame.height:,} pairs to {path}{took}", markup=False)

@@ -62,7 +62,7 @@ def to_markdown(view: pl.DataFrame) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    text = f"{value:.4f}" if isinstance(value, float) else str(value)
+    text = f"{value:z.4f}" if isinstance(value, float) else str(value)
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\r", " ").replace("\n", " ")
 
 

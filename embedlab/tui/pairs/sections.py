@@ -61,7 +61,7 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
     place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
-    head = Content.styled(f"{place} · Dice {row['dice']:.2f}, {len(shared)} shared words", "$text-muted")
+    head = Content.styled(f"{place} · Dice {row['dice']:z.2f}, {len(shared)} shared words", "$text-muted")
     return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
 
 
@@ -77,14 +77,14 @@ def _scores(pair: ShownPair, width: int) -> Content:
     if not cosines:
         lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-muted"))
     elif len(cosines) > 1 and row.get("gap") is not None:
-        lines.append(Content.styled(f"gap between models {row['gap']:.0f} points of rank", "$text-muted"))
+        lines.append(Content.styled(f"gap between models {row['gap']:z.0f} points of rank", "$text-muted"))
     return Content("\n").join(lines)
 
 
 def _line(name: str, value: float | None, place: float | None, start: float, width: int, error: float | None, colour: str) -> Content:
     label = short_name(plain(name), 14)
-    text = "   ·  " if value is None else f"{value:6.3f}"
-    rank_error = "" if error is None else f"  rank error {error:+4.0f}"
+    text = "   ·  " if value is None else f"{value:z6.3f}"
+    rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
     drawn = bar(place, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
     warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-muted"
@@ -139,7 +139,7 @@ def _appearances(pair: ShownPair, width: int) -> Content | None:
 def _named(table: pl.DataFrame, rows: Sequence[int]) -> str:
     """The first of ROWS with dataset, number and gold score."""
     facts = table[list(rows[:_PLACES])].select("dataset", "pair", "gold").iter_rows()
-    named = [f"{plain(dataset)} {pair}" + (f" (gold {gold:.2f})" if gold is not None else "") for dataset, pair, gold in facts]
+    named = [f"{plain(dataset)} {pair}" + (f" (gold {gold:z.2f})" if gold is not None else "") for dataset, pair, gold in facts]
     return ", ".join(named) + (f" and {len(rows) - _PLACES} more" if len(rows) > _PLACES else "")
 
 
@@ -177,7 +177,9 @@ def _of_model(name: str, found: ModelNeighbours, side: int, corpus: Corpus, show
     fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
     yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-muted"))
     for neighbour in one.found[:shown]:
-        yield Content.assemble((f"{neighbour.similarity:6.3f} ", "$text-muted"), _cut(plain(corpus.sentences[neighbour.number]), width - 7))
+        yield Content.assemble(
+            (f"{neighbour.similarity:z6.3f} ", "$text-muted"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
+        )
 
 
 def _cut(text: str, width: int) -> str:

@@ -61,7 +61,7 @@ class TypedPairScreen(ModalScreen[None]):
     def _changed(self) -> None:
         first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
         shared = distinct_words(first) & distinct_words(second)
-        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):.3f}", "$text-muted")]
+        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-muted")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
         self._scores = {}
         self._show_scores()
@@ -109,5 +109,5 @@ class TypedPairScreen(ModalScreen[None]):
         if score.similarity is None:
             return Content.assemble(label, (f"{score.error}  {score.hint}", "$text-error"))
         return Content.assemble(
-            label, f"{score.similarity:6.3f} ", (bar(score.similarity, min(0.0, score.similarity), 1.0, 40), "$text-primary")
+            label, f"{score.similarity:z6.3f} ", (bar(score.similarity, min(0.0, score.similarity), 1.0, 40), "$text-primary")
         )

@@ -99,7 +99,7 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
         found = calibration_curve(pairs.values(name), gold, CALIBRATION_BINS)
         style = "first" if name == pairs.model else "second"
         lines.append(PlotLine(title=_title(pairs, name), x=found.predicted, y=found.observed, style=style))  # type: ignore[arg-type]
-        errors.append(f"{_title(pairs, name)} {found.error:.3f}")
+        errors.append(f"{_title(pairs, name)} {found.error:z.3f}")
     low, high = span(*(line.x for line in lines))
     low, high = min(low, 0.0), max(high, 1.0)
     diagonal = PlotLine(title="cosine = gold", x=np.array([low, high]), y=np.array([low, high]), style="faint")
@@ -142,7 +142,7 @@ def describe(pairs: PlottedPairs, row: int) -> Sequence[str]:
     """A pair: its place with gold and cosines, then its sentences."""
     facts = pairs.data.table.row(row, named=True)
     place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
-    gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:.2f}"
+    gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:z.2f}"
     names = dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None)
     scores = [_score(pairs, name, facts[name], facts.get(f"error({name})")) for name in names]
     return [" · ".join([place, gold, *scores]), facts["sentence1"], facts["sentence2"]]
@@ -153,7 +153,7 @@ def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | 
     title = letter or short_name(name, _SHORT)
     if cosine is None:
         return f"{title} not scored"
-    return f"{title} {cosine:.3f}" + ("" if error is None else f" (error {error:+.0f})")
+    return f"{title} {cosine:z.3f}" + ("" if error is None else f" (error {error:+z.0f})")
 
 
 def _title(pairs: PlottedPairs, name: str) -> str:

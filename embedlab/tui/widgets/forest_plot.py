@@ -99,16 +99,16 @@ def _sign(row: ForestRow) -> str:
 def _numbers(row: ForestRow, width: int) -> Iterator[tuple[str, str]]:
     """The difference with its marks; with room its interval, the letters and the design effect."""
     marks = f"{_sign(row)}{'=' if row.is_equivalent else ' '}"
-    yield f"{row.delta:+6.1f}{marks}", _style(row)
+    yield f"{row.delta:+z6.1f}{marks}", _style(row)
     if width >= _NUMBERS:
-        interval = f"[{row.low:+.1f}, {row.high:+.1f}]" if row.low == row.low else ""
-        effect = f"deff {row.design_effect:.2f}" if row.design_effect == row.design_effect else ""
+        interval = f"[{row.low:+z.1f}, {row.high:+z.1f}]" if row.low == row.low else ""
+        effect = f"deff {row.design_effect:z.2f}" if row.design_effect == row.design_effect else ""
         yield f" {interval:<16} {row.letters:<6} {effect}", "$text-muted"
 
 
 def _axis(forest: Forest, cells: int) -> str:
     """The ends of the axis, and zero where it does not touch them."""
-    low, high = (f"{end:+.1f}" if end else "0" for end in forest.span)
+    low, high = (f"{end:+z.1f}" if end else "0" for end in forest.span)
     zero = _place(0.0, forest, cells)
     middle = "0" if len(low) < zero < cells - len(high) - 1 else ""
     text = f"{low}{'':{max(zero - len(low), 0)}}{middle}" if middle else low
@@ -136,7 +136,7 @@ def draw_map(shown: FifthsMap, width: int) -> Content:
         drawn = [_cell(cell, shown.largest) for cell in cells]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-muted"))
-    steps = [f"{shade} to {shown.largest * part / len(_SHADES):.1f}" for part, shade in enumerate(_SHADES, start=1)]
+    steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
     lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-muted"))
     return Content("\n").join(lines)
 
@@ -146,7 +146,7 @@ def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
         return f"{'·':>{_CELL}}", "$text-muted"
     share = abs(cell.delta) / largest if largest else 0.0
     shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
-    return f"  {shade}{cell.delta:+6.1f}{_sign(cell)}", _style(cell) or "$text-muted"
+    return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-muted"
 
 
 def _named(model: str) -> str:

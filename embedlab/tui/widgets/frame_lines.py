@@ -122,7 +122,7 @@ def cell_text(value: object, column: FrameColumn) -> str:
     if value is None or value != value:
         return "·"
     if column.digits is not None and isinstance(value, int | float):
-        return f"{value:+.{column.digits}f}" if column.is_signed else f"{value:.{column.digits}f}"
+        return f"{value:+z.{column.digits}f}" if column.is_signed else f"{value:z.{column.digits}f}"
     return plain(str(value))
 
 

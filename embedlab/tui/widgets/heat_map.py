@@ -89,4 +89,4 @@ def _cell(heat: Heat, place: tuple[str, str], low: float, high: float) -> Conten
     share = (value - low) / (high - low) if high > low else 1.0
     shade = _SHADES[round(share * (len(_SHADES) - 1))]
     style = "$text-success" if share > 0.66 else "$text-warning" if share > 0.33 else "$text-error"
-    return Content.assemble(" ", (f"{shade * 2}{value:6.2f}", style))
+    return Content.assemble(" ", (f"{shade * 2}{value:z6.2f}", style))

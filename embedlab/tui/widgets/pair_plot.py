@@ -335,4 +335,4 @@ class PairPlot(Widget, can_focus=True):
 
 def _number(value: float, digits: int = 2) -> str:
     """VALUE in at most six cells."""
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{digits}f}"
+    return f"{value:z,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:z.{digits}f}"

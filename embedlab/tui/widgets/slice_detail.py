@@ -52,19 +52,19 @@ def _content(one: ComparedSlice, reference: str, width: int) -> Content:
 def _dependence(one: ComparedSlice) -> Iterator[str]:
     """Notes on the effect of shared sentences on the slice's intervals."""
     if one.design_effect >= 1.05:
-        yield f"design effect {one.design_effect:.2f}: {one.pairs:,} pairs of {one.sentences:,} sentences"
+        yield f"design effect {one.design_effect:z.2f}: {one.pairs:,} pairs of {one.sentences:,} sentences"
     if one.is_concentrated and one.component is not None:
-        yield f"{one.component.rows} connected pairs carry {100 * one.component.share:.0f}% of the variance"
+        yield f"{one.component.rows} connected pairs carry {100 * one.component.share:z.0f}% of the variance"
 
 
 def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[Content]:
     """The numbers of a model in lines of at most WIDTH cells: a longer one would be wrapped to the edge, between two words."""
     score = one.scores[name]
-    parts = [Content(f"{100 * score.value:.2f}" if score.value == score.value else "·")]
+    parts = [Content(f"{100 * score.value:z.2f}" if score.value == score.value else "·")]
     if score.low == score.low:
-        parts.append(Content(f"[{100 * score.low:.1f}, {100 * score.high:.1f}]"))
+        parts.append(Content(f"[{100 * score.low:z.1f}, {100 * score.high:z.1f}]"))
     if score.sd == score.sd:
-        parts.append(Content(f"sd {100 * score.sd:.2f} over {len(score.members)} seeds"))
+        parts.append(Content(f"sd {100 * score.sd:z.2f} over {len(score.members)} seeds"))
     if score.letters:
         parts.append(Content(f"group {score.letters}"))
     found = one.differences.get(name)
@@ -73,8 +73,8 @@ def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[
     if found.p != found.p:
         return _lines(parts, width)
     style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-muted"
-    corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:.3f}"
-    difference = [f"Δ {100 * found.delta:+.2f}", f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]", f"p {corrected}"]
+    corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:z.3f}"
+    difference = [f"Δ {100 * found.delta:+z.2f}", f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]", f"p {corrected}"]
     return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
 
 
