@@ -111,8 +111,8 @@ def _panel(
         value = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
         text = f"{_number(10**value if options.is_log else value):>{LEFT - 1}} " if value is not None else " " * LEFT
         yield Content.assemble((f"{text}│", "$text-muted"), *_coloured(bits[row], owner[row], known, marked))
-    low, high = f"{x_range[0]:.0f}", f"{x_range[1]:.0f}"
-    middle = "step" if at is None else f"step {at:.0f}"
+    low, high = f"{x_range[0]:z.0f}", f"{x_range[1]:z.0f}"
+    middle = "step" if at is None else f"step {at:z.0f}"
     yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted")
     yield _names(known, columns, options, at)
 
