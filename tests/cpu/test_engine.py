@@ -34,8 +34,19 @@ def gradients(encoder: TransformerEncoder) -> dict[str, Tensor]:
     return {name: weight.grad for name, weight in encoder.backbone.named_parameters() if weight.grad is not None}
 
 
-@pytest.mark.parametrize("pooling", shipped_names("poolings"))
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra", "modernbert"])
+ARCHITECTURES = ("bert", "roberta", "distilbert", "electra", "modernbert")
+# Of the last layer the engine computes all states or the first alone: of each way one pooling.
+SEEN_BY_ALL = {"mean", "cls"}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "pooling"),
+    [
+        pytest.param(name, pooling, marks=[] if name == "bert" or pooling in SEEN_BY_ALL else [pytest.mark.slow])
+        for name in ARCHITECTURES
+        for pooling in shipped_names("poolings")
+    ],
+)
 def test_vectors_and_gradients_are_those_of_transformers(architecture: str, pooling: str, tmp_path: Path) -> None:
     words = ["a", "man", "runs", "sleeps"]
     build_random_encoder(tmp_path, seed=0, hidden=128, vocabulary=words, architecture=architecture)  # wide enough for oneDNN

@@ -56,7 +56,7 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
 ) -> None:
     losses = record_losses(monkeypatch)
     kinds = record_products(monkeypatch)
-    run = train(recipe_for(tiny_encoder), machine=BF16)
+    run = train(replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16)  # steps of every kind that the stages have
     assert kinds.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
     assert {loss.dtype for loss in losses} == {torch.float32}
     kept = Checkpoints(run.checkpoints)

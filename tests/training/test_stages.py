@@ -23,7 +23,7 @@ from embedlab.training import checkpointing, loop
 from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
-from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, stage, two_stages
+from tests.training.small_runs import MACHINE, length_of_a_vector, recipe_of, saved_bytes, short_stages, stage, two_stages
 
 Train = Callable[..., RunFolder]
 
@@ -81,7 +81,7 @@ def test_the_seeds_of_a_process_do_not_add_up_in_memory(
         return learner
 
     monkeypatch.setattr(loop, "Learner", build)
-    train(two_stages(tiny_encoder), machine=replace(MACHINE, precision=precision))
+    train(short_stages(tiny_encoder), machine=replace(MACHINE, precision=precision))
     assert [learner() for learner in learners] == [None, None]
 
 
