@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from embedlab.analysis.binning import Axis, binned_quantiles, calibration_curve, span
+from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotBars, PlotLine, PlotPoints, RowNumbers, Values
@@ -77,10 +78,7 @@ def histogram_view(pairs: PlottedPairs) -> Picture:
     shown = [name for name in (pairs.reference, pairs.model) if name is not None]
     values = {name: pairs.values(name) for name in shown}
     low, high = span(*values.values())
-    bars = [
-        PlotBars(title=_title(pairs, name), values=values[name], style="first" if name == pairs.model else "second")
-        for name in dict.fromkeys(shown)
-    ]
+    bars = [PlotBars(title=_title(pairs, name), values=values[name], style=_style(name)) for name in dict.fromkeys(shown)]
     cosine = values[pairs.model]
     return Picture(
         title=f"{np.isfinite(cosine).sum():,} pairs",
@@ -97,8 +95,7 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
     gold, lines, errors = pairs.gold_shares, [], []
     for name in dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None):
         found = calibration_curve(pairs.values(name), gold, CALIBRATION_BINS)
-        style = "first" if name == pairs.model else "second"
-        lines.append(PlotLine(title=_title(pairs, name), x=found.predicted, y=found.observed, style=style))  # type: ignore[arg-type]
+        lines.append(PlotLine(title=_title(pairs, name), x=found.predicted, y=found.observed, style=_style(name)))
         errors.append(f"{_title(pairs, name)} {found.error:z.3f}")
     low, high = span(*(line.x for line in lines))
     low, high = min(low, 0.0), max(high, 1.0)
@@ -181,6 +178,10 @@ def _scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines:
         lines=lines,
         describe=partial(describe, pairs),
     )
+
+
+def _style(name: str) -> str:
+    return model_colour(name).removeprefix("$")
 
 
 def _field(pairs: PlottedPairs, name: str) -> str:

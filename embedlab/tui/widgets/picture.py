@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
-LineStyle = Literal["first", "second", "faint"]
+LineStyle = str  # "first", "second", "faint", or the colour of a model, "model-0" …
 
 
 @dataclass(frozen=True, kw_only=True)

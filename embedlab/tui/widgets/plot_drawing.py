@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.binning import Axis, Places, cell_counts, density_steps
+from embedlab.tui.model_colours import COLOURS
 from embedlab.tui.widgets.braille import ACROSS, DOWN, EMPTY, Dots, cell_bits, line_dots, step_dots
 from embedlab.tui.widgets.picture import Picture, RowNumbers
 
 LEVELS = 5
-STYLES = ("blank", *(f"density-{level}" for level in range(1, LEVELS + 1)), "first", "second", "faint")  # of cells
+_DENSITIES = tuple(f"density-{level}" for level in range(1, LEVELS + 1))
+_MODELS = tuple(f"model-{number}" for number in range(COLOURS))
+STYLES = ("blank", *_DENSITIES, "first", "second", "faint", *_MODELS)  # of cells
 
 
 @dataclass(frozen=True, kw_only=True)
