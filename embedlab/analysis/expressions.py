@@ -6,6 +6,7 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
+trained:*       a pair that a model of the dashboard was trained on; trained:*near* one that near was
 note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
@@ -31,12 +32,12 @@ from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
 
-NAME_FIELDS = ("dataset", "source", "right", "note")
+NAME_FIELDS = ("dataset", "source", "right", "note", "trained")
 TAG = "tag"
 TEXT_FIELDS = ("sentence1", "sentence2")
 _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}
 
-_EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*"}
+_EXAMPLES = {TAG: "tag:negation", "note": "note:*typo*", "trained": "trained:*near*"}
 _SENTENCES = {"s1": "sentence1", "s2": "sentence2"} | {name: name for name in TEXT_FIELDS}
 
 OPERATOR = r">=|<=|!=|>|<|="

@@ -66,6 +66,12 @@ def test_the_facts_of_a_pair_are_those_of_the_command_line(searched_world: tuple
     *_, second = finder.find(1)
     assert "‡ near was trained on " in drawn(replace(shown, facts=second), "training")
 
+    trained = finder.trained()
+    assert trained is not None
+    assert trained[0] == "†near"
+    assert trained[1] == "‡near"
+    assert trained.null_count() > 1000
+
     unit = {text: vector / np.linalg.norm(vector) for text, vector in vectors.items()}
     similarity = {text: float(unit[row["sentence1"]] @ vector) for text, vector in unit.items() if text != row["sentence1"]}
     closest = sorted(similarity, key=lambda text: -similarity[text])

@@ -12,7 +12,17 @@ from embedlab.tui.widgets.frame_lines import FrameColumn
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
 
-OPTIONAL = ("gold", "dice", "gap", "rank errors", "note", "dataset", "source", "pair")  # columns that the column chooser can hide
+OPTIONAL = (
+    "gold",
+    "dice",
+    "gap",
+    "rank errors",
+    "trained",
+    "note",
+    "dataset",
+    "source",
+    "pair",
+)  # columns that the column chooser can hide
 
 
 NAMES = ("dataset", "source")
@@ -30,11 +40,12 @@ def pair_columns(
     needs: Mapping[str, int] = MappingProxyType({}),
     pairing: Pairing | None = None,
     *,
-    has_notes: bool = False,
+    added: Sequence[str] = (),
 ) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
-    NEEDS: the cells of the longest names. Of two models face to face, the models' titles begin with their letters.
+    NEEDS: the cells of the longest names. Of two models face to face, the models' titles begin with their letters. ADDED: columns
+    of text that were found or written while the pairs are shown.
     """
     columns = [
         FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
@@ -56,8 +67,7 @@ def pair_columns(
         ]
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
-    if has_notes:
-        columns.append(FrameColumn(key="note", title="note", width=14))
+    columns += [FrameColumn(key=name, title=name, width=14) for name in added]
     columns += [
         FrameColumn(key="dataset", title="dataset", width=13, needs=needs.get("dataset", 0)),
         FrameColumn(key="source", title="source", width=14, needs=needs.get("source", 0)),

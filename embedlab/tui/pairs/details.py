@@ -4,6 +4,7 @@ from asyncio import to_thread
 from dataclasses import replace
 from functools import partial
 
+import polars as pl
 from textual import work
 from textual.timer import Timer
 from textual.worker import get_current_worker
@@ -40,7 +41,21 @@ class PairDetails(DashboardScreen):
         self._finder = FactFinder(data, self.dashboard.stored, self.dashboard.settings, before=self._finder)
         if self.notes.trouble is not None:
             self.dashboard.report_once([self.notes.trouble])
+        self._find_trained(self._finder)
         return replace(data, table=self.notes.joined(data.table))
+
+    @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
+    def _find_trained(self, finder: FactFinder) -> None:
+        """Look up which models were trained on which pairs; nothing waits for it."""
+        found = finder.trained()
+        if found is not None and not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._take_trained, finder, found)
+
+    def _take_trained(self, finder: FactFinder, found: pl.Series) -> None:
+        """Add the column to the pairs, unless others were loaded meanwhile."""
+        if self.view is not None and finder is self._finder and len(found) == self.view.data.table.height:
+            self.view.replace_columns(self.view.data.table.with_columns(found))
+            self.columns_changed()
 
     def on_frame_table_row_reached(self, event: FrameTable.RowReached) -> None:
         """Show the details once the cursor rests: they change the layout, which is too expensive while a key is held."""
@@ -98,7 +113,9 @@ class PairDetails(DashboardScreen):
         except EmbedlabError as error:
             self.dashboard.report(error)
         else:
-            self.notes_changed()
+            if self.view is not None:
+                self.view.replace_columns(self.notes.joined(self.view.data.table))
+            self.columns_changed()
 
-    def notes_changed(self) -> None:
-        """Show the notes as they are now."""
+    def columns_changed(self) -> None:
+        """Show the notes and marks as they are now."""

@@ -4,18 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import polars as pl
+
 from embedlab.analysis.appearances import Appearances, appearances
 from embedlab.analysis.scores import ScoreFile
 from embedlab.analysis.tags import Tag, tags_of
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText
+from embedlab.data.overlaps import KnownText, with_text_keys
 from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
 from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
 
+TRAINED = "trained"  # column of the models that were trained on a pair
 NEAREST = 5  # neighbours of each sentence
 
 
@@ -67,10 +71,25 @@ class FactFinder:
             facts = replace(facts, neighbours={**facts.neighbours, name: self._neighbours(name, pair)})
             yield facts
 
-    def _shared(self, name: str, row: int) -> Overlap | None:
+    def trained(self) -> pl.Series | None:
+        """The models that were trained on each pair († the pair, ‡ a sentence of it); None if none was trained on any."""
+        texts = {model.name: text for model in self._data.models if (text := self._text(model.name)) is not None}
+        if not texts:
+            return None
+        frame = with_text_keys(self._data.table.select("sentence1", "sentence2"))
+        named = [
+            [f"{mark}{name}" if (mark := overlap_mark(one)) else "" for one in text.row_overlaps(frame)] for name, text in texts.items()
+        ]
+        found = pl.Series(TRAINED, [", ".join(filter(None, row)) or None for row in zip(*named, strict=True)], dtype=pl.String)
+        return found if found.null_count() < len(found) else None
+
+    def _text(self, name: str) -> KnownText | None:
         if name not in self._texts:
-            self._texts[name] = self._training_text(name)
-        text = self._texts[name]
+            self._texts[name] = self._training_text(name) if name != WORD_OVERLAP.name else None
+        return self._texts[name]
+
+    def _shared(self, name: str, row: int) -> Overlap | None:
+        text = self._text(name)
         return text.row_overlaps(self._data.table.select("sentence1", "sentence2")[row : row + 1])[0] if text is not None else None
 
     def _training_text(self, name: str) -> KnownText | None:

@@ -19,6 +19,7 @@ from embedlab.tui.model_chooser import Entry
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.details import PairDetails
+from embedlab.tui.pairs.facts import TRAINED
 from embedlab.tui.pairs.narrowing import PairNarrowing
 from embedlab.tui.pairs.notes import COLUMN
 from embedlab.tui.pairs.view import PairView, ShownPairs
@@ -129,8 +130,9 @@ class PairsScreen(PairDetails, PairNarrowing):
         if view is None:
             return
         hidden = self.dashboard.memory.state.pairs.hidden
-        has_notes, names = COLUMN in view.data.table.columns, [model.name for model in view.data.models]
-        columns = pair_columns(names, hidden, self._needs, view.data.pairing, has_notes=has_notes)
+        names = [model.name for model in view.data.models]
+        added = [name for name in (TRAINED, COLUMN) if name in view.data.table.columns]
+        columns = pair_columns(names, hidden, self._needs, view.data.pairing, added=added)
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False
         rows = view.rows()
@@ -228,10 +230,9 @@ class PairsScreen(PairDetails, PairNarrowing):
             self.view.toggle_mark(event.row)
             self._marks_changed()
 
-    def notes_changed(self) -> None:
-        """Show the notes as they are now, in the table and below it."""
+    def columns_changed(self) -> None:
+        """Show the notes and marks as they are now, in the table and below it."""
         if self.view is not None:
-            self.view.replace_notes(self.notes.joined(self.view.data.table))
             self._refine(self.query_one(FilterBar).value, keeps_row=True)
             self._show_pair(self.query_one(FrameTable).current_row)
 

@@ -50,10 +50,10 @@ class PairView:
         """Select the pairs for which all TERMS of a filter hold."""
         self._matching = rows_that_hold(terms, self.data.table) if terms else None
 
-    def replace_notes(self, table: pl.DataFrame) -> None:
-        """Take the same pairs with other notes."""
+    def replace_columns(self, table: pl.DataFrame) -> None:
+        """Take the same pairs with other notes or marks."""
         self.data = replace(self.data, table=table)
-        self._orders = {key: order for key, order in self._orders.items() if key[0] != "note"}
+        self._orders = {key: order for key, order in self._orders.items() if key[0] not in {"note", "trained"}}
 
     def rows(self) -> RowNumbers:
         """The row numbers of the view."""
