@@ -62,6 +62,17 @@ def test_datasets_are_rows_unless_only_the_other_way_fits() -> None:
     assert many[4].split() == ["model-0", "50.0", "50.0"]
 
 
+def test_the_columns_behind_joined_titles_are_named() -> None:
+    columns = [Column(key="lr", title="optim.lr", role="key"), Column(key="seed", title="seed", role="key")]
+    columns += [Column(key=name, title=name, align="right", role="score") for name in DATASETS]
+    table = Table(title="x", columns=columns, rows=[{"lr": lr, "seed": 1} | dict.fromkeys(DATASETS, 50.0) for lr in (0.1, 0.2)])
+    crossed = transposed(table)
+    assert crossed is not None
+    assert crossed.title == "x; a column for each optim.lr and seed"
+    assert [column.title for column in crossed.columns[1:]] == ["0.1 1", "0.2 1"]
+    assert transposed(evaluated(2, 4)).title == "x"  # type: ignore[union-attr]
+
+
 def test_differences_are_never_transposed() -> None:
     assert transposed(compared(3)) is None
 
