@@ -12,9 +12,10 @@ import polars as pl
 from embedlab.core.paths import disk_errors
 from embedlab.encoders.cache import NAME_FILE
 
-# What embedlab stores in the cache folder: vectors by encoder, scores by model, tokenised sentences, encoders of the sample world.
+# What embedlab stores in the cache folder: vectors by encoder, scores by model, tokenised sentences, encoders of the sample world, and for
+# the dashboard pair tables and comparisons.
 # Anything else there belongs to others and is not deleted.
-KINDS = ("embeddings", "models", "tokens", "sample-encoders")
+KINDS = ("embeddings", "models", "tokens", "sample-encoders", "pairs", "comparisons")
 
 
 @dataclass(frozen=True, kw_only=True)
