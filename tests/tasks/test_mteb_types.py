@@ -82,7 +82,8 @@ def _score_by_mteb(task: str, folder: Path, load: Callable[[Any], None]) -> floa
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     transformer = Transformer(str(folder))
-    model = SentenceTransformer(modules=[transformer, Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu")
+    pooling = Pooling(transformer.get_embedding_dimension(), "mean")
+    model = SentenceTransformer(modules=[transformer, pooling], device="cpu", trust_remote_code=False)
     loaded = mteb.get_task(task)
     load(loaded)
     loaded.data_loaded = True
