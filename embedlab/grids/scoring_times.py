@@ -27,8 +27,8 @@ def scoring_seconds(runs: Path, encoders: Collection[str]) -> Mapping[tuple[str,
 
 
 def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, QueueEntry]]:
-    queues = sorted((runs / GRIDS).glob(f"*/{GridFolder(runs).queue_file.name}"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in queues[:GRIDS_READ]:
+    queues = [path for folder in (runs / GRIDS).glob("*") if (path := GridFolder(folder).queue_file).is_file()]
+    for path in sorted(queues, key=lambda path: path.stat().st_mtime, reverse=True)[:GRIDS_READ]:
         with suppress(EmbedlabError, OSError), Queue(path) as queue:
             done = [entry for entry in queue.entries() if entry.state == "done" and entry.seconds > 0]
             yield from ((RunFolder.of(runs, entry.run, entry.seed), entry) for entry in done[-CELLS_READ:])
