@@ -7,10 +7,12 @@ from textual.widgets import Input, OptionList, Static
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_path
+from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm, TextDialog
 from embedlab.tui.launch.form import choice_of_file, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.screen import LaunchScreen
+from embedlab.workflows.train.missing import missing_parts
 from tests.tui.driving import Open, on_top, until
 from tests.tui.test_launch_screen import Started, line, started
 
@@ -27,6 +29,16 @@ def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own.toml").write_text(recipe_path("snli-ce").read_text())
     (tmp_path / "over.toml").write_text(GRID)
     return tmp_path
+
+
+def test_pairs_of_the_hub_are_no_missing_file(own_files: Path) -> None:
+    def missing(dataset: str) -> list[str]:
+        recipe = load_recipe("own-scored-pairs", ["data.files=[]", f"data.datasets='{dataset}'"], encoder="dice-less/encoder")
+        return [text for text in missing_parts(recipe, Settings(runs=own_files / "runs")) if not text.startswith("encoder")]
+
+    assert missing("hub:owner/pairs") == ["dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"]
+    assert missing(f"hub:{own_files}") == []
+    assert missing(f"hub:{own_files}/gone")[0].startswith(f"no folder '{own_files}/gone'")
 
 
 def test_data_and_encoders_that_are_missing_are_named(own_files: Path) -> None:

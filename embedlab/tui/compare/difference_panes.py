@@ -1,9 +1,11 @@
 """The panes of Compare that show one model's differences over all slices, and the margin within which models are equivalent."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from textual import work
-from textual.worker import Worker, get_current_worker
+from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
@@ -17,14 +19,8 @@ FOREST, FIFTHS_MAP = "forest", "map"  # panels
 _SOON_S = 0.05
 
 
-class Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
+class _Stale(Exception):  # noqa: N818 - not an error: a newer request replaced it
     """The running comparison is no longer needed."""
-
-
-def stop_if_stale(worker: Worker[None]) -> None:
-    """End the comparison of a worker that was cancelled."""
-    if worker.is_cancelled:
-        raise Stale
 
 
 class DifferencePanes(DashboardScreen):
@@ -43,6 +39,41 @@ class DifferencePanes(DashboardScreen):
     def _request(self) -> None:
         """Show the comparison of the present settings."""
         raise NotImplementedError
+
+    def compare_in_worker(
+        self,
+        data: PairData,
+        request: ComparisonRequest,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        preview: Callable[[SlicedComparison], None] | None = None,
+    ) -> SlicedComparison | None:
+        """Return a comparison, in a worker's thread; None where a newer request replaced it, or after its error was reported.
+
+        PROGRESS and PREVIEW are called in the thread of the screen.
+        """
+        worker = get_current_worker()
+
+        def show(call: Callable[..., None] | None, *values: object) -> None:
+            if worker.is_cancelled:
+                raise _Stale
+            if call is not None:
+                self.app.call_from_thread(call, *values)
+
+        try:
+            found = compare_slices(
+                data,
+                request,
+                cache=self.dashboard.settings.cache,
+                progress=partial(show, progress),
+                preview=None if preview is None else partial(show, preview),
+            )
+        except _Stale:
+            return None
+        except EmbedlabError as error:
+            self.app.call_from_thread(self.dashboard.report, error)
+            return None
+        return None if worker.is_cancelled else found
 
     def show_differences(self) -> None:
         """Draw the differences of the model under the cursor, or of the first that is not the reference."""
@@ -73,15 +104,7 @@ class DifferencePanes(DashboardScreen):
 
     @work(thread=True, group="fifths", exit_on_error=False)
     def _compute_fifths(self, data: PairData, request: ComparisonRequest) -> None:
-        worker = get_current_worker()
-        try:
-            found = compare_slices(data, request, cache=self.dashboard.settings.cache, progress=lambda *_: stop_if_stale(worker))
-        except Stale:
-            return
-        except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.report, error)
-            return
-        if not worker.is_cancelled:
+        if (found := self.compare_in_worker(data, request)) is not None:
             self.app.call_from_thread(self._take_fifths, data, request, found)
 
     def _take_fifths(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -12,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.pairing import Pairing
@@ -21,13 +21,12 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import write_atomic
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes, Stale, stop_if_stale
+from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
     ComparisonRequest,
     SlicedComparison,
-    compare_slices,
     compared_models,
     comparison_rows,
     disagreements,
@@ -134,24 +133,8 @@ class CompareScreen(DifferencePanes):
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def _compute(self, data: PairData, request: ComparisonRequest) -> None:
         """Compute scores, intervals and ties in a thread; numpy releases the interpreter for the event loop."""
-        worker = get_current_worker()
-
-        def progress(done: int, total: int) -> None:
-            stop_if_stale(worker)
-            self.app.call_from_thread(self._show_progress, done, total)
-
-        def preview(found: SlicedComparison) -> None:
-            stop_if_stale(worker)
-            self.app.call_from_thread(self._take_preview, data, request, found)
-
-        try:
-            found = compare_slices(data, request, cache=self.dashboard.settings.cache, progress=progress, preview=preview)
-        except Stale:
-            return
-        except EmbedlabError as error:
-            self.app.call_from_thread(self.dashboard.report, error)
-            return
-        if not worker.is_cancelled:
+        found = self.compare_in_worker(data, request, progress=self._show_progress, preview=partial(self._take_preview, data, request))
+        if found is not None:
             self.app.call_from_thread(self._take, data, request, found)
 
     def _take_preview(self, data: PairData, request: ComparisonRequest, found: SlicedComparison) -> None:

@@ -7,7 +7,8 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.network import is_reachable
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
-from embedlab.data.hub_pairs import is_hub_name
+from embedlab.data.hub import is_local
+from embedlab.data.hub_pairs import is_hub_name, parse_hub_name
 from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import trainable
@@ -42,11 +43,15 @@ def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:
 
 
 def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[str]:
-    if is_pair_file(name):
+    if is_hub_name(name):
+        repository = parse_hub_name(name).source.repository
+        if not is_local(repository):
+            yield _from_hub(f"dataset {name!r}", settings)
+        elif not Path(repository).is_dir():
+            raise MissingError(f"no folder {repository!r}", hint="hub:FOLDER is a copy of a repository of the hub")
+    elif is_pair_file(name):  # hub names would be one too
         if not Path(name).is_file():
             raise MissingError(f"no file {name!r}", hint="give the path of a file with pairs")
-    elif is_hub_name(name):
-        yield _from_hub(f"dataset {name!r}", settings)
     elif not source.is_at_hand(dataset(name), split):
         yield _from_hub(f"dataset {name!r} ({split})", settings)
 
