@@ -49,21 +49,29 @@ class Uncertainty:
 
     def tail(self, distance: float) -> float:
         """The probability that an estimate lies more than DISTANCE above what it estimates; more than a half for negative ones."""
+        from scipy.optimize import brentq
         from scipy.special import stdtr
 
         if isnan(self.rows + self.seeds + distance):
             return nan
         if distance < 0:
             return 1 - self.tail(-distance)
-        if distance == 0 or self.rows + self.seeds == 0:
+        parts = self._parts()
+        if distance == 0 or not parts:
             return 0.5 if distance == 0 else 0.0
-        if self.seeds == 0:
-            return float(stdtr(self.rows_freedom, -distance / sqrt(self.rows)))
-        low, high = log(_SMALLEST), log(0.5)
-        while high - low > 1e-9:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._reach(exp(middle)) > distance else (low, middle)
-        return exp(high)
+        # Either part alone reaches less far; both with the fewer degrees of freedom reach farther. Between these tails scipy's quantiles
+        # are exact; far below them (1e-150 with 2.5 degrees of freedom) it returns 0, from which a search would run to p near 1e-300.
+        least = max(float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in parts)
+        whole = sum(variance for variance, _ in parts)
+        most = float(stdtr(min(freedom for _, freedom in parts), -distance / sqrt(whole)))
+        if most <= max(least, _SMALLEST):
+            return most
+        return exp(brentq(lambda logarithm: self._reach(exp(logarithm)) - distance, log(max(least, _SMALLEST)), log(most)))
+
+    def _parts(self) -> list[tuple[float, float]]:
+        """The variances above zero, each with its degrees of freedom."""
+        parts = ((self.rows, self.rows_freedom), (self.seeds, self.seeds_freedom))
+        return [(variance, freedom) for variance, freedom in parts if variance > 0]
 
     def _reach(self, tail: float) -> float:
         """How far the upper limit of an interval is from the estimate that leaves out TAIL at either end."""
@@ -71,8 +79,7 @@ class Uncertainty:
 
         if isnan(self.rows + self.seeds):
             return nan
-        parts = ((self.rows, self.rows_freedom), (self.seeds, self.seeds_freedom))
-        return sqrt(sum(variance * stdtrit(freedom, tail) ** 2 for variance, freedom in parts if variance > 0))
+        return sqrt(sum(variance * stdtrit(freedom, tail) ** 2 for variance, freedom in self._parts()))
 
 
 UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)

@@ -36,6 +36,19 @@ def test_p_is_the_level_of_the_interval_that_just_reaches_zero(difference: float
     assert (p < 0.05) == (difference > found.half_width())
 
 
+def test_p_lies_between_those_of_its_parts_whatever_their_sizes_and_degrees_of_freedom() -> None:
+    """A quantile far out in the tail came back as 0 from scipy, and some p with it as 1e-235."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        rows, seeds = 10 ** rng.uniform(-9, -2, 2)
+        found = Uncertainty(rows=rows, rows_freedom=rng.uniform(5, 900), independent=rows, seeds=seeds, seeds_freedom=rng.uniform(1, 9))
+        distance = np.sqrt(rows + seeds) * 10 ** rng.uniform(-2, 1.5)
+        alone = [t.sf(distance / np.sqrt(rows), found.rows_freedom), t.sf(distance / np.sqrt(seeds), found.seeds_freedom)]
+        whole = t.sf(distance / np.sqrt(rows + seeds), min(found.rows_freedom, found.seeds_freedom))
+        assert max(alone) * (1 - 1e-9) <= found.p(distance) / 2 <= whole * (1 + 1e-9)
+        assert found.half_width(1 - found.p(distance)) == pytest.approx(distance, rel=1e-5) or found.p(distance) < 1e-9
+
+
 def test_p_has_no_floor_and_no_value_where_nothing_is_known() -> None:
     assert 0 < Uncertainty(rows=1e-4, rows_freedom=300, independent=1e-4).p(0.2) < 1e-40
     assert Uncertainty(rows=0.0, rows_freedom=inf, independent=0.0).p(0.0) == 1
