@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -40,6 +40,12 @@ class SliceRows:
         """Which rows share a sentence."""
         return SharedSentences.of(self.texts[:, 0], self.texts[:, 1], self.groups)
 
+    def of_members(self, members: Sequence[int]) -> "SliceRows":
+        """The rows of some members, given by their numbers; which rows share a sentence is found once for all of them."""
+        part = replace(self, contributions=self.contributions[members])
+        part.__dict__["shared"] = self.shared  # where the cached property puts it
+        return part
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
@@ -55,6 +61,12 @@ class Evidence:
     task: str = "sts"
     metric: str = "spearman"
     closed_p: Mapping[ClosedTest, Floats] = field(default_factory=dict)  # (members, members) p of tests for independent rows
+
+    def of_members(self, members: Sequence[int]) -> "Evidence":
+        """The evidence of some members, given by their numbers, in this order."""
+        closed_p = {test: p[np.ix_(members, members)] for test, p in self.closed_p.items()}
+        rows = self.rows.of_members(members) if self.rows is not None else None
+        return replace(self, points=self.points[members], rows=rows, closed_p=closed_p)
 
 
 def pair_evidence(

@@ -1,7 +1,7 @@
 """The results of a grid, pivoted by its axes: mean ± sd over seeds, the best of each column and results not distinguishable from it."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +48,7 @@ class Spread:
     """The scores of one place in the table over seeds; shares x 100."""
 
     values: tuple[float, ...]
+    cells: tuple[str, ...] = ()  # of which the values are: one a seed, or several where an axis is averaged
     is_best: bool = False
     is_tied: bool = False  # not distinguishable from the best
     shared: Overlap | None = None  # with the training data, if any text is shared
@@ -73,6 +74,8 @@ class Pivot:
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the best are marked
+    is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
+    is_one_group: bool  # whether one place of the whole table is the best, or one of each column
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell
     missing: int  # cells of the plan without these results
@@ -118,21 +121,28 @@ def pivot(
     values = _gather(results, row_axes, columns, shown)
     shared = _shared(results, row_axes, columns, shown)
     spreads = {
-        place: Spread(values=tuple(fmean(of_seed) for of_seed in seeds.values()), shared=shared.get(place))
+        place: Spread(
+            values=tuple(fmean(value for _, value in of_seed) for of_seed in seeds.values()),
+            cells=tuple(cell for of_seed in seeds.values() for cell, _ in of_seed),
+            shared=shared.get(place),
+        )
         for place, seeds in values.items()
     }
-    return Pivot(
+    found = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
         columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
         shown=tuple(shown),
-        spreads=_marked(spreads, is_one_group=columns is not None) if measure.is_share else spreads,
+        spreads=spreads,
         is_ranked=measure.is_share,
+        is_by_pairs=False,
+        is_one_group=columns is not None,
         marks=tuple(sorted({mark for result in results for mark in result.evaluation.marks})),
         made=tuple((result.cell.variant.labels, result.evaluation) for result in results),
         missing=len(wanted) - len(results),
         averaged=tuple(axis for axis in free if axis not in row_axes),
     )
+    return with_ties(found, lambda _, first, second: welch_p(first.values, second.values)) if measure.is_share else found
 
 
 def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
@@ -168,14 +178,14 @@ def _last_dev(path: Path) -> events.Dev | None:
 
 def _gather(
     results: Sequence[_Result], row_axes: Sequence[str], columns: str | None, shown: Sequence[str]
-) -> dict[PivotKey, dict[int, list[float]]]:
-    """Return the values of each place by seed."""
-    found: dict[PivotKey, dict[int, list[float]]] = {}
+) -> dict[PivotKey, dict[int, list[tuple[str, float]]]]:
+    """Return the cells and their values of each place by seed."""
+    found: dict[PivotKey, dict[int, list[tuple[str, float]]]] = {}
     for result in results:
         for name in shown:
             if name in result.scores:
                 place = _place(result, row_axes, columns, name)
-                found.setdefault(place, {}).setdefault(result.cell.seed, []).append(result.scores[name])
+                found.setdefault(place, {}).setdefault(result.cell.seed, []).append((result.cell.id, result.scores[name]))
     return found
 
 
@@ -208,22 +218,22 @@ def _column_labels(plan: GridPlan, axis: str, places: Collection[PivotKey]) -> t
     return (*("" for _ in range(any(not column for _, column in places))), *plan.axes[axis])
 
 
-def _marked(spreads: Mapping[PivotKey, Spread], *, is_one_group: bool) -> dict[PivotKey, Spread]:
-    """Mark the best of each column, or of the whole table, and what is not distinguishable from it."""
+def with_ties(found: Pivot, p: Callable[[str, Spread, Spread], float]) -> Pivot:
+    """Mark the best of each column, or of the whole table, and what is not distinguishable from it by P of a slice and two places."""
     groups: dict[str, list[PivotKey]] = {}
-    for place, spread in spreads.items():
+    for place, spread in found.spreads.items():
         if not math.isnan(spread.mean):
-            groups.setdefault("" if is_one_group else place[1], []).append(place)
-    marked = dict(spreads)
-    for places in groups.values():
-        best = max(places, key=lambda place: spreads[place].mean)
-        marked[best] = replace(spreads[best], is_best=True)
+            groups.setdefault(found.shown[0] if found.is_one_group else place[1], []).append(place)
+    marked = {place: replace(spread, is_best=False, is_tied=False) for place, spread in found.spreads.items()}
+    for name, places in groups.items():
+        best = max(places, key=lambda place: marked[place].mean)
+        marked[best] = replace(marked[best], is_best=True)
         others = [place for place in places if place != best]
-        p = holm([welch_p(spreads[best].values, spreads[place].values) for place in others])
-        for place, value in zip(others, p, strict=True):
+        corrected = holm([p(name, marked[best], marked[place]) for place in others])
+        for place, value in zip(others, corrected, strict=True):
             if value >= ALPHA:  # nan with one seed: not testable, so not marked
-                marked[place] = replace(spreads[place], is_tied=True)
-    return marked
+                marked[place] = replace(marked[place], is_tied=True)
+    return replace(found, spreads=marked)
 
 
 def _refuse_unknown_axes(plan: GridPlan, names: Sequence[str]) -> None:

@@ -30,9 +30,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     columns += [
         Column(key=column or "none", title=titles.get(column, column) or ABSENT, align="right", role="score") for column in found.columns
     ]
-    seeds = len(plan.seeds)
-    ties = "= not distinguishable from it (Welch's t over seeds, Holm, 5%)" if seeds > 1 else "one seed, so ties are not tested"
-    best = f"the best is marked *; {ties}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
+    best = f"the best is marked *; {_ties(plan, found)}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
     notes = [best, *_seeds_notes(plan, found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
     uneven = f": not every mean is over the same values of {', '.join(found.averaged)}" if found.averaged else ""
@@ -48,12 +46,22 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
     )
 
 
+def _ties(plan: GridPlan, found: Pivot) -> str:
+    """Return by what test places are marked as ties."""
+    if found.is_by_pairs:
+        over = "pairs and seeds" if len(plan.seeds) > 1 else "pairs, so of these checkpoints"
+        return f"= not distinguishable from it (over {over}; Holm, 5%)"
+    if len(plan.seeds) == 1:
+        return "one seed, so ties are not tested"
+    return "= not distinguishable from it (Welch's t over seeds alone, Holm, 5%)"
+
+
 def _signatures(plan: GridPlan, found: Pivot) -> dict[str, str]:
     """Return the signature of each row: all values of its cells, with the test over their seeds."""
     rows: dict[str, list[Signature]] = {}
     for labels, evaluation in found.made:
         rows.setdefault(" ".join(filter(None, (labels.get(axis) for axis in found.row_axes))) or plan.name, []).append(evaluation.signature)
-    test = ("welch",) if found.is_ranked and len(plan.seeds) > 1 else ()
+    test = ("dyadic",) if found.is_by_pairs else ("welch",) if found.is_ranked and len(plan.seeds) > 1 else ()
     return {row: str(replace(merged(own), test=test)) for row, own in rows.items()}
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown
 from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
 from embedlab.grids.table import Pivot, ScoreFilter, pivot
 from embedlab.reports.grid_scores import pivot_table
@@ -51,7 +54,15 @@ def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
             f"grid {plan.name!r} has no finished cell with {measure.task} scores ({measure.metric}, {measure.setting})",
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
+    if (differences := PairDifferences.of(plan, found, measure, _source(plan, settings))) is not None:
+        found = differences.marked(found)
     return GridScores(plan=plan, pivot=found, measured=_measured(measure, found.shown[0] if options.columns else None))
+
+
+def _source(plan: GridPlan, settings: Settings) -> Source:
+    """Return where the grid's pairs are: nothing is fetched for a table, and its own notes say where data is partial."""
+    folder = Path(plan.place.data) if settings.data is None and plan.place.data is not None else settings.data
+    return Source(folder=folder, sample=plan.place.sample, offline=True, allow_partial=True)
 
 
 def _measured(measure: ScoreFilter, score: str | None) -> str:
