@@ -44,7 +44,7 @@ class ScoredPairs:
     @property
     def marks(self) -> tuple[str, ...]:
         """Return the marks of every table of these numbers: partial or generated data in evaluation or training."""
-        found = {mark for member in self.places for mark in self.member_marks(member)}
+        found = {mark for model in self.models for member in model.members for mark in self.member_marks(member)}
         return tuple(sorted(found))
 
     def member_marks(self, member: str) -> tuple[str, ...]:
@@ -72,6 +72,27 @@ class ScoredPairs:
         for member in model.members:
             found |= self.overlaps(member, by)
         return found
+
+    def description(self, member: str) -> Evaluation:
+        """Return the evaluation of one member without scores: everything that decides them."""
+        facts, place = self.facts[member], self.places[member]
+        return Evaluation(
+            task="sts",
+            model=member,
+            fingerprint=place.fingerprint,
+            precision=place.precision,
+            pooling=facts.get("pooling"),
+            max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
+            truncated=int(facts.get("truncated", 0)),
+            training_precision=facts.get("training_precision"),
+            data=tuple({**asdict(state), "sample": state.sample} for state in self.states),
+            marks=(),
+            scores=(),
+            seed=place.spec.seed,
+            dims=vector_length(place.spec),
+            backend=backends(place.spec),
+            scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
+        )
 
     @cached_property
     def _with_keys(self) -> pl.DataFrame:
@@ -131,7 +152,7 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
     """Return every number of one member model: by dataset in three aggregations, by source and by Dice fifth, Spearman and Pearson."""
     overlaps = {by: scored.overlaps(member, by) for by in BYS}
     return replace(
-        describe_evaluation(scored, member),
+        scored.description(member),
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
@@ -139,33 +160,11 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
     )
 
 
-def describe_evaluation(scored: ScoredPairs, member: str) -> Evaluation:
-    """Return the evaluation of one member model without scores: everything that decides them."""
-    facts, place = scored.facts[member], scored.places[member]
-    return Evaluation(
-        task="sts",
-        model=member,
-        fingerprint=place.fingerprint,
-        precision=place.precision,
-        pooling=facts.get("pooling"),
-        max_tokens=int(facts["max_tokens"]) if "max_tokens" in facts else None,
-        truncated=int(facts.get("truncated", 0)),
-        training_precision=facts.get("training_precision"),
-        data=tuple({**asdict(state), "sample": state.sample} for state in scored.states),
-        marks=(),
-        scores=(),
-        seed=place.spec.seed,
-        dims=vector_length(place.spec),
-        backend=backends(place.spec),
-        scored_by=tuple(version for version in joined_values(facts.get("embedlab")) if version != __version__),
-    )
-
-
 def signature_of(
     scored: ScoredPairs, model: ModelColumns, *, by: By, aggregation: Sequence[Aggregate], metric: Correlation, rows: int
 ) -> Signature:
     """Return the signature of a model's numbers in a table that shows them BY slices of all ROWS."""
-    signature = merged([describe_evaluation(scored, member).signature for member in model.members])
+    signature = merged([scored.description(member).signature for member in model.members])
     return narrow_signature(signature, by=by, aggregation=aggregation, metric=metric, rows=rows)
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from embedlab import __version__
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.evaluation.scored_pairs import ScoredPairs, describe_evaluation, evaluate_pairs, score_models
+from embedlab.evaluation.scored_pairs import ScoredPairs, evaluate_pairs, score_models
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tasks.sts import open_parts
@@ -158,11 +158,11 @@ def test_the_signature_names_the_version_that_computed_stored_similarities(tmp_p
     file.write_text("sentence1\tsentence2\tscore\na b\ta b\t5\na\tb\t1\n")
     settings = Settings(cache=tmp_path / "cache")
     first = scored(["dice"], settings, [str(file)])
-    assert describe_evaluation(first, "dice").signature.version == (__version__,)
+    assert first.description("dice").signature.version == (__version__,)
     place = first.places["dice"]
     stored = place.read()
     replace(stored, facts={**stored.facts, "embedlab": "0.0.9"}).write(place.scores_file)
-    assert describe_evaluation(scored(["dice"], settings, [str(file)]), "dice").signature.version == ("0.0.9", __version__)
+    assert scored(["dice"], settings, [str(file)]).description("dice").signature.version == ("0.0.9", __version__)
     file.write_text(file.read_text() + "a c\tb c\t2\n")
     scored(["dice"], settings, [str(file)])
     assert place.read().facts["embedlab"] == f"0.0.9 + {__version__}"

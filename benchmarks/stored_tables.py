@@ -1,0 +1,225 @@
+"""Tables of compared models from stored similarities of their pairs, without the models.
+
+    python benchmarks/stored_tables.py store results/scores/NAME.parquet MODEL… --data DIR --runs DIR [--fifths]
+    python benchmarks/stored_tables.py show results/scores/NAME.parquet MODEL… --data DIR [--by source] [--aggregate wmean] [--signature]
+    python benchmarks/stored_tables.py refresh results/PAGE.md… --data DIR
+
+`store` writes one column of float32 similarities for each member (seed) of each model, the key of each pair (a hash of its text, no text)
+and, as metadata, what titles and notes of tables say: how a member was used, what its training data lacked, how much text it shares.
+`show` prints what `embedlab compare MODEL…` prints. `refresh` writes each table of a page again that is between these two lines:
+
+    <!-- table scores/NAME.parquet MODEL… [--by source] … -->
+    <!-- end of table -->
+"""
+
+import argparse
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
+
+import polars as pl
+from pydantic import TypeAdapter
+
+from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
+from embedlab.choices import Aggregate, By
+from embedlab.core.settings import Settings, load_settings
+from embedlab.data.marks import data_marks
+from embedlab.data.shared_text import Overlap
+from embedlab.data.source import Source
+from embedlab.evaluation.provenance import OVERLAP
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.runs.evaluations import Evaluation
+from embedlab.tasks.sts import BYS, STS_DATASETS, open_parts
+
+FACTS = "embedlab-table"  # the parquet metadata key
+SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B
+_TABLE = re.compile(r"(?P<begin><!-- table (?P<arguments>.*?) -->\n).*?(?P<end><!-- end of table -->)", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMember:
+    """What the notes of a table say of one member."""
+
+    facts: Mapping[str, str]
+    notes: tuple[str, ...]
+    marks: tuple[str, ...]  # without those of the evaluated data, and of shared text
+    description: Evaluation  # without scores
+    overlaps: Mapping[By, Mapping[str, Overlap]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTable:
+    """The models of a file, and their members for each selection of pairs."""
+
+    models: tuple[ModelColumns, ...]
+    members: Mapping[str, Mapping[str, StoredMember]]  # by selection, then by member
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredPairs(ScoredPairs):
+    """Scored pairs whose models are gone."""
+
+    stored: Mapping[str, StoredMember]
+
+    def member_marks(self, member: str) -> tuple[str, ...]:
+        """Return the marks of every number of one member."""
+        shared = (OVERLAP,) if self.overlaps(member, "dataset") else ()
+        return tuple(sorted({*data_marks(self.states), *self.stored[member].marks, *shared}))
+
+    def member_notes(self, member: str) -> tuple[str, ...]:
+        """Return the notes on a member's training data."""
+        return self.stored[member].notes
+
+    def overlaps(self, member: str, by: By) -> dict[str, Overlap]:
+        """Return the text that each slice and average shares with the member's training text."""
+        return dict(self.stored[member].overlaps.get(by, {}))
+
+    def description(self, member: str) -> Evaluation:
+        """Return the evaluation of one member without scores."""
+        return self.stored[member].description
+
+
+def stored_member(scored: ScoredPairs, member: str) -> StoredMember:
+    """Return what tables say of one member of SCORED."""
+    of_data = {*data_marks(scored.states), OVERLAP}
+    return StoredMember(
+        facts=dict(scored.facts[member]),
+        notes=scored.member_notes(member),
+        marks=tuple(mark for mark in scored.member_marks(member) if mark not in of_data),
+        description=scored.description(member),
+        overlaps={by: scored.overlaps(member, by) for by in BYS},
+    )
+
+
+def store(path: Path, models: Sequence[str], settings: Settings, *, fifths: bool) -> None:
+    """Write the similarities of MODELS into PATH; what is not scored yet is scored first."""
+    selections = {SUITE: None, **({FIFTHS: ["sts-benchmark"]} if fifths else {})}
+    scored = {name: score_all(models, settings, datasets) for name, datasets in selections.items()}
+    facts = StoredTable(
+        models=scored[SUITE].models,
+        members={name: {member: stored_member(found, member) for member in found.places} for name, found in scored.items()},
+    )
+    columns = ["pair_key", *(member for member in scored[SUITE].places if member != "dice")]
+    table = pl.concat([found.table.select(columns) for found in scored.values()]).unique("pair_key").sort("pair_key")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.select("pair_key", pl.exclude("pair_key").cast(pl.Float32)).write_parquet(
+        path, compression="zstd", compression_level=19, metadata={FACTS: json.dumps(asdict(facts), default=sorted)}
+    )
+
+
+def score_all(models: Sequence[str], settings: Settings, datasets: Sequence[str] | None) -> ScoredPairs:
+    """Return the pairs of the seven test splits, or of all splits of DATASETS, scored by MODELS."""
+    from embedlab.workflows.notebook import NotebookSession
+    from embedlab.workflows.scoring import score
+
+    scored, is_whole = score(models, NotebookSession(settings=settings), datasets=datasets, fifths=datasets is not None)
+    assert is_whole, "a dataset is missing"
+    return scored
+
+
+@lru_cache(maxsize=4)
+def stored_table(path: Path) -> StoredTable:
+    """Return what tables say of the models in the file at PATH."""
+    return TypeAdapter(StoredTable).validate_json(pl.read_parquet_metadata(path)[FACTS])
+
+
+@lru_cache(maxsize=4)
+def bare_pairs(settings: Settings, *, fifths: bool) -> ScoredPairs:
+    """Return the pairs of the seven test splits, or of all splits of STS-B, without models."""
+    source = replace(Source.from_settings(settings), allow_partial=True)
+    parts, missing = open_parts(source, ["sts-benchmark"] if fifths else STS_DATASETS, fifths=fifths)
+    assert not missing, missing
+    states = tuple(part.state for part in parts)
+    return ScoredPairs(table=pair_table(parts), models=(), places={}, facts={}, states=states, training_text={})
+
+
+def stored_pairs(path: Path, models: Sequence[str], settings: Settings, by: By) -> StoredPairs:
+    """Return the pairs that a table BY slices reads, with the similarities of MODELS from the file at PATH."""
+    facts, bare = stored_table(path), bare_pairs(settings, fifths=by == "dice")
+    known = {model.name: model for model in facts.models}
+    if lacking := [name for name in models if name not in known]:
+        raise SystemExit(f"{path}: no model {lacking[0]!r}; it has {', '.join(known)}")
+    chosen = tuple(known[name] for name in models)
+    members = [member for model in chosen for member in model.members]
+    scores = pl.read_parquet(path, columns=["pair_key", *(member for member in members if member != "dice")])
+    columns = {member: scores.select("pair_key", similarity=member) for member in members if member != "dice"}
+    stored = facts.members[FIFTHS if by == "dice" else SUITE]
+    return StoredPairs(
+        table=with_scores(bare.table, columns),
+        models=chosen,
+        places={},
+        facts={member: stored[member].facts for member in members},
+        states=bare.states,
+        training_text={},
+        stored=stored,
+    )
+
+
+def shown(arguments: argparse.Namespace, settings: Settings) -> str:
+    """Return the table that the ARGUMENTS of `show` describe, in Markdown."""
+    from embedlab.analysis.comparison import compare_models
+    from embedlab.reports.comparison_table import comparison_table
+
+    scored = stored_pairs(arguments.file, arguments.models, settings, arguments.by)
+    compared = compare_models(scored.table, scored.models, by=arguments.by, aggregate=arguments.aggregate)
+    table = comparison_table(compared, scored, ())
+    return replace(table, is_signed=arguments.signature, has_all_notes=arguments.notes).to_markdown()
+
+
+def refreshed(page: str, folder: Path, settings: Settings) -> str:
+    """Return a PAGE whose files are relative to FOLDER with each of its tables made again."""
+
+    def again(found: re.Match[str]) -> str:
+        arguments = parser_of_tables().parse_args(shlex.split(found["arguments"]))
+        arguments.file = folder / arguments.file
+        return f"{found['begin']}\n{shown(arguments, settings)}\n{found['end']}"
+
+    return _TABLE.sub(again, page)
+
+
+def parser_of_tables() -> argparse.ArgumentParser:
+    """Return the parser of what describes one table."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--by", choices=get_args(By), default="dataset")
+    parser.add_argument("--aggregate", choices=get_args(Aggregate), default="all")
+    parser.add_argument("--signature", action="store_true")
+    parser.add_argument("--notes", action="store_true")
+    return parser
+
+
+def main() -> None:
+    """Store, show or refresh."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--data", type=Path, required=True)
+    storing = commands.add_parser("store", parents=[shared])
+    storing.add_argument("file", type=Path)
+    storing.add_argument("models", nargs="+")
+    storing.add_argument("--runs", type=Path)
+    storing.add_argument("--fifths", action="store_true", help="also all splits of STS-B, for --by dice")
+    commands.add_parser("show", parents=[shared, parser_of_tables()])
+    refreshing = commands.add_parser("refresh", parents=[shared])
+    refreshing.add_argument("pages", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    runs = {"runs": arguments.runs} if getattr(arguments, "runs", None) else {}
+    settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
+    match arguments.command:
+        case "store":
+            store(arguments.file, arguments.models, settings, fifths=arguments.fifths)
+        case "show":
+            print(shown(arguments, settings), end="")
+        case "refresh":
+            for page in arguments.pages:
+                page.write_text(refreshed(page.read_text("utf-8"), page.parent, settings), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

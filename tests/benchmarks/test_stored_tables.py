@@ -1,0 +1,86 @@
+"""Tables from stored similarities are those of the comparison of the models, when the models are gone."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from stored_tables import bare_pairs, parser_of_tables, refreshed, shown, store
+
+from embedlab.choices import By
+from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
+from embedlab.data.source import Source
+from embedlab.encoders.random_encoder import build_random_encoder
+from embedlab.runs.environment import collect_environment
+from embedlab.runs.store import RunFolder
+from embedlab.training.stage_data import open_stages
+from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.notebook import NotebookSession
+from tests.conftest import thin_out_the_sample
+
+
+def finished(runs: Path, seed: int) -> None:
+    """Make the run mine@SEED: an encoder with random weights that has the training text of a recipe."""
+    recipe = load_recipe("snli-ce", ["data.rows=40"])
+    states = [vars(state) for data in open_stages(recipe, Source(sample=True), seed) for state in data.states]
+    plain = [{key: dict(value) if isinstance(value, Mapping) else value for key, value in state.items()} for state in states]
+    run = RunFolder.of(runs, "mine", seed)
+    run.write_once(recipe, collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=plain))
+    build_random_encoder(run.model, seed=seed)
+
+
+def compared(settings: Settings, models: list[str], by: By) -> str:
+    (table,) = comparison_report(CompareOptions(models=models, by=by), NotebookSession(settings=settings)).tables
+    return replace(table, is_signed=True, has_all_notes=True).to_markdown()
+
+
+def again(file: Path, models: list[str], by: By, settings: Settings) -> str:
+    return shown(parser_of_tables().parse_args([str(file), *models, "--by", by, "--signature", "--notes"]), settings)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A world whose STS datasets have one in fifty of their pairs."""
+    thin_out_the_sample(monkeypatch, 50)
+    bare_pairs.cache_clear()  # other tests may have read more pairs
+    return Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache", threads=1)
+
+
+def test_a_table_of_brought_scores_is_made_again_without_them(settings: Settings, tmp_path: Path) -> None:
+    table = bare_pairs(settings, fifths=False).table.unique("pair_key", maintain_order=True)
+    brought = tmp_path / "brought.csv"
+    table.select("sentence1", "sentence2", cosine=pl.col("gold") / 5 + pl.col("dice")).write_csv(brought)
+    file, models = tmp_path / "page" / "scores" / "mine.parquet", [f"scores:{brought}", "dice"]
+    before = compared(settings, models, "dataset")
+    store(file, models, settings, fifths=False)
+    assert pl.read_parquet(file).schema == {"pair_key": pl.UInt64, models[0]: pl.Float32}
+
+    brought.unlink()
+    shutil.rmtree(tmp_path / "cache")
+    assert again(file, models, "dataset", settings) == before
+    page = f"Before.\n<!-- table scores/mine.parquet dice {models[0]} -->\nold\n<!-- end of table -->\nAfter.\n"
+    made = refreshed(page, file.parents[1], settings)
+    assert "old" not in made
+    assert " − dice" in made
+    assert refreshed(made, file.parents[1], settings) == made
+    with pytest.raises(SystemExit, match="no model 'other'; it has scores:"):
+        again(file, ["other"], "dataset", settings)
+
+
+@pytest.mark.slow
+def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        finished(settings.runs_folder, seed)
+    file, models = tmp_path / "mine.parquet", ["mine", "dice"]
+    before = {by: compared(settings, models, by) for by in ("dataset", "source", "dice")}
+    store(file, models, settings, fifths=True)
+    assert pl.read_parquet(file).schema == {"pair_key": pl.UInt64, "mine@1": pl.Float32, "mine@2": pl.Float32}
+
+    shutil.rmtree(settings.runs_folder)
+    shutil.rmtree(tmp_path / "cache")
+    for by, table in before.items():
+        assert "mean of 2 seeds" in table
+        assert again(file, models, by, settings) == table
