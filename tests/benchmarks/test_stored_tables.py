@@ -21,6 +21,8 @@ from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.notebook import NotebookSession
 from tests.conftest import thin_out_the_sample
 
+RESULTS = Path(__file__).parents[2] / "results"
+
 
 def finished(runs: Path, seed: int) -> None:
     """Make the run mine@SEED: an encoder with random weights that has the training text of a recipe."""
@@ -84,3 +86,12 @@ def test_a_table_of_runs_is_made_again_without_their_weights(settings: Settings,
     for by, table in before.items():
         assert "mean of 2 seeds" in table
         assert again(file, models, by, settings) == table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [path for path in sorted(RESULTS.glob("*.md")) if "<!-- table " in path.read_text("utf-8")], ids=lambda path: path.stem
+)
+def test_the_tables_of_results_are_those_of_today(page: Path, shared_data: Path, tmp_path: Path) -> None:
+    settings = Settings(data=shared_data, cache=tmp_path / "cache", allow_partial=True)
+    assert refreshed(page.read_text("utf-8"), page.parent, settings) == page.read_text("utf-8")
