@@ -4,7 +4,8 @@
 
 PART is pairs (one model each on five real sentence graphs), seeds, hubs, slices, averages, tables, halves (real scores, the sentence
 graph's components split in two) or seeds-null (real scores of equal seeds, every split). The last two read score files: parquet files
-with pair_key and similarity. Each cell says its Monte Carlo error.
+with pair_key and similarity, or the seeds in one file of results/scores (equal-seeds-minilm3.parquet). Each cell
+says its Monte Carlo error.
 """
 
 import argparse
@@ -172,13 +173,17 @@ def show_tables(arguments: argparse.Namespace) -> None:
 
 
 def real_table(arguments: argparse.Namespace) -> tuple:  # the pair table with a column a score file, and the columns' names
-    """The seven datasets with the scores of the files in the folder that was given."""
+    """The seven datasets with the scores of the files in the folder that was given, or of the seeds in a file of stored similarities."""
     from embedlab.analysis.scores import ScoreFile, pair_table, with_scores
     from embedlab.data.source import Source
     from embedlab.tasks.sts import open_parts
 
     table = pair_table(open_parts(Source(folder=arguments.data, offline=True), DATASETS)[0])
-    files = {path.stem: ScoreFile.read(path).scores for path in sorted(arguments.scores.glob("*.parquet"))}
+    if arguments.scores.is_file():
+        stored = pl.read_parquet(arguments.scores)
+        files = {name: stored.select("pair_key", similarity=name) for name in stored.columns if "@" in name}
+    else:
+        files = {path.stem: ScoreFile.read(path).scores for path in sorted(arguments.scores.glob("*.parquet"))}
     return with_scores(table, {name: scores for name, scores in files.items() if name != "dice"}), [*files, "dice"]
 
 
@@ -307,7 +312,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=[*CELLS, "tables", "halves", "seeds-null"])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, help="folder of score files, for halves and seeds-null")
+    parser.add_argument(
+        "--scores", type=Path, help="folder of score files, for halves and seeds-null, or a file of results/scores with seeds"
+    )
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--resamples", type=int, default=0, help="also the independent bootstrap, in a tenth of the runs")
     parser.add_argument("--jobs", type=int, default=2)
