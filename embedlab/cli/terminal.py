@@ -65,7 +65,8 @@ class Terminal:
                     self._show_rich(*shown)
                 else:
                     width = shutil.get_terminal_size().columns
-                    self.write("".join(plain_text(table, width) for table in shown))
+                    texts = [plain_text(table, width) for table in shown]
+                    self.write("".join(text + _gap(table, shown) for text, table in zip(texts, shown, strict=True)))
 
     def _note_all(self, tables: "Sequence[Table]") -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
@@ -83,6 +84,7 @@ class Terminal:
         with console.capture() as captured:
             for table in tables:
                 console.print(Visible(to_rich(table, console.width)))
+                console.print(_gap(table, tables), end="")
         _to_stdout("".join(f"{line.rstrip()}\n" for line in captured.get().split("\n")[:-1]))  # the colours are Rich's own
 
     def write(self, text: str) -> None:
@@ -154,6 +156,11 @@ class Terminal:
     def progresses(self) -> AbstractContextManager[Callable[[str], ProgressDisplay]]:
         """Yield a function that starts the progress display of a label; labels come one after the other."""
         return successive(self.progress)
+
+
+def _gap(table: "Table", tables: "Sequence[Table]") -> str:
+    """Return the empty line between the notes of a table and the next one; below rows without notes there is one already."""
+    return "\n" if table.shown_notes and table is not tables[-1] else ""
 
 
 def _json(tables: "Sequence[Table]") -> str:

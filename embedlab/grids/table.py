@@ -71,6 +71,7 @@ class Pivot:
     row_axes: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]  # labels along the row axes
     columns: tuple[str, ...]
+    column_axis: str | None  # whose labels the columns are; None: they are the slices
     shown: tuple[str, ...]  # the slices
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the best are marked
@@ -132,6 +133,7 @@ def pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
         columns=_column_labels(plan, columns, spreads) if columns is not None else tuple(shown),
+        column_axis=columns,
         shown=tuple(shown),
         spreads=spreads,
         is_ranked=measure.is_share,

@@ -77,7 +77,7 @@ def _beforehand(table: PaperTable) -> Iterator[Deviation]:
 def _of_seeds(table: PaperTable, seeds: Mapping[str, int]) -> Iterator[Deviation]:
     for count in sorted(set(seeds.values()) - {table.averaged}):
         rows = tuple(row for row, own in seeds.items() if own == count)
-        yield Deviation(what="seeds a number", paper=str(table.averaged), here=str(count), rows=rows)
+        yield Deviation(what="seeds per number", paper=str(table.averaged), here=str(count), rows=rows)
 
 
 def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:

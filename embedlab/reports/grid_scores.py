@@ -26,10 +26,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
     columns = [Column(key=axis, title=axis, role="key") for axis in found.row_axes]
-    titles = {score.slice: score.title for _, evaluation in found.made for score in evaluation.scores if score.title}
-    columns += [
-        Column(key=column or "none", title=titles.get(column, column) or ABSENT, align="right", role="score") for column in found.columns
-    ]
+    columns += [Column(key=column or "none", title=title, align="right", role="score") for column, title in _column_titles(found).items()]
     best = f"the best is marked *; {_ties(plan, found)}" if found.is_ranked else "nothing is marked: higher is not better for these numbers"
     notes = [best, *_seeds_notes(plan, found)]
     notes += [f"averaged over {axis}" for axis in found.averaged]
@@ -41,7 +38,7 @@ def pivot_table(plan: GridPlan, found: Pivot, title: str) -> Table:
         columns=columns,
         rows=rows,
         notes=notes,
-        score_columns="score",
+        score_columns="" if found.column_axis is not None else "score",
         signatures=_signatures(plan, found),
     )
 
@@ -54,6 +51,14 @@ def _ties(plan: GridPlan, found: Pivot) -> str:
     if len(plan.seeds) == 1:
         return "one seed, so ties are not tested"
     return "= not distinguishable from it (Welch's t over seeds alone, Holm, 5%)"
+
+
+def _column_titles(found: Pivot) -> dict[str, str]:
+    """Return the titles of the columns: those of the slices, or the values of an axis with its name, which no row has."""
+    if found.column_axis is not None:
+        return {label: f"{found.column_axis} {label or ABSENT}" for label in found.columns}
+    titles = {score.slice: score.title for _, evaluation in found.made for score in evaluation.scores if score.title}
+    return {column: titles.get(column, column) or ABSENT for column in found.columns}
 
 
 def _signatures(plan: GridPlan, found: Pivot) -> dict[str, str]:

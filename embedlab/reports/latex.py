@@ -1,7 +1,12 @@
 """A table as LaTeX, for a paper that loads booktabs."""
 
+import re
+
 from embedlab.reports.tables import Table
 
+_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
+_CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"  # LaTeX has no command for those that look like Latin letters
+_GREEK = zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", f"{_SMALL} {_CAPITAL}".split(), strict=True)
 _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -13,13 +18,15 @@ _SPECIAL = str.maketrans(
         "^": r"\textasciicircum{}",
         "±": r"$\pm$",
         "–": "--",
-        "λ": r"$\lambda$",
-        "τ": r"$\tau$",
+        **{letter: rf"$\{name}$" for letter, name in _GREEK},
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
         "−": r"$-$",
         "†": r"$\dagger$",
         "‡": r"$\ddagger$",
     }
 )
+_MINUS = re.compile(r"(?<![\w.-])-(?=[\d.])")  # of a number: "-0.5", "[-1.2, -0.3]", not that of "sts12-16"
 
 
 def to_latex(table: Table) -> str:
@@ -38,5 +45,5 @@ def to_latex(table: Table) -> str:
 
 def _escaped(text: str) -> str:
     """Return the text as LaTeX; a leading bracket or star is protected, because LaTeX reads it as an option of the line before."""
-    escaped = " ".join(text.split()).translate(_SPECIAL)
+    escaped = _MINUS.sub("−", " ".join(text.split())).translate(_SPECIAL)
     return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped

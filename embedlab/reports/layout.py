@@ -54,6 +54,8 @@ def table_lines(table: Table, width: int | None = None) -> list[Line]:
 
 def _body(table: Table, width: int | None) -> tuple[Table, list[Line]]:
     """Return the form of the table with its lines: the first that is one part with whole numbers, else that of the fewest lines."""
+    if not table.rows and table.notes:  # which say why; a header over nothing would say less
+        return table, [Line(text="")]
     possible = list(forms(table))
     for form in possible:
         if (found := _part(form, form.columns, width, breaks_numbers=False)) is not None:

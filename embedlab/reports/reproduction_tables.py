@@ -77,7 +77,8 @@ def deviations_table(table: PaperTable, found: Sequence[Deviation], trained: Seq
     rows: TableRows = [{"what": one.what, "paper": one.paper, "here": one.here, "rows": rows_text(one, trained)} for one in found]
     roles: dict[str, Role] = {"what": "text", "paper": "text", "here": "text"}
     columns = [Column(key=key, title=key, align="left", role=roles.get(key)) for key in ("what", "paper", "here", "rows")]
-    return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows)
+    notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
+    return Table(title=f"{table.paper} {table.name}: deviations from the paper", columns=columns, rows=rows, notes=notes)
 
 
 def numbers_table(table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str], missing: Sequence[str]) -> Table:

@@ -67,5 +67,11 @@ def transposed(table: Table) -> Table | None:
             rows.setdefault((column.key, *group), first)[f"={label}"] = table.rows[place].get(column.key)
     columns = [Column(key="", title=table.score_columns, role="key"), *groups]
     columns += [Column(key=f"={label}", title=label, align="right", role="score") for label in dict.fromkeys(labels)]
-    named = f"{table.title}; a column for each {' and '.join(column.title for column in names)}" if len(names) > 1 else table.title
-    return replace(table, title=named, columns=columns, rows=list(rows.values()))
+    titles = [column.title for column in names if column.title]
+    is_named = len(titles) > 1 or (titles and table.score_columns != "model")  # datasets need no name
+    return replace(
+        table,
+        title=f"{table.title}; a column for each {' and '.join(titles)}" if is_named else table.title,
+        columns=columns,
+        rows=list(rows.values()),
+    )

@@ -102,6 +102,7 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     thin_out_the_sample(monkeypatch, 3)  # the probability of an order needs some pairs of each source
     page = Path("page.html")
     words = ("reproduce", "liao", "table6", "--from", "runs", "--sample", "--encoder", str(tiny_encoder), "--threads", "1")
+    words += ("--set", "data.rows=64")
     answer = with_runs(*words, "--json", "--html", str(page))
     deviations, numbers, orders = tables(answer)
     said = {row["what"]: (row["paper"], row["here"]) for row in deviations["rows"]}  # type: ignore[attr-defined]
@@ -116,7 +117,8 @@ def test_runs_that_are_there_are_shown_next_to_the_published_values_under_their_
     assert lines["0.1", "difference"]["STS12"] == pytest.approx(ours["STS12"] - 65.72)
     assert ours["Avg."] == pytest.approx(sum(ours[f"STS{year}"] for year in range(12, 17)) / 5)
     assert "0.5, 0.7, 0.9" in str(numbers["notes"])
-    assert f"`embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder}` trains" in str(numbers["notes"])
+    again = f"embedlab reproduce liao table6_lambda_sts --sample --encoder {tiny_encoder} --set data.rows=64"
+    assert f"`{again}` trains" in str(numbers["notes"])
     (pair,) = orders["rows"]  # type: ignore[misc]
     assert (pair["better"], pair["worse"]) == ("0.3", "0.1")
     assert pair["printed"] == pytest.approx(1.254)

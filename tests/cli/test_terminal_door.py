@@ -14,6 +14,7 @@ import pytest
 
 from embedlab.cli.terminal import Terminal
 from embedlab.core.settings import Settings
+from embedlab.reports.tables import Column, Table
 from tests.cli.conftest import Embedlab
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\x7f"
@@ -134,3 +135,15 @@ def test_quiet_leaves_the_answer_alone(embedlab: Embedlab, sentences: Path) -> N
     assert "--notes" not in quiet.out
     assert quiet.err == ""
     assert embedlab("nearest", "dog", str(sentences), "-m", "dice", "-q", "--json").json["notes"] == ["dice: precision float32"]
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_an_empty_line_separates_two_tables(is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    columns = [Column(key="a", title="a")]
+    noted = {"one": ["n"], "two": [], "three": ["n"]}
+    tables = [Table(title=title, columns=columns, rows=[{"a": "x"}], notes=notes) for title, notes in noted.items()]
+    Terminal(Settings()).show(*tables)
+    rows = [" a", " ─", " x", ""]
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert shown.splitlines() == ["one", "", *rows, "n", "", "two", "", *rows, "three", "", *rows, "n"]

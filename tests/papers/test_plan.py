@@ -231,8 +231,8 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
         Deviation(what="data.rows", paper="not set", here="50", rows=rows),
         Deviation(what="optim.lr", paper="2e-05", here="1e-05", rows=("0.9",)),
         Deviation(what="snli train", paper="90 rows", here="9 rows (partial)", rows=("0.1", "0.3")),
-        Deviation(what="seeds a number", paper="1", here="2", rows=("0.1", "0.7")),
-        Deviation(what="seeds a number", paper="1", here="3", rows=("0.3",)),
+        Deviation(what="seeds per number", paper="1", here="2", rows=("0.1", "0.7")),
+        Deviation(what="seeds per number", paper="1", here="3", rows=("0.3",)),
     ]
     assert [rows_text(one, rows) for one in found] == ["all trained", "all trained", "0.9", "0.1, 0.3", "0.1, 0.7", "0.3"]
     assert deviations(table, {}, [], {"0.1": [{"name": "snli", "split": "train", "sample": True}]}, {}) == [

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from embedlab.reports.latex import to_latex
 from embedlab.reports.tables import Column, Table, TableCell
 
@@ -19,6 +21,8 @@ PRINTED = {
     r"$\ddagger$": "‡",
     "$<$": "<",
     "$>$": ">",
+    r"$\sigma$": "σ",
+    r"$\leq$": "≤",
     "--": "–",
     "{}": "",
 }
@@ -56,6 +60,24 @@ def test_special_characters_are_printed_as_they_are() -> None:
         [SPECIAL, "78.40 ± 0.31 a"],
         ["plain", "78.40 ± 0.31 a"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("-6.63 [-12.54, -0.71]", "$-$6.63 [$-$12.54, $-$0.71]"),
+        ("42.12‡ ± 0.66 c", r"42.12$\ddagger$ $\pm$ 0.66 c"),
+        ("sts12-16", "sts12-16"),
+        ("snli-ce-4000@1", "snli-ce-4000@1"),
+        ("1e-05", "1e-05"),
+        ("2024-06-01", "2024-06-01"),
+        ("average?layer=-2", "average?layer=$-$2"),
+        ("σ ≤ -.5", r"$\sigma$ $\leq$ $-$.5"),
+    ],
+)
+def test_a_minus_is_not_printed_as_a_hyphen(text: str, latex: str) -> None:
+    assert to_latex(table(text)).splitlines()[-3] == rf"{latex} & 78.40 $\pm$ 0.31 a \\"
+    assert cells(to_latex(table(text)))[1][0].replace("−", "-") == text
 
 
 def test_a_row_that_begins_with_a_bracket_or_star_is_no_option_of_the_rule_above() -> None:

@@ -42,6 +42,16 @@ def test_up_to_four_models_are_tables_of_whole_numbers_in_any_width(count: int, 
     assert not spread_over
 
 
+def test_the_columns_of_an_axis_are_named_both_ways() -> None:
+    columns = [Column(key="weight", title="objective.weight", role="key")]
+    columns += [Column(key=lr, title=f"optim.lr {lr}", align="right", role="score") for lr in ("0.1", "0.2")]
+    table = Table(title="x", columns=columns, rows=[{"weight": weight, "0.1": 50.0, "0.2": 51.0} for weight in (1, 2)], score_columns="")
+    crossed = transposed(table)
+    assert crossed is not None
+    assert crossed.title == "x; a column for each objective.weight"
+    assert [row[0] for row in crossed.texts()] == ["", "optim.lr 0.1", "optim.lr 0.2"]
+
+
 def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_other() -> None:
     lines = [line.text for line in table_lines(compared(3), 100) if line.kind == "header"]
     assert [line.split()[0] for line in lines if line.split()[0] == "dataset"] == ["dataset", "dataset"]

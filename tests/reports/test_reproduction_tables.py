@@ -2,10 +2,13 @@
 
 from math import nan
 
+import pytest
+
 from embedlab.analysis.ordering import RankAgreement
 from embedlab.papers.file import select_tables
 from embedlab.papers.order import Ranking, RowOrder
-from embedlab.reports.reproduction_tables import orders_table
+from embedlab.reports.layout import plain_text
+from embedlab.reports.reproduction_tables import deviations_table, orders_table
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:
@@ -13,3 +16,9 @@ def test_rows_that_score_alike_have_no_tau() -> None:
     ranking = Ranking(columns=("STS12",), group="", rows=3, kendall=RankAgreement(tau=nan, low=nan, high=nan))
     notes = orders_table(table, RowOrder(pairs=(), rankings=(ranking,))).notes
     assert notes[0].endswith("3 rows, STS12: none, all rows score alike")
+
+
+@pytest.mark.parametrize(("trained", "note"), [([], "no row has a finished run here"), (["0.1"], "none is known")])
+def test_without_a_deviation_the_reason_is_there_in_place_of_an_empty_table(trained: list[str], note: str) -> None:
+    (table,) = select_tables("liao", "table6")
+    assert plain_text(deviations_table(table, [], trained)) == f"liao {table.name}: deviations from the paper\n\n{note}\n"

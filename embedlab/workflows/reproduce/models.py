@@ -1,5 +1,6 @@
 """The models behind a reproduced table, scored and evaluated; one that is absent costs its own rows alone, and its reason is one note."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,9 +84,15 @@ def evaluate_models(table: PaperTable, members: Members, options: ReproductionOp
     return EvaluatedRows(evaluations=evaluations, answers=answers, scored=scored, missing=tuple(missing), absent=absent)
 
 
-def again(settings: Settings, *, encoder: str | None = None) -> str:
-    """What a command that is suggested takes over from this one."""
-    return (" --sample" if settings.sample else "") + (f" --encoder {encoder}" if encoder is not None else "")
+def again(settings: Settings, options: ReproductionOptions | None = None) -> str:
+    """Return what a suggested command repeats of this one; a reproduction repeats the OPTIONS that decide what is trained."""
+    words = ["--sample"] if settings.sample else []
+    if options is not None:
+        words += ["--encoder", options.encoder] if options.encoder is not None else []
+        words += [word for override in options.overrides for word in ("--set", override)]
+        words += ["--seeds", str(options.seeds)] if options.seeds is not None else []
+        words += ["--allow-partial"] if settings.allow_partial else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def absent_rows(
@@ -112,7 +119,7 @@ def absent_rows(
     for reason, rows in reasons.items():
         yield f"absent: {', '.join(rows)}: {reason}"
     if untrained:
-        command = f"embedlab reproduce {table.paper} {table.name}{again(settings, encoder=options.encoder)}"
+        command = f"embedlab reproduce {table.paper} {table.name}{again(settings, options)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
         yield f"there is no finished run of {', '.join(untrained)}{hint}"
 
