@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,14 +79,35 @@ class Segment:
         return vectors, cut, row_sums(self.keys[places], vectors, cut) == self.sums[places]
 
 
+def located(
+    keys: TextKeys, known: NDArray[np.bool_], segments: Iterable[Segment]
+) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
+    """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
+    for segment in segments:
+        places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
+        hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
+        known[hit] = True
+        yield hit, places[hit], segment
+
+
+def find_rows(keys: TextKeys, dim: int, segments: Iterable[Segment]) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
+    """Return which KEYS are in SEGMENTS, their vectors (unknown rows undefined), and which of those sentences were truncated."""
+    known = np.zeros(len(keys), np.bool_)
+    vectors, cut = np.empty((len(keys), dim), np.float32), np.zeros(len(keys), np.bool_)
+    for hit, places, segment in located(keys, known, segments):
+        vectors[hit], cut[hit], is_intact = segment.read(places)
+        known[hit] = is_intact  # a later segment may contain the row again
+    return known, vectors, cut
+
+
 class EmbeddingCache:
     """The cached vectors of one encoder, by sentence; all encoders together stay under a size limit."""
 
     def __init__(self, folder: Path, fingerprint: str, *, dim: int, limit_bytes: int, name: str = "") -> None:
+        self.dim = dim
         self._name = name
         self._root = folder
         self._folder = folder / fingerprint
-        self._dim = dim
         self._limit_bytes = limit_bytes
 
     @classmethod
@@ -105,30 +126,14 @@ class EmbeddingCache:
 
     def find(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Vectors, NDArray[np.bool_]]:
         """Return which KEYS are known, their vectors (unknown rows undefined), and which of those sentences were truncated."""
-        known = np.zeros(len(keys), np.bool_)
-        vectors, cut = np.empty((len(keys), self._dim), np.float32), np.zeros(len(keys), np.bool_)
-        for hit, places, segment in self.located(keys, known):
-            vectors[hit], cut[hit], is_intact = segment.read(places)
-            known[hit] = is_intact  # a later segment may contain the row again
-        return known, vectors, cut
+        return find_rows(keys, self.dim, self.segments())
 
     def knows(self, keys: TextKeys) -> NDArray[np.bool_]:
         """Return which KEYS are known."""
         known = np.zeros(len(keys), np.bool_)
-        for _ in self.located(keys, known):
+        for _ in located(keys, known, self.segments()):
             pass
         return known
-
-    def located(self, keys: TextKeys, known: NDArray[np.bool_]) -> Iterator[tuple[VectorPositions, VectorPositions, "Segment"]]:
-        """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows; KNOWN is updated."""
-        if self._folder.is_dir():
-            with suppress(OSError):  # another user's folder, or a read-only disk
-                os.utime(self._folder)  # recently used
-        for segment in self._segments():
-            places = np.searchsorted(segment.keys[:, 0], keys[:, 0]).clip(max=len(segment.keys) - 1)
-            hit = np.flatnonzero(~known & (segment.keys[places] == keys).all(axis=1))
-            known[hit] = True
-            yield hit, places[hit], segment
 
     def store(self, keys: TextKeys, vectors: Vectors, cut: NDArray[np.bool_]) -> None:
         """Store these vectors, and delete the least recently used ones above the size limit."""
@@ -139,6 +144,13 @@ class EmbeddingCache:
                 (self._folder / NAME_FILE).write_text(self._name, encoding="utf-8", errors="replace")
             self._merge()
             self._trim()
+
+    def segments(self) -> Iterator["Segment"]:
+        """Yield the readable segments; the vectors count as recently used."""
+        if self._folder.is_dir():
+            with suppress(OSError):  # another user's folder, or a read-only disk
+                os.utime(self._folder)
+        yield from self._segments()
 
     def _segments(self) -> Iterator["Segment"]:
         for name in self._names():
@@ -151,7 +163,7 @@ class EmbeddingCache:
                 self._remove(name)  # damaged, or just merged by another process
                 continue
             segment = Segment(name=name, keys=keys, vectors=vectors, cut=cut, sums=sums)
-            if segment.is_well_formed(self._dim):
+            if segment.is_well_formed(self.dim):
                 yield segment
             else:
                 self._remove(name)

@@ -1,6 +1,6 @@
 """Similarities of a sentence to all sentences of a corpus by cached vectors, read from the memory-mapped files in blocks; torch-free."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
-from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, VectorPositions, sentence_keys
+from embedlab.encoders.cache import EmbeddingCache, Segment, TextKeys, VectorPositions, find_rows, located, sentence_keys
 from embedlab.encoders.encoder import Vectors, similarities
 
 BLOCK_ROWS = 8_192  # vectors compared at once: 25 MB at 768 dimensions
@@ -50,13 +50,21 @@ class _Share:
 class VectorSearch:
     """The sentences of a corpus whose vectors one encoder has cached; nothing is loaded but the rows that are compared."""
 
-    def __init__(self, cache: EmbeddingCache, corpus: TextKeys, similarity: Similarity = "cosine") -> None:
+    def __init__(
+        self,
+        segments: Sequence[Segment],  # opened once: to open the files again takes longer than a search
+        corpus: TextKeys,
+        *,
+        dim: int,
+        similarity: Similarity = "cosine",
+        has_changed: Callable[[], bool],
+    ) -> None:
         self.is_known = np.zeros(len(corpus), np.bool_)
-        self.state = cache.state
-        self._cache, self._similarity = cache, similarity
+        self._segments, self._dim, self._similarity = segments, dim, similarity
+        self._has_changed = has_changed
         self._shares: list[_Share] = []
         self._share_of, self._place_of = np.full(len(corpus), -1), np.zeros(len(corpus), np.intp)
-        for numbers, places, segment in cache.located(corpus, self.is_known):
+        for numbers, places, segment in located(corpus, self.is_known, segments):
             order = np.argsort(places)
             self._share_of[numbers], self._place_of[numbers] = len(self._shares), places
             self._shares.append(_Share(segment=segment, places=places[order], numbers=numbers[order]))
@@ -65,16 +73,19 @@ class VectorSearch:
     def open(cls, folder: Path, fingerprint: str, corpus: TextKeys, similarity: Similarity = "cosine") -> Self | None:
         """Return the search in the vectors that are cached under FINGERPRINT; None if there are none."""
         cache = EmbeddingCache.to_read(folder, fingerprint)
-        return cls(cache, corpus, similarity) if cache is not None else None
+        if cache is None:
+            return None
+        before = cache.state
+        return cls(list(cache.segments()), corpus, dim=cache.dim, similarity=similarity, has_changed=lambda: cache.state != before)
 
     @property
     def is_current(self) -> bool:
-        """Whether the cache has the files that it had when the search was opened."""
-        return self.state == self._cache.state
+        """Whether the vectors that it reads have not changed since it was opened."""
+        return not self._has_changed()
 
     def vectors_of(self, sentences: Sequence[str]) -> tuple[NDArray[np.bool_], Vectors]:
         """Return which SENTENCES have a cached vector, and their vectors."""
-        known, vectors, _ = self._cache.find(sentence_keys(sentences))
+        known, vectors, _ = find_rows(sentence_keys(sentences), self._dim, self._segments)
         vectors[~known] = 0
         return known, vectors
 
@@ -106,7 +117,8 @@ def _compared(queries: Vectors, block: Vectors, similarity: Similarity) -> NDArr
     """Dot products of QUERIES with the rows of BLOCK, or their negative Manhattan distances."""
     if similarity == "manhattan":
         return np.stack([-np.abs(block - query).sum(axis=1) for query in queries])
-    products: NDArray[np.float32] = (block @ queries.T).T  # faster than the other way round
+    # Not @: for so few queries it is no faster, and its threads wait for each other where processors are busy.
+    products: NDArray[np.float32] = np.einsum("nd,qd->qn", block, queries)
     return products
 
 

@@ -14,7 +14,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.models.encoder_kind import accepted_options, existing_file, locate, prefix_of
 from embedlab.models.folder import Wishes
-from embedlab.models.grammar import KINDS, Combined, Options, Single, options_text, parse_model
+from embedlab.models.grammar import COMBINATION_NAMES, KINDS, Combined, Options, Single, options_text, parse_model
 from embedlab.models.published import BY_REPOSITORY, CATALOG, SHORT_NAMES, published
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
@@ -65,6 +65,11 @@ class ModelSpec:
     def is_transformed(self) -> bool:
         """Whether its finished vectors are whitened or normalised."""
         return self.whiten is not None or bool(self.normalise)
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether its vectors are computed from those of other models, or of itself before whitening and normalisation."""
+        return self.is_transformed or (bool(self.parts) and self.kind in COMBINATION_NAMES)
 
     @property
     def is_fitted(self) -> bool:

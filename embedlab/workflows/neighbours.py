@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from embedlab.choices import Similarity
 from embedlab.core.settings import Settings
 from embedlab.encoders.cache import TextKeys, sentence_keys
 from embedlab.encoders.vector_search import VectorSearch
+
+if TYPE_CHECKING:
+    from embedlab.models.catalog import ModelSpec
 
 _SPARE = 8  # candidates above the requested number: float32 may order the last ones differently
 
@@ -62,6 +65,12 @@ class Corpus:
     def vectors(self, fingerprint: str, settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
         """The search in the vectors that are cached under FINGERPRINT; None if there are none."""
         return VectorSearch.open(settings.cache / "embeddings", fingerprint, self.keys, similarity)
+
+    def derived_vectors(self, spec: "ModelSpec", settings: Settings, similarity: Similarity = "cosine") -> VectorSearch | None:
+        """The search in vectors that SPEC computes from cached ones: combined, whitened or normalised; None if those are not cached."""
+        from embedlab.encoders.derived_search import derived_search
+
+        return derived_search(spec, self.sentences, self.keys, settings, similarity)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,6 +19,9 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
 from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
+
+if TYPE_CHECKING:
+    from embedlab.models.catalog import ModelSpec
 
 TRAINED = "trained"  # column of the models that were trained on a pair
 NEAREST = 5  # neighbours of each sentence
@@ -49,9 +53,10 @@ class FactFinder:
         self._data, self._settings = data, settings
         self._stored = {model.name: model for model in stored}
         self._searches: dict[str, list[Search]] = {}
+        self._vectors: dict[tuple[str, Similarity], Search] = {}  # by fingerprint
         self._texts: dict[str, KnownText | None] = {}
         if before is not None and before._data.table["pair_key"].equals(data.table["pair_key"]):
-            self.corpus = before.corpus
+            self.corpus, self._vectors = before.corpus, before._vectors
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -123,22 +128,41 @@ class FactFinder:
     def _opened(self, name: str) -> list[Search]:
         if name == WORD_OVERLAP.name:
             return [self.corpus.words]
-        model = self._stored.get(name) or find_model(name, self._settings)
-        if model is None:
-            return []
-        facts = [ScoreFile.read_facts(path) for path in model.files.values()]
-        similarity = self._similarity(name)
-        found = [self.corpus.vectors(one["fingerprint"], self._settings, similarity) for one in facts]
+        similarity, members = self._similarity(name), self._members(name)
+        found: list[Search | None]
+        if any(member.is_derived for member in members):
+            found = [self.corpus.derived_vectors(member, self._settings, similarity) for member in members]
+        else:
+            model = self._stored.get(name) or find_model(name, self._settings)
+            facts = [ScoreFile.read_facts(path) for path in model.files.values()] if model is not None else []
+            found = [self._vectors_of(one["fingerprint"], similarity) for one in facts]
         return [search for search in found if search is not None] if all(search is not None for search in found) else []
+
+    def _vectors_of(self, fingerprint: str, similarity: Similarity) -> Search | None:
+        known = self._vectors.get((fingerprint, similarity))
+        if known is not None and known.is_current:
+            return known
+        found = self.corpus.vectors(fingerprint, self._settings, similarity)
+        if found is not None:
+            self._vectors[fingerprint, similarity] = found
+        return found
+
+    def _members(self, name: str) -> "Sequence[ModelSpec]":
+        """The members of a model; none of one that is gone, whose scores and vectors are still there."""
+        from embedlab.models.catalog import resolve
+
+        try:
+            return resolve(name, self._settings.runs_folder).members
+        except EmbedlabError:
+            return ()
 
     def _similarity(self, name: str) -> Similarity:
         """How the model compares two vectors: the cosine unless its folder states another."""
-        from embedlab.models.catalog import resolve
         from embedlab.models.folder import read_usage
         from embedlab.models.location import model_folder
 
         try:
-            member = resolve(name, self._settings.runs_folder).members[0]
+            member = self._members(name)[0].untransformed
             return read_usage(model_folder(member, offline=True), member.wishes).similarity
-        except (EmbedlabError, OSError):
+        except (EmbedlabError, OSError, IndexError):
             return "cosine"
