@@ -6,7 +6,7 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A, B, delta_rank, delta_error
 dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
-trained:*       a pair that a model of the dashboard was trained on; trained:*near* one that near was
+trained:*       a pair that one of the models was trained on; trained:*near* one that near was
 note:*          a pair with a note; note:*typo* one whose note says so
 word "a phrase" in either sentence, whatever the case
 s1:word         in the first sentence alone, s2:"a phrase" in the second
@@ -32,7 +32,9 @@ from embedlab.analysis.tags import TAGS, has_any
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_name
 
-NAME_FIELDS = ("dataset", "source", "right", "note", "trained")
+NOTE, TRAINED = "note", "trained"  # what users write on pairs, and the models that were trained on them
+OF_PAIR = (NOTE, TRAINED)  # that a table has only where there is one
+NAME_FIELDS = ("dataset", "source", "right", *OF_PAIR)
 TAG = "tag"
 TEXT_FIELDS = ("sentence1", "sentence2")
 _NO_NUMBERS = {*NAME_FIELDS, *TEXT_FIELDS, "pair_key"}

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from embedlab.analysis.scores import ModelColumns
+from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs
@@ -28,16 +29,16 @@ def pair_columns(models: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))  # the model "dice" is the column of that name
 
 
-def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str) -> Table:
-    """One row a pair of SHOWN, which has the columns of `pair_columns`."""
+def pair_list(scored: ScoredPairs, shown: pl.DataFrame, title: str, *, added: Sequence[str] = ()) -> Table:
+    """One row a pair of SHOWN, which has the columns of `pair_columns` and those ADDED, of text."""
     names = [model.name for model in scored.models]
     shared = {model.name: found for model in scored.models if (found := _shared_text(scored, model, shown))}
     is_any_shared = any(one for found in shared.values() for one in found)
     signs = ["† the pair, ‡ a sentence of it is in the model's training data"] if is_any_shared else []
     return Table(
         title=with_marks(title, scored.marks),
-        columns=_columns(names),
-        rows=_rows(shown.select(pair_columns(names)), shared),
+        columns=[*_columns(names), *(Column(key=name, title=name) for name in added)],
+        rows=_rows(shown.select(*pair_columns(names), *added), shared),
         frame=paired_frame(shown, names, shared, scored.marks),
         notes=[*data_notes(scored), *signs, *pair_footnotes(scored, "dataset"), *usage_notes(scored.models, scored.facts)],
     )
@@ -57,9 +58,14 @@ def paired_frame(shown: pl.DataFrame, models: Sequence[str], shared: SharedText,
 
 
 def _shared_text(scored: ScoredPairs, model: ModelColumns, shown: pl.DataFrame) -> Sequence[Overlap]:
-    """What each pair shares with the training text of MODEL: its members, seeds of one recipe, were trained on the same text."""
-    text = next((known for member in model.members if (known := scored.training_text[member].text) is not None), None)
+    """What each pair shares with the training text of MODEL."""
+    text = known_text(scored, model)
     return list(text.row_overlaps(shown)) if text is not None else []
+
+
+def known_text(scored: ScoredPairs, model: ModelColumns) -> KnownText | None:
+    """The training text of MODEL, whose members, seeds of one recipe, were trained on the same; None where it is unknown."""
+    return next((known for member in model.members if (known := scored.training_text[member].text) is not None), None)
 
 
 def _rows(shown: pl.DataFrame, shared: SharedText) -> list[Row]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from embedlab.analysis.expressions import compile_expression
+from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expression
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.core.nearest import unknown
+from embedlab.evaluation.scored_pairs import ScoredPairs
+from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.reports.frames import PAIRED
-from embedlab.reports.pair_list import TEXTS, pair_columns, pair_list
+from embedlab.reports.pair_list import TEXTS, known_text, pair_columns, pair_list
 from embedlab.workflows.report import Report
 from embedlab.workflows.scoring import score
 from embedlab.workflows.session import Session
@@ -29,16 +32,30 @@ class PairsOptions:
 def pairs_report(options: PairsOptions, session: Session) -> Report:
     """Score all pairs and show those that match; a filter or sort key that is not understood is refused before any work."""
     names = list(dict.fromkeys(options.models))
-    matches = compile_expression(options.where, pair_columns(names))
+    matches = compile_expression(options.where, [*pair_columns(names), *OF_PAIR])
+    named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)
     scored, is_whole = score(names, session, datasets=options.datasets)
     # Ranks are within the whole dataset: they must not change with what is shown of it.
     ranked = with_rank_errors(scored.table, scored.models)
-    matching = ranked.filter(matches)
+    matching = _with_facts(ranked, scored, named).filter(matches)
     shown = matching.sort(pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True)
     shown = shown.head(options.limit) if options.limit is not None else shown
-    table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height))
+    table = pair_list(scored, shown, _count(shown.height, matching.height, ranked.height), added=named)
     return Report.of([table], PAIRED, is_whole=is_whole)
+
+
+def _with_facts(pairs: pl.DataFrame, scored: ScoredPairs, named: Sequence[str]) -> pl.DataFrame:
+    """PAIRS with the columns that a filter names of what is known besides the scores."""
+    if TRAINED in named:
+        texts = {model.name: text for model in scored.models if (text := known_text(scored, model)) is not None}
+        pairs = pairs.with_columns(trained_column(pairs, texts))
+    if NOTE in named:
+        notes = PairNotes.load()
+        if notes.trouble is not None:
+            raise notes.trouble
+        pairs = notes.joined(pairs, always=True)
+    return pairs
 
 
 def _sort_key(sort: str | None, names: Sequence[str]) -> tuple[str, bool]:

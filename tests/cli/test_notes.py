@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.data.overlaps import KnownText
 from embedlab.reports.notes import SAMPLE_NOTE
 from embedlab.runs.store import RunFolder
@@ -112,6 +113,15 @@ def test_pairs_say_which_of_them_a_model_learnt_from(embedlab: Embedlab, mine: s
     lines = embedlab(*words).out.splitlines()
     assert ["" if "†" not in line and "‡" not in line else "†" if "†" in line else "‡" for line in lines[4:7]] == ["", "†", "‡"]
     assert "† the pair, ‡ a sentence of it is in the model's training data" in lines
+
+    PairNotes.load().change("A man.", "A sun.", "odd one")
+    call = ("pairs", mine, "dice", "--dataset", my_pairs, *BF16, "--where")
+    assert {row["pair"] for row in embedlab(*call, "trained:†mine", "--json").rows} == {0}
+    assert {row["pair"] for row in embedlab(*call, "trained:* -note:*", "--json").rows} == {0, 1}
+    assert {row["pair"] for row in embedlab(*call, "note:*odd* -trained:*", "--json").rows} == {2}
+    assert {row["pair"] for row in embedlab(*call, "-trained:*", "--json").rows} == {2}
+    assert embedlab(*call, "note:*typo*", "--json").rows == []
+    assert "odd one" in embedlab(*call, "note:*").out
     assert any(line.startswith("mine: ") and "† test pairs in the training data" in line for line in lines)
     assert "mine: † test pairs that are in its training data: mine.tsv 1 of 3" in embedlab(*words, "--notes").out.splitlines()
 

@@ -9,12 +9,12 @@ from textual import work
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.facts import FactFinder
-from embedlab.tui.pairs.notes import PairNotes
 from embedlab.tui.pairs.sections import ShownPair
 from embedlab.tui.pairs.view import PairView
 from embedlab.tui.widgets.frame_table import FrameTable

@@ -13,9 +13,9 @@ from embedlab.analysis.tags import Tag, tags_of
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText, with_text_keys
+from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
-from embedlab.evaluation.provenance import overlap_mark
+from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
 from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
@@ -23,7 +23,6 @@ from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neigh
 if TYPE_CHECKING:
     from embedlab.models.catalog import ModelSpec
 
-TRAINED = "trained"  # column of the models that were trained on a pair
 NEAREST = 5  # neighbours of each sentence
 
 
@@ -81,11 +80,7 @@ class FactFinder:
         texts = {model.name: text for model in self._data.models if (text := self._text(model.name)) is not None}
         if not texts:
             return None
-        frame = with_text_keys(self._data.table.select("sentence1", "sentence2"))
-        named = [
-            [f"{mark}{name}" if (mark := overlap_mark(one)) else "" for one in text.row_overlaps(frame)] for name, text in texts.items()
-        ]
-        found = pl.Series(TRAINED, [", ".join(filter(None, row)) or None for row in zip(*named, strict=True)], dtype=pl.String)
+        found = trained_column(self._data.table, texts)
         return found if found.null_count() < len(found) else None
 
     def _text(self, name: str) -> KnownText | None:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.widgets import Static
 
-from embedlab.analysis.expressions import compile_terms
+from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_terms
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
@@ -19,9 +19,7 @@ from embedlab.tui.model_chooser import Entry
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.details import PairDetails
-from embedlab.tui.pairs.facts import TRAINED
 from embedlab.tui.pairs.narrowing import PairNarrowing
-from embedlab.tui.pairs.notes import COLUMN
 from embedlab.tui.pairs.view import PairView, ShownPairs
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
@@ -103,7 +101,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             return
         bar = self.query_one(FilterBar)
         try:
-            self.view.refine(compile_terms(query, self.view.data.table.columns))
+            self.view.refine(compile_terms(query, list(dict.fromkeys([*self.view.data.table.columns, *OF_PAIR]))))
         except EmbedlabError as error:
             bar.add_class("-wrong")
             if self.query_one(FrameTable).frame is not self.view.data.table:  # the filter was valid for the previous pairs
@@ -131,7 +129,7 @@ class PairsScreen(PairDetails, PairNarrowing):
             return
         hidden = self.dashboard.memory.state.pairs.hidden
         names = [model.name for model in view.data.models]
-        added = [name for name in (TRAINED, COLUMN) if name in view.data.table.columns]
+        added = [name for name in (TRAINED, NOTE) if name in view.data.table.columns]
         columns = pair_columns(names, hidden, self._needs, view.data.pairing, added=added)
         if not view.data.table.is_empty() and not self.is_sortable(view.sort, columns):
             view.sort, view.is_descending = None, False

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.expressions import rows_that_hold
+from embedlab.analysis.expressions import OF_PAIR, rows_that_hold
 from embedlab.tui.pairs.data import PairData
 
 RowNumbers = NDArray[np.intp]
@@ -48,12 +48,13 @@ class PairView:
 
     def refine(self, terms: Sequence[pl.Expr]) -> None:
         """Select the pairs for which all TERMS of a filter hold."""
-        self._matching = rows_that_hold(terms, self.data.table) if terms else None
+        absent = [pl.lit(None, pl.String).alias(name) for name in OF_PAIR if name not in self.data.table.columns]
+        self._matching = rows_that_hold(terms, self.data.table.with_columns(absent)) if terms else None
 
     def replace_columns(self, table: pl.DataFrame) -> None:
         """Take the same pairs with other notes or marks."""
         self.data = replace(self.data, table=table)
-        self._orders = {key: order for key, order in self._orders.items() if key[0] not in {"note", "trained"}}
+        self._orders = {key: order for key, order in self._orders.items() if key[0] not in OF_PAIR}
 
     def rows(self) -> RowNumbers:
         """The row numbers of the view."""

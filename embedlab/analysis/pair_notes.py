@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from embedlab.analysis.expressions import NOTE
 from embedlab.analysis.scores import pair_key
 from embedlab.core.checksums import read_sealed_json, sealed_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import disk_errors, state_folder, write_atomic
 
 SCHEMA = 1
-COLUMN = "note"
 HINT = "choose another folder with XDG_STATE_HOME"
 
 
@@ -68,15 +68,15 @@ class PairNotes:
             write_atomic(self.path, sealed_json({"schema": SCHEMA, "notes": stored}, indent=1), hint=HINT)
             self.notes = notes
 
-    def joined(self, table: pl.DataFrame) -> pl.DataFrame:
-        """TABLE with its notes in the column "note"; without the column where no pair of it has one."""
+    def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
+        """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS, where no pair of it has one."""
         keys = list(self.notes)
         known = pl.Series(keys, dtype=pl.UInt64)
-        bare = table.drop(COLUMN, strict=False)
-        if not bare["pair_key"].is_in(known.implode()).any():
+        bare = table.drop(NOTE, strict=False)
+        if not always and not bare["pair_key"].is_in(known.implode()).any():
             return bare
         texts = pl.Series([note.note for note in self.notes.values()], dtype=pl.String)
-        return bare.with_columns(bare["pair_key"].replace_strict(known, texts, default=None, return_dtype=pl.String).alias(COLUMN))
+        return bare.with_columns(bare["pair_key"].replace_strict(known, texts, default=None, return_dtype=pl.String).alias(NOTE))
 
     @contextmanager
     def _sole_writer(self) -> Any:

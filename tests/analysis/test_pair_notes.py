@@ -2,9 +2,9 @@ from pathlib import Path
 
 import polars as pl
 
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.scores import pair_keys
 from embedlab.core.paths import state_folder
-from embedlab.tui.pairs.notes import PairNotes
 
 PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(lambda frame: frame.with_columns(pair_keys(frame)))
 

@@ -1,0 +1,17 @@
+"""Which models were trained on which pairs, as a column that can be filtered."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from embedlab.analysis.expressions import TRAINED
+from embedlab.data.overlaps import KnownText, with_text_keys
+from embedlab.evaluation.provenance import overlap_mark
+
+
+def trained_column(pairs: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:
+    """Return the models that were trained on each of PAIRS († the pair, ‡ a sentence of it), null for none; TEXTS are by model."""
+    frame = with_text_keys(pairs.select("sentence1", "sentence2"))
+    marked = [[f"{mark}{name}" if (mark := overlap_mark(one)) else "" for one in text.row_overlaps(frame)] for name, text in texts.items()]
+    named = [", ".join(filter(None, row)) or None for row in zip(*marked, strict=True)] if texts else [None] * pairs.height
+    return pl.Series(TRAINED, named, dtype=pl.String)
