@@ -38,6 +38,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
+from embedlab.tui.training_texts import TrainingTexts
 from embedlab.tui.typed_keys import TypedKeys
 from embedlab.tui.widgets.plain import Plain
 
@@ -65,6 +66,7 @@ class Dashboard(App[None]):
         self.data: PairData | None = None  # as the screens show it
         self._read: PairData | None = None  # with all chosen models
         self.stored: tuple[StoredModel, ...] = ()
+        self.training_texts = TrainingTexts(settings)
         self.shown: ShownPairs | None = None  # by the Pairs screen
         self.data_ready: Signal[PairData] = Signal(self, "data-ready")
         self.activity: Signal[str] = Signal(self, "activity")
@@ -171,6 +173,7 @@ class Dashboard(App[None]):
 
     async def on_unmount(self) -> None:
         """Write the last state and end the scorer; detached processes continue."""
+        self._typed.close()
         await self.scorer_process.close()
         with suppress(EmbedlabError):
             self.memory.write()
@@ -237,6 +240,7 @@ class Dashboard(App[None]):
 
     def _take(self, data: PairData, stored: Sequence[StoredModel], troubles: Sequence[EmbedlabError]) -> None:
         self._read, self.stored = data, tuple(stored)
+        self.training_texts = TrainingTexts(self.settings)
         self._publish()
         self.call_after_refresh(gc_control.resume_collection)
         self.report_once(troubles)

@@ -57,6 +57,12 @@ class TypedKeys:
             self._delivery = asyncio.create_task(self._deliver())
         return False
 
+    def close(self) -> None:
+        """Drop the held keys: the app ends."""
+        self._held.clear()
+        if self._delivery is not None:
+            self._delivery.cancel()
+
     async def _deliver(self) -> None:
         try:
             await self._settle()
@@ -102,8 +108,8 @@ class TypedKeys:
                 return
 
     def _target(self) -> MessagePump:
-        """What the next key would be sent to."""
-        return self._app.focused or (self._app.screen if self._app.screen_stack else self._app)
+        """What the next key would be sent to; while the app ends it has no screen any more."""
+        return (self._app.focused or self._app.screen) if self._app.screen_stack else self._app
 
     def _drop(self) -> None:
         if self._held:

@@ -15,7 +15,7 @@ from embedlab.tui.pairs.view import ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail
-from tests.tui.driving import NARROW, Open, notices, on_top, type_text, until, write_scores
+from tests.tui.driving import NARROW, Open, noticed, notices, on_top, type_text, until, write_scores
 
 
 def table_of(app: object) -> FrameTable:
@@ -321,7 +321,7 @@ async def test_a_filter_for_a_model_that_is_gone_shows_the_pairs_without_it_and_
         assert "unknown field 'far'" in count_of(pilot.app)
         assert table_of(pilot.app).sorted_by is None
         assert (np.diff(table_of(pilot.app).rows) > 0).all()  # the pairs are in their own order
-        assert any("'far' is no longer shown" in notice for notice in notices(pilot.app))
+        await noticed(pilot, "'far' is no longer shown")
     async with opened() as pilot:  # and so at the next start
         assert len(table_of(pilot.app).rows) == pilot.app.data.table.height
         assert "unknown field 'far'" in count_of(pilot.app)

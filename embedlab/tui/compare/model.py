@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,16 @@ from embedlab.analysis.comparison import ComparedSlice, Comparison, compare_mode
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.slices import slices
 from embedlab.choices import Aggregate, By
+from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.compare.stored import StoredComparison
+from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
+NOTHING_SHARED: SharedText = MappingProxyType({})
 PREVIEW_EVERY_S = 0.5
 NARROWEST_TITLE, WIDEST_TITLE = 18, 52
 
@@ -96,15 +100,21 @@ def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], 
     return show_rarely
 
 
-def slice_frame(comparison: Comparison, *, with_intervals: bool) -> pl.DataFrame:
-    """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by)."""
+def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED) -> pl.DataFrame:
+    """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by).
+
+    Scores of slices whose text is SHARED with training text are marked, as on the command line.
+    """
+    is_marked = any(one for own in shared.values() for one in own.values())
     columns: dict[str, list[object]] = {
         "key": [one.key for one in comparison.slices],
         "title": [one.title for one in comparison.slices],
         "pairs": [one.pairs for one in comparison.slices],
     }
     for name in comparison.models:
-        columns[f"text:{name}"] = [_cell(one, name, with_interval=with_intervals) for one in comparison.slices]
+        columns[f"text:{name}"] = [
+            _cell(one, name, _mark(shared, one, name) if is_marked else "", with_interval=with_intervals) for one in comparison.slices
+        ]
         columns[f"value:{name}"] = [one.scores[name].value for one in comparison.slices]
     return pl.DataFrame(columns, strict=False)
 
@@ -138,12 +148,17 @@ def _title(name: str, comparison: Comparison, width: int) -> str:
     return f"[{short_name(name, width - 2)}]" if name == comparison.reference else short_name(name, width)
 
 
-def _cell(one: ComparedSlice, name: str, *, with_interval: bool) -> str:
+def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:
+    """† or ‡, or a blank that holds their place."""
+    return overlap_mark(shared.get(one.key, {}).get(name)) or " "
+
+
+def _cell(one: ComparedSlice, name: str, mark: str, *, with_interval: bool) -> str:
     score = one.scores[name]
     if score.value != score.value:
         return "·"
     interval = f" [{100 * score.low:z.1f} {100 * score.high:z.1f}]" if with_interval and score.low == score.low else ""
-    return f"{100 * score.value:z.1f}{interval} {score.letters:<2}{verdict(one, name)}"
+    return f"{100 * score.value:z.1f}{mark}{interval} {score.letters:<2}{verdict(one, name)}"
 
 
 def verdict(one: ComparedSlice, name: str) -> str:

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
+from textual.worker import get_current_worker
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.pairing import Pairing
@@ -34,6 +35,7 @@ from embedlab.tui.compare.model import (
     slice_frame,
     slice_order,
 )
+from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
 from embedlab.tui.pairs.data import PairData
@@ -74,6 +76,7 @@ class CompareScreen(DifferencePanes):
         self.data: PairData | None = None
         self.result: SlicedComparison | None = None
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
+        self._shared: dict[By, SharedText] = {}  # what the slices share with training text
         self.is_preview = False  # `result` lacks intervals and letters
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
@@ -108,6 +111,7 @@ class CompareScreen(DifferencePanes):
     def show_data(self, data: PairData) -> None:
         """Compare the models of new data."""
         is_same = self.data is not None and data.models == self.data.models and data.table.equals(self.data.table)
+        self._shared = {}
         self._results = self._results if is_same else {}  # a reload of the same scores compares nothing again
         self.data, self.result = data, None
         empty = self.query_one("#no-models", Static)
@@ -150,18 +154,35 @@ class CompareScreen(DifferencePanes):
             if request == self.requested:
                 self._show(found)
 
+    @work(thread=True, exclusive=True, group="marks", exit_on_error=False)
+    def _find_shared(self, data: PairData, by: By, found: SlicedComparison) -> None:
+        """Look up what the slices share with training text; nothing waits for it."""
+        shared = shared_text(data, found.rows, found.comparison.models, self.dashboard.training_texts)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._take_shared, data, by, shared)
+
+    def _take_shared(self, data: PairData, by: By, shared: SharedText) -> None:
+        if data is self.data:
+            self._shared[by] = shared
+            if self.result is not None and by == self.requested.by and any(one for own in shared.values() for one in own.values()):
+                self._show(self.result)
+
     def _show(self, found: SlicedComparison) -> None:
         self.result = found
+        by = found.comparison.by
+        if self.data is not None and by not in self._shared and not self.is_preview:
+            self._shared[by] = {}
+            self._find_shared(self.data, by, found)
         comparison = found.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals)
+        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(by, {}))
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
-        by, is_descending = self._order or (None, False)
-        rows = slice_order(frame, by, is_descending=is_descending)
-        table.show(frame, rows, columns, sorted_by=by, is_descending=is_descending, stay_on=table.current_row)
+        sorted_by, is_descending = self._order or (None, False)
+        rows = slice_order(frame, sorted_by, is_descending=is_descending)
+        table.show(frame, rows, columns, sorted_by=sorted_by, is_descending=is_descending, stay_on=table.current_row)
         table.take_height(self.size.height // 2)
         self._show_slice()  # its tests may differ where the table does not
         self._show_status()
@@ -228,7 +249,8 @@ class CompareScreen(DifferencePanes):
         one, data = self._slice, self.data
         if self.result is None or data is None:
             return
-        self.query_one(SliceDetail).show(one, self.result.comparison.reference)
+        shared = self._shared.get(self.result.comparison.by, {}).get(one.key, {}) if one is not None else {}
+        self.query_one(SliceDetail).show(one, self.result.comparison.reference, shared)
         names = self.result.comparison.models
         found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)

@@ -38,7 +38,8 @@ class PairDetails(DashboardScreen):
     def with_notes(self, data: PairData) -> PairData:
         """DATA with the user's notes; facts are found among its pairs from now on."""
         self.published = data
-        self._finder = FactFinder(data, self.dashboard.stored, self.dashboard.settings, before=self._finder)
+        dashboard = self.dashboard
+        self._finder = FactFinder(data, dashboard.stored, dashboard.settings, before=self._finder, texts=dashboard.training_texts)
         if self.notes.trouble is not None:
             self.dashboard.report_once([self.notes.trouble])
         self._find_trained(self._finder)

@@ -13,11 +13,11 @@ from embedlab.analysis.tags import Tag, tags_of
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
-from embedlab.data.overlaps import KnownText
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
+from embedlab.tui.training_texts import TrainingTexts
 from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
 
 if TYPE_CHECKING:
@@ -48,12 +48,19 @@ class PairFacts:
 class FactFinder:
     """Finds the facts of the pairs of DATA with the models among STORED; the work that all pairs share is done once."""
 
-    def __init__(self, data: PairData, stored: Sequence[StoredModel], settings: Settings, before: "FactFinder | None" = None) -> None:
+    def __init__(
+        self,
+        data: PairData,
+        stored: Sequence[StoredModel],
+        settings: Settings,
+        before: "FactFinder | None" = None,
+        texts: TrainingTexts | None = None,
+    ) -> None:
         self._data, self._settings = data, settings
         self._stored = {model.name: model for model in stored}
         self._searches: dict[str, list[Search]] = {}
         self._vectors: dict[tuple[str, Similarity], Search] = {}  # by fingerprint
-        self._texts: dict[str, KnownText | None] = {}
+        self._texts = texts or TrainingTexts(settings)
         if before is not None and before._data.table["pair_key"].equals(data.table["pair_key"]):
             self.corpus, self._vectors = before.corpus, before._vectors
 
@@ -77,31 +84,15 @@ class FactFinder:
 
     def trained(self) -> pl.Series | None:
         """The models that were trained on each pair († the pair, ‡ a sentence of it); None if none was trained on any."""
-        texts = {model.name: text for model in self._data.models if (text := self._text(model.name)) is not None}
+        texts = {model.name: text for model in self._data.models if (text := self._texts.of(model.name)) is not None}
         if not texts:
             return None
         found = trained_column(self._data.table, texts)
         return found if found.null_count() < len(found) else None
 
-    def _text(self, name: str) -> KnownText | None:
-        if name not in self._texts:
-            self._texts[name] = self._training_text(name) if name != WORD_OVERLAP.name else None
-        return self._texts[name]
-
     def _shared(self, name: str, row: int) -> Overlap | None:
-        text = self._text(name)
+        text = self._texts.of(name)
         return text.row_overlaps(self._data.table.select("sentence1", "sentence2")[row : row + 1])[0] if text is not None else None
-
-    def _training_text(self, name: str) -> KnownText | None:
-        """The training text of a model, whose seeds were trained on the same; None where it is unknown."""
-        from embedlab.evaluation.training_text import training_text
-        from embedlab.models.catalog import resolve
-
-        try:
-            members = resolve(name, self._settings.runs_folder).members
-            return next((text for member in members if (text := training_text(member, self._settings).text) is not None), None)
-        except (EmbedlabError, OSError):  # the model is gone; its scores are still there
-            return None
 
     def _neighbours(self, name: str, pair: tuple[str, str]) -> ModelNeighbours:
         try:

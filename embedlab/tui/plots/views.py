@@ -82,7 +82,7 @@ def histogram_view(pairs: PlottedPairs) -> Picture:
     cosine = values[pairs.model]
     return Picture(
         title=f"{np.isfinite(cosine).sum():,} pairs",
-        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.data.field(pairs.model)),
+        x=_axis(pairs, pairs.model, low, high, "cosine of "),
         y=PlotAxis(title="pairs", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         bars=bars,
@@ -103,7 +103,7 @@ def calibration_view(pairs: PlottedPairs) -> Picture:
     cosine = pairs.values(pairs.model)
     return Picture(
         title=f"calibration error: {', '.join(errors)}",
-        x=PlotAxis(title=f"cosine of {_title(pairs, pairs.model)}", low=low, high=high, field=pairs.data.field(pairs.model)),
+        x=_axis(pairs, pairs.model, low, high, "cosine of "),
         y=PlotAxis(title="mean gold, as a share of its scale", low=0.0, high=1.0),
         points=PlotPoints(x=cosine, y=cosine, rows=pairs.rows, interest=_errors(pairs), is_drawn=False),
         lines=[*lines, diagonal],
@@ -169,7 +169,7 @@ Column = tuple[str, Values, tuple[float, float]]
 def _scatter(pairs: PlottedPairs, x: Column, y: Column, interest: Values, lines: Sequence[PlotLine] = ()) -> Picture:
     """Points of two columns: each with its name, its values and its range."""
     known = int((np.isfinite(x[1]) & np.isfinite(y[1])).sum())
-    axes = [PlotAxis(title=_axis_title(pairs, name), low=low, high=high, field=_field(pairs, name)) for name, _, (low, high) in (x, y)]
+    axes = [_axis(pairs, name, low, high) for name, _, (low, high) in (x, y)]
     return Picture(
         title=f"{known:,} pairs" + ("" if known == len(pairs.rows) else f" of {len(pairs.rows):,}: the others lack a score"),
         x=axes[0],
@@ -184,9 +184,9 @@ def _style(name: str) -> str:
     return model_colour(name).removeprefix("$")
 
 
-def _field(pairs: PlottedPairs, name: str) -> str:
-    return name if name in {"gold", "dice"} else pairs.data.field(name)
-
-
-def _axis_title(pairs: PlottedPairs, name: str) -> str:
-    return {"gold": "gold", "dice": "Dice"}.get(name) or _title(pairs, name)
+def _axis(pairs: PlottedPairs, name: str, low: float, high: float, what: str = "") -> PlotAxis:
+    """The axis of gold, Dice or a model's cosine, in the colour of the model."""
+    title = {"gold": "gold", "dice": "Dice"}.get(name)
+    if title is not None:
+        return PlotAxis(title=f"{what}{title}", low=low, high=high, field=name)
+    return PlotAxis(title=f"{what}{_title(pairs, name)}", low=low, high=high, field=pairs.data.field(name), style=_style(name))

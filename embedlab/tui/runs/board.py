@@ -6,7 +6,9 @@ from datetime import datetime
 from pathlib import Path
 from time import time
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, MissingError
@@ -42,7 +44,13 @@ _COLUMNS = (
 )
 _NOTE = FrameColumn(key="note", title="note", width=10, grows=True)
 _OBJECTIVE = FrameColumn(key="objective", title="objective", width=24)
-_SCHEMA = {"run": pl.String} | {
+_ORDERS = {
+    "last": "last_s",
+    "eta": "eta_s",
+    "progress": "share",
+    "state": "state_place",
+}  # the numbers of columns whose text has another order
+_SCHEMA = {"run": pl.String, **dict.fromkeys(_ORDERS.values(), pl.Float64)} | {
     column.key: pl.Float64 if column.digits is not None else pl.String for column in (*_COLUMNS, _NOTE, _OBJECTIVE)
 }
 
@@ -90,6 +98,12 @@ class Board:
         has_notes = bool(self.unreadable) or any(found.status.message for found in self.runs)
         last = (_NOTE, _OBJECTIVE) if has_notes else (replace(_OBJECTIVE, grows=True),)
         return [FrameColumn(key="run", title="run", width=min(max(longest, 12), _WIDEST_NAME)), *_COLUMNS, *last]
+
+
+def order_of(frame: pl.DataFrame, key: str, *, is_descending: bool) -> NDArray[np.intp]:
+    """The rows of a board's FRAME in the order of the column KEY: by time, share or state where its text is not in that order."""
+    found: NDArray[np.intp] = frame[_ORDERS.get(key, key)].arg_sort(descending=is_descending, nulls_last=True).to_numpy().astype(np.intp)
+    return found
 
 
 class RunFollower:
@@ -163,6 +177,10 @@ def row_of(found: BoardRun, now: float) -> dict[str, object]:
         "eta": duration(step.eta_s) if step and is_alive else "",
         "memory_mib": step.memory_mib if step else None,
         "last": _last(status.last_s, now, is_alive=is_alive),
+        "last_s": status.last_s or None,
+        "eta_s": step.eta_s if step and is_alive else None,
+        "share": step.step / max(step.steps, 1) if step else None,
+        "state_place": float(list(SIGNS).index(status.state)),
         "objective": found.objective,
         "note": status.message,
     }

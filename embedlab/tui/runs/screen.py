@@ -19,7 +19,7 @@ from embedlab.runs.store import RunFolder, free_folder, remove_runs, rename_runs
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
-from embedlab.tui.runs.board import Board, BoardRun, RunFollower, states
+from embedlab.tui.runs.board import Board, BoardRun, RunFollower, order_of, states
 from embedlab.tui.runs.curves import Curve, Curves, log_tail
 from embedlab.tui.runs.entries import Entry, entries, rows
 from embedlab.tui.runs.panes import RunPanes
@@ -139,7 +139,7 @@ class RunsScreen(RunSearch, RunPanes):
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None
         if self._order is not None:
-            order = frame[self._order[0]].arg_sort(descending=self._order[1], nulls_last=True).to_numpy().astype(np.intp)
+            order = order_of(frame, self._order[0], is_descending=self._order[1])
         by, is_descending = self._order or (None, False)
         table.marks = frozenset(row for row, one in enumerate(self.entries) if self.marked >= {found.run.id for found in one.runs})
         names = [self._goes_to, *([here.name, here.runs[0].run.id, here.runs[0].run.name] if here is not None else [])]

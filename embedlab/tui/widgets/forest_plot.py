@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.tui.compare.differences import FifthsMap, Forest, ForestRow
+from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
@@ -47,13 +48,13 @@ class DifferencePane(VerticalScroll):
 
 def draw_forest(forest: Forest, width: int) -> Content:
     """The plot in WIDTH cells: a line a slice, the axis below, then what the signs mean."""
-    title = f"{_named(forest.model)} minus {_named(forest.reference)}, Spearman x 100, with 95% intervals"
+    title = _title(forest.model, forest.reference, ", Spearman x 100, with 95% intervals")
     if not forest.rows:
-        return Content.styled(f"{title}: no slice has a difference", "$text-muted")
+        return Content.assemble(title, (": no slice has a difference", "$text-muted"))
     label = min(max(len(row.title) for row in forest.rows), _LONGEST_TITLE, max(width // 3, 8))
     numbers = _NUMBERS if width - label - 2 - _NUMBERS >= _SHORTEST_PLOT else _DELTA
     cells = max(width - label - 2 - numbers, 8)
-    lines = [Content.styled(title, "bold")]
+    lines = [title]
     lines += [
         Content.assemble(
             (f"{short_name(plain(row.title), label):<{label}} ", ""), *_whisker(row, forest, cells), " ", *_numbers(row, numbers)
@@ -81,7 +82,7 @@ def _whisker(row: ForestRow, forest: Forest, cells: int) -> Iterator[tuple[str, 
         drawn = dict.fromkeys(range(low, high + 1), "─") | {low: "├", high: "┤"}
     drawn[_place(row.delta, forest, cells)] = "◆" if row.is_average else "●"
     for cell in range(cells):
-        yield (drawn[cell], _style(row)) if cell in drawn else (signs.get(cell, " "), "$text-muted")
+        yield (drawn[cell], model_colour(forest.model)) if cell in drawn else (signs.get(cell, " "), "$text-muted")
 
 
 def _style(row: ForestRow) -> str:
@@ -129,7 +130,7 @@ def draw_map(shown: FifthsMap, width: int) -> Content:
     label = min(max((len(name) for name, _ in shown.rows), default=4), max(width - 5 * _CELL - 1, 8))
     heads = "".join(f"{f'fifth {number}':>{_CELL}}" for number in range(1, 6))
     lines = [
-        Content.styled(f"{_named(shown.model)} minus {_named(shown.reference)}, Spearman x 100, by fifth of Dice", "bold"),
+        _title(shown.model, shown.reference, ", Spearman x 100, by fifth of Dice"),
         Content.styled(f"{'':{label}}{heads}", "$text-muted"),
     ]
     for name, cells in shown.rows:
@@ -147,6 +148,12 @@ def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
     share = abs(cell.delta) / largest if largest else 0.0
     shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
     return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-muted"
+
+
+def _title(model: str, reference: str, what: str) -> Content:
+    """MODEL minus REFERENCE, each in its colour, and WHAT is shown of it."""
+    names = [(_named(name), f"{model_colour(name)} bold") for name in (model, reference)]
+    return Content.assemble(names[0], (" minus ", "bold"), names[1], (what, "bold"))
 
 
 def _named(model: str) -> str:

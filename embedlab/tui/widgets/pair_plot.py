@@ -237,12 +237,16 @@ class PairPlot(Widget, can_focus=True):
             return
         rows = self.drawing.size[1]
         if y == 0:
-            yield Segment(f"{plain(self.picture.y.title)} ↑  {self._place}{plain(self.picture.title)}", self._style("muted"))
+            yield Segment(f"{plain(self.picture.y.title)} ↑", self._style(self.picture.y.style))
+            yield Segment(f"  {self._place}{plain(self.picture.title)}", self._style("muted"))
         elif y <= rows:
             yield Segment(f"{self._label(rows - y):>{LEFT - 2}} │", self._style("muted"))
             yield from self._cells(rows - y)
         elif y == rows + 1:
-            yield Segment(self._x_axis(), self._style("muted"))
+            before, title, after = self._x_axis()
+            yield Segment(before, self._style("muted"))
+            yield Segment(title, self._style(self.picture.x.style))
+            yield Segment(after, self._style("muted"))
         elif y == rows + 2:
             yield from self._legend()
         else:
@@ -280,7 +284,8 @@ class PairPlot(Widget, can_focus=True):
             return self._style("cursor" if self.has_focus else "selected")
         return self._style(STYLES[number % len(STYLES)], "selected" if number >= len(STYLES) else "")
 
-    def _x_axis(self) -> str:
+    def _x_axis(self) -> tuple[str, str, str]:
+        """The line below the plot: what is before its title, the title, and what is behind."""
         assert self.picture is not None
         assert self.drawing is not None
         columns = self.drawing.size[0]
@@ -288,11 +293,13 @@ class PairPlot(Widget, can_focus=True):
         room = columns - len(low) - len(high)
         title = f"{plain(self.picture.x.title)} →"
         middle = _number((self.picture.x.low + self.picture.x.high) / 2)
+        before = low
         if room > 3 * (len(title) + len(middle)):  # room for a number in the middle
-            left = columns // 2 - len(low) - len(middle) // 2
-            text = f"{low}{'':{left}}{middle}"
-            return " " * LEFT + f"{text}{title:^{columns - len(text) - len(high)}}{high}"
-        return " " * LEFT + f"{low}{title[: max(room - 2, 0)]:^{max(room, 0)}}{high}"
+            before = f"{low}{'':{columns // 2 - len(low) - len(middle) // 2}}{middle}"
+        room = columns - len(before) - len(high)
+        title = title[: max(room - 2, 0)]
+        left = (room - len(title)) // 2
+        return f"{'':{LEFT}}{before}{'':{max(left, 0)}}", title, f"{'':{max(room - left - len(title), 0)}}{high}"
 
     def _legend(self) -> Iterator[Segment]:
         """The densities with the least number of pairs of each, and the names of the lines."""

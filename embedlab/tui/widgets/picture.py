@@ -19,6 +19,7 @@ class PlotAxis:
     low: float
     high: float
     field: str | None = None  # of the filter language: a selection limits it
+    style: LineStyle = "muted"  # of the title: the colour of the model whose values it has
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Every model on one slice: score, interval and tie letters, bars on one scale, and the difference to the reference."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.data.shared_text import Overlap
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
@@ -23,19 +24,19 @@ class SliceDetail(VerticalScroll):
         yield Static()
 
     def on_mount(self) -> None:
-        self._shown: tuple[ComparedSlice | None, str] = (None, "")
+        self._shown: tuple[ComparedSlice | None, str, Mapping[str, Overlap]] = (None, "", {})
 
-    def show(self, one: ComparedSlice | None, reference: str) -> None:
-        """Show a slice, or nothing."""
-        self._shown = (one, reference)
-        self.query_one(Static).update("" if one is None else _content(one, reference, self.scrollable_content_region.width))
+    def show(self, one: ComparedSlice | None, reference: str, shared: Mapping[str, Overlap]) -> None:
+        """Show a slice with what it has SHARED with the training text of each model, or nothing."""
+        self._shown = (one, reference, shared)
+        self.query_one(Static).update("" if one is None else _content(one, reference, shared, self.scrollable_content_region.width))
 
     def on_resize(self) -> None:
         """Fit the bars to the width."""
         self.show(*self._shown)
 
 
-def _content(one: ComparedSlice, reference: str, width: int) -> Content:
+def _content(one: ComparedSlice, reference: str, shared: Mapping[str, Overlap], width: int) -> Content:
     lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
     low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
@@ -45,8 +46,17 @@ def _content(one: ComparedSlice, reference: str, width: int) -> Content:
         lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
         lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference, width - indent)]
+        lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(shared.get(name))]
     lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
+
+
+def _shared(shared: Overlap | None) -> Iterator[str]:
+    """What a model was trained on of the slice."""
+    if shared and shared.shared_pairs:
+        yield f"† {shared.shared_pairs:,} of {shared.pairs:,} pairs are in its training data"
+    if shared and shared.shared_sentences:
+        yield f"‡ {shared.shared_sentences:,} of {shared.sentences:,} sentences are in its training data"
 
 
 def _dependence(one: ComparedSlice) -> Iterator[str]:
