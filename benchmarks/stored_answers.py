@@ -1,0 +1,171 @@
+"""Tables of models compared on classified items, from their stored answers, without the models.
+
+    python benchmarks/stored_answers.py store results/scores/NAME.parquet MODEL… --task glue --data DIR --runs DIR
+    python benchmarks/stored_answers.py show results/scores/NAME.parquet [--signature]
+
+`store` writes every member's (seed's) answer to each item with the label, hashes of the item's sentences, no text; and, as metadata, what
+titles and notes of tables say. Models are compared with the first. `show` prints what `embedlab compare MODEL… --suite TASK` prints.
+Tables of similarities of pairs are those of stored_tables.py.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+import polars as pl
+from pydantic import TypeAdapter
+
+from embedlab.analysis.evidence import member_columns
+from embedlab.analysis.scores import ModelColumns
+from embedlab.core.settings import Settings, load_settings
+from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.outcomes import MemberOutcomes, evidence, member_outcomes
+from embedlab.evaluation.selection import SelectedTask
+from embedlab.evaluation.task_comparison import TaskComparison
+from embedlab.runs.evaluations import StoredScore
+from embedlab.runs.outcomes import ITEM_COLUMNS, TEXT_COLUMNS, Outcomes
+from embedlab.runs.parts import StoredPart
+
+FACTS = "embedlab-answers"  # the parquet metadata key
+WHOSE = ("task", "member", "name")  # of the items: columns next to those of outcomes
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredOutcomes:
+    """A member's answers to a dataset, without its items."""
+
+    dataset: str
+    split: str
+    fingerprint: str
+    classes: tuple[str, ...]
+    data: tuple[StoredPart, ...]
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMember:
+    """A member on one task."""
+
+    outcomes: Mapping[str, StoredOutcomes]  # by name
+    scores: tuple[StoredScore, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredComparison:
+    """What a table says besides its numbers, and the members of each task."""
+
+    models: tuple[ModelColumns, ...]
+    shared: Mapping[str, Mapping[str, Overlap]]
+    counts: Mapping[str, Mapping[str, Overlap]]
+    facts: Mapping[str, Mapping[str, str]]
+    marks: tuple[str, ...]
+    notes: tuple[str, ...]
+    signatures: Mapping[str, str]
+    is_whole: bool
+    tasks: Mapping[str, tuple[str, ...]]  # the selected datasets of each; none: the whole task
+    members: Mapping[str, Mapping[str, StoredMember]]  # by task, then by member
+
+
+def store(path: Path, names: Sequence[str], tasks: Sequence[SelectedTask], settings: Settings) -> None:
+    """Write the answers of the models called NAMES into PATH; what is not evaluated yet is evaluated first."""
+    from embedlab.workflows.compare_tasks import compare_tasks
+    from embedlab.workflows.models import resolve_model
+    from embedlab.workflows.notebook import NotebookSession
+
+    session = NotebookSession(settings=settings)
+    compared = compare_tasks(names, tasks, session, test="dyadic", margin=None, setting="literature")
+    specs = [spec for name in names for spec in resolve_model(name, session).members]
+    answers = {
+        one.task: {spec.name: member_outcomes(one, spec, settings, None, lambda _: lambda *_: None, "literature") for spec in specs}
+        for one in tasks
+    }
+    own = {item.name: getattr(compared, item.name) for item in fields(StoredComparison) if hasattr(compared, item.name)}
+    facts = StoredComparison(
+        **{**own, "models": tuple(compared.models), "notes": tuple(map(str, compared.notes))},
+        tasks={one.task: one.names for one in tasks},
+        members={task: {name: stored_member(found) for name, found in members.items()} for task, members in answers.items()},
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(facts), default=sorted)
+    pl.concat(items_of(answers), how="diagonal").write_parquet(path, compression="zstd", compression_level=19, metadata={FACTS: text})
+
+
+def stored_member(found: MemberOutcomes) -> StoredMember:
+    """Return what is stored of a member besides the items."""
+    names = [item.name for item in fields(StoredOutcomes)]
+    outcomes = {name: StoredOutcomes(**{key: getattr(own, key) for key in names}) for name, own in found.outcomes.items()}
+    return StoredMember(outcomes=outcomes, scores=found.scores)
+
+
+def items_of(answers: Mapping[str, Mapping[str, MemberOutcomes]]) -> Iterator[pl.DataFrame]:
+    """Yield the items of each member and dataset, with the columns WHOSE; an empty frame first, for tasks without items."""
+    yield pl.DataFrame(schema={**dict.fromkeys(WHOSE, pl.String), **ITEM_COLUMNS})
+    for task, members in answers.items():
+        for member, found in members.items():
+            for name, own in found.outcomes.items():
+                whose = dict(zip(WHOSE, (task, member, name), strict=True))
+                yield own.items.select(*(pl.lit(value).alias(key) for key, value in whose.items()), pl.all())
+
+
+def compared_again(path: Path) -> TaskComparison:
+    """Return the comparison of the models in the file at PATH by the procedure of today."""
+    from embedlab.analysis.comparison import compare_evidence
+
+    stored = TypeAdapter(StoredComparison).validate_json(pl.read_parquet_metadata(path)[FACTS])
+    items, columns = pl.read_parquet(path), list(stored.models)
+    members = member_columns(columns)
+    found = []
+    for task, own in stored.members.items():
+        answers = {members.index(name): answers_of(task, name, one, items) for name, one in own.items()}
+        found += evidence(SelectedTask(task=task, names=stored.tasks[task]), answers, len(members))
+    slices = compare_evidence(found, columns, columns[0].name)
+    parts = {item.name: getattr(stored, item.name) for item in fields(StoredComparison) if item.name not in {"tasks", "members"}}
+    return TaskComparison(**parts, slices=slices, test="dyadic", margin=None)
+
+
+def answers_of(task: str, member: str, stored: StoredMember, items: pl.DataFrame) -> MemberOutcomes:
+    """Return what a member answered to a task."""
+    outcomes = {}
+    for name, one in stored.outcomes.items():
+        own = items.filter(**dict(zip(WHOSE, (task, member, name), strict=True))).drop(WHOSE)
+        texts = [key for key in TEXT_COLUMNS if key in own.columns and not own[key].null_count()]
+        outcomes[name] = Outcomes(**vars(one), task=task, model=member, items=own.select(*ITEM_COLUMNS, *texts))
+    return MemberOutcomes(outcomes=outcomes, scores=stored.scores, overlaps={}, marks=(), notes=())
+
+
+def shown(path: Path, *, is_signed: bool, has_all_notes: bool) -> str:
+    """Return the table of the file at PATH in Markdown."""
+    from embedlab.reports.task_comparison import task_comparison_table
+
+    return replace(task_comparison_table(compared_again(path)), is_signed=is_signed, has_all_notes=has_all_notes).to_markdown()
+
+
+def main() -> None:
+    """Store or show."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    storing = commands.add_parser("store")
+    storing.add_argument("file", type=Path)
+    storing.add_argument("models", nargs="+")
+    storing.add_argument("--task", action="append", required=True, help="a task, or TASK:DATASET for one of its datasets")
+    storing.add_argument("--data", type=Path, required=True)
+    storing.add_argument("--runs", type=Path)
+    showing = commands.add_parser("show")
+    showing.add_argument("file", type=Path)
+    showing.add_argument("--signature", action="store_true")
+    showing.add_argument("--notes", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.command == "show":
+        print(shown(arguments.file, is_signed=arguments.signature, has_all_notes=arguments.notes), end="")
+        return
+    runs = {"runs": arguments.runs} if arguments.runs else {}
+    settings = load_settings({"data": arguments.data, "allow_partial": True, "threads": 1, **runs})[0]
+    chosen = [text.partition(":") for text in arguments.task]
+    tasks = [SelectedTask(task=task, names=(name,) if name else ()) for task, _, name in chosen]
+    store(arguments.file, arguments.models, tasks, settings)
+
+
+if __name__ == "__main__":
+    main()

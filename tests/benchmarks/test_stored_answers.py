@@ -1,0 +1,34 @@
+"""Tables from stored answers are those of the comparison of the models, when the models are gone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from stored_answers import shown, store
+
+from embedlab.core.settings import Settings
+from embedlab.evaluation.selection import SelectedTask
+from embedlab.workflows.compare import CompareOptions, comparison_report
+from embedlab.workflows.items import listed_items
+from embedlab.workflows.notebook import NotebookSession
+
+
+def test_a_table_of_brought_answers_is_made_again_without_them(tmp_path: Path) -> None:
+    settings = Settings(sample=True, cache=tmp_path / "cache", threads=1)
+    items = listed_items(["sentiment"], settings).frame
+    other = dict(zip(labels := sorted(items["label"].unique()), [*labels[1:], labels[0]], strict=True))
+    wrong = pl.when(pl.col("item") % 3 == 0).then(pl.col("label").replace(other)).otherwise("label")
+    names = []
+    for name, prediction in (("good", pl.col("label")), ("fair", wrong)):
+        items.select("dataset", "item", prediction=prediction).write_csv(tmp_path / f"{name}.csv")
+        names.append(f"items:{tmp_path / name}.csv")
+    (table,) = comparison_report(CompareOptions(models=names, suites=["multitask"]), NotebookSession(settings=settings)).tables
+    before = replace(table, is_signed=True, has_all_notes=True).to_markdown()
+
+    file = tmp_path / "answers.parquet"
+    store(file, names, [SelectedTask(task="multitask")], settings)
+    for name in ("good", "fair"):
+        (tmp_path / f"{name}.csv").unlink()
+    assert "sentiment" in before
+    assert shown(file, is_signed=True, has_all_notes=True) == before
+    assert not {"sentence", "sentence1", "text"} & set(pl.read_parquet(file).columns)
