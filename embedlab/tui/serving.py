@@ -62,6 +62,7 @@ class DashboardServer(Server):
     async def _make_app(self) -> web.Application:
         app: web.Application = await super()._make_app()
         app.router.add_get("/ws/{token}", self.handle_websocket)  # the script of the page adds a query to the address
+        app.router.add_get("/dashboard.js", self.handle_script)
         app.on_response_prepare.append(self._protect)
         return app
 
@@ -79,6 +80,12 @@ class DashboardServer(Server):
         }
         text = self._page.substitute({name: escape(value) for name, value in values.items()})
         return web.Response(text=text, content_type="text/html")
+
+    async def handle_script(self, request: web.Request) -> web.Response:
+        """Serve the script of the page, which holds no secret."""
+        self._check_host(request)
+        script = files("embedlab.tui").joinpath("served.js").read_text(encoding="utf-8")
+        return web.Response(text=script, content_type="text/javascript")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Connect the page that this server served, and no other, to a dashboard."""

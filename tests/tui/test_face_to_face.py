@@ -22,7 +22,7 @@ async def test_two_models_are_face_to_face_on_every_screen(opened: Open) -> None
         await until(pilot, lambda: pilot.app.data.pairing == Pairing(reference="far", other="published"))
         await pilot.pause()
         titles = [column.title for column in table.columns]
-        assert titles[4:10] == ["A far", "B published", "Δrank", "Δerror", "right", "gap"]
+        assert titles[4:10] == ["A", "B", "Δrank", "Δerror", "right", "gap"]
         assert "right: rank error within 10 points, wrong: 30 or more" in str(screen.query_one("#filter-hint", Static).content)
         counts = {}
         for verdict in ("A", "B", "neither", "both"):

@@ -94,6 +94,7 @@ async def test_the_page_has_a_title_and_loads_nothing_from_elsewhere(served: str
         text, policy = await answer.text(), answer.headers["Content-Security-Policy"]
     assert "<title>embedlab</title>" in text
     assert "https:" not in text
+    assert 'src="/dashboard.js"' in text  # it gives the terminal the keys without a click
     assert policy.startswith("default-src 'none'")
     for path in re.findall(r'(?:src|href)="(/[^"]+)"', text):
         async with client.get(origin_of(served) + path) as answer:

@@ -207,8 +207,8 @@ class CompareScreen(DifferencePanes):
         absent = [model.name for model in (self.data.models if self.data else ()) if model.name not in found.comparison.models]
         marks += [f"not scored by {', '.join(absent)}"] if absent else []
         pairing = self.data.pairing if self.data else None
-        marks += [named(pairing)] if pairing is not None else []
-        parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], f"reference {reference}", *marks]
+        models = f"reference {reference}" if pairing is None else named(pairing)  # A is the reference
+        parts = [CUT_TITLES[request.by], AGGREGATE_TITLES[request.aggregate], models, *marks]
         parts += ["intervals follow"] if self.is_preview else []
         self.query_one("#compare-status", Static).update(" · ".join(parts))
 

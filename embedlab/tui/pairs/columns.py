@@ -5,12 +5,14 @@ from types import MappingProxyType
 
 import polars as pl
 
+from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.pairing import Pairing
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
+_ADDED = {TRAINED: 8, NOTE: 14}  # cells; the details name the models
 
 OPTIONAL = (
     "gold",
@@ -44,7 +46,7 @@ def pair_columns(
 ) -> list[FrameColumn]:
     """The columns: sentences first, so that a narrow terminal shows them, then the numbers, then the origin of the pair.
 
-    NEEDS: the cells of the longest names. Of two models face to face, the models' titles begin with their letters. ADDED: columns
+    NEEDS: the cells of the longest names. Two models face to face have their letters, which the line above names. ADDED: columns
     of text that were found or written while the pairs are shown.
     """
     columns = [
@@ -54,8 +56,7 @@ def pair_columns(
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]
     for name in (name for name in models if name != "dice"):  # has its column already
-        title = short_name(name, _WIDEST)
-        title = f"{pairing.letter(name)} {title}" if pairing is not None else title
+        title = short_name(name, _WIDEST) if pairing is None else pairing.letter(name)
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:
             columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True, loud_from=LOUD))
@@ -67,7 +68,7 @@ def pair_columns(
         ]
     if len(models) > 1:
         columns.append(FrameColumn(key="gap", title="gap", width=4, digits=0, loud_from=LOUD))
-    columns += [FrameColumn(key=name, title=name, width=14) for name in added]
+    columns += [FrameColumn(key=name, title=name, width=_ADDED[name]) for name in added]
     columns += [
         FrameColumn(key="dataset", title="dataset", width=13, needs=needs.get("dataset", 0)),
         FrameColumn(key="source", title="source", width=14, needs=needs.get("source", 0)),

@@ -59,7 +59,7 @@ def gold_view(pairs: PlottedPairs) -> Picture:
     gold, cosine = pairs.values("gold"), pairs.values(pairs.model)
     low, high = span(gold)
     found = binned_quantiles(gold, cosine, Axis(low=low, high=high, bins=GOLD_BINS), QUANTILES)
-    titles = {0.1: "10%, 90%", 0.5: "median of each gold bin", 0.9: "10%, 90%"}
+    titles = {0.1: "10%, 90%", 0.5: "median", 0.9: "10%, 90%"}
     lines = [
         PlotLine(title=titles[share], x=found.centres, y=quantiles, style="first" if share == 0.5 else "second")
         for share, quantiles in zip(QUANTILES, found.quantiles, strict=True)
@@ -136,13 +136,13 @@ def view_title(view: str, pairs: PlottedPairs) -> str:
 
 
 def describe(pairs: PlottedPairs, row: int) -> Sequence[str]:
-    """A pair: its place with gold and cosines, then its sentences."""
+    """A pair: gold and cosines with its place, then its sentences."""
     facts = pairs.data.table.row(row, named=True)
     place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
     gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:z.2f}"
     names = dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None)
     scores = [_score(pairs, name, facts[name], facts.get(f"error({name})")) for name in names]
-    return [" · ".join([place, gold, *scores]), facts["sentence1"], facts["sentence2"]]
+    return [" · ".join([gold, *scores, place]), facts["sentence1"], facts["sentence2"]]  # the last part is cut where there is no room
 
 
 def _score(pairs: PlottedPairs, name: str, cosine: float | None, error: float | None) -> str:

@@ -11,6 +11,7 @@ from embedlab.tui.widgets.braille import ACROSS, DOWN, EMPTY, Dots, cell_bits, l
 from embedlab.tui.widgets.picture import Picture, RowNumbers
 
 LEVELS = 5
+_PAIRS_PER_VALUE = 4  # on average, from which a value has cells of its own
 _DENSITIES = tuple(f"density-{level}" for level in range(1, LEVELS + 1))
 _MODELS = tuple(f"model-{number}" for number in range(COLOURS))
 STYLES = ("blank", *_DENSITIES, "first", "second", "faint", *_MODELS)  # of cells
@@ -101,7 +102,10 @@ def _cells_per_value(picture: Picture, columns: int) -> int:
     """Several cells for each value of an x axis with few of them: single dots would be stripes that are hard to point at."""
     if not picture.points.is_drawn:
         return 1
-    values = len(np.unique(picture.points.x[np.isfinite(picture.points.x)]))
+    known = picture.points.x[np.isfinite(picture.points.x)]
+    values = len(np.unique(known))
+    if len(known) < _PAIRS_PER_VALUE * values:  # few pairs have few values on any axis: they are points
+        return 1
     return max(1, columns // max(1, min(values, columns)))
 
 
