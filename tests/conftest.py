@@ -1,6 +1,8 @@
 """Fixtures every room shares: a home in tmp, a fixed terminal, a tiny encoder, and the real corpora when they are there."""
 
 import functools
+import gc
+import itertools
 import os
 import signal
 import sys
@@ -33,6 +35,25 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 # A process started in the background or by nohup ignores these, as its children do: tests that send them would wait in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# No test turns the power off, and the disk takes milliseconds for each of ten thousand calls.
+os.fsync = lambda _file: None
+
+# A full collection visits each object of torch, transformers and textual: a seventh of the time of the tests went into that.
+gc.set_threshold(50_000, 20, 10)
+
+
+def pytest_collection_finish() -> None:
+    """Collect no more among what the tests import."""
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Behind the last test of a file, the same for what its tests imported."""
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -68,12 +89,15 @@ def _starts_processes(item: pytest.Item) -> bool:
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+HOMES = itertools.count(1)
+
+
 @pytest.fixture(autouse=True)
-def _home_in_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the user's own settings, cache or runs."""
+def _home_in_tmp(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's own settings, cache or runs; a folder is made for those tests alone that write there."""
     for variable in [name for name in os.environ if name.startswith("EMBEDLAB_")]:
         monkeypatch.delenv(variable)
-    home = tmp_path / "home"
+    home = tmp_path_factory.getbasetemp() / f"home-{next(HOMES)}"
     for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "HF_HOME"):
         monkeypatch.setenv(variable, str(home / variable.lower()))
 

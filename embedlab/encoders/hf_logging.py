@@ -11,12 +11,14 @@ from transformers.utils import logging
 def silence_transformers() -> Iterator[None]:
     """Show only errors and no progress bars until the block ends."""
     verbosity, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
+    if verbosity != logging.ERROR:  # setting a level makes every logger of the process look its own up again
+        logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        logging.set_verbosity(verbosity)
+        if verbosity != logging.ERROR:
+            logging.set_verbosity(verbosity)
         if had_bars:
             logging.enable_progress_bar()
 

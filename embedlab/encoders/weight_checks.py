@@ -34,6 +34,7 @@ _TASK_HEADS = {
     "ForQuestionAnswering": re.compile(r"^qa_outputs\."),
 }
 _FLOATING = {"F64", "F32", "F16", "BF16"}
+_SIZES: dict[tuple[Any, bytes], int] = {}  # by the class that reads the model and the contents of config.json
 
 
 def is_unused(name: str) -> bool:
@@ -87,11 +88,19 @@ def refuse_other_size(folder: Path, kind: Any) -> None:
     layers, held = read_config(folder).layers or 0, sum(tensors.values())
     if layers > len(tensors):
         raise MissingError(f"{folder / 'config.json'}: {layers} layers, but the weights are {len(tensors)} tensors", hint=WHOLE)
-    with reading(folder, "model"), torch.device("meta"):
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        described = sum(value.numel() for value in kind.from_config(config, trust_remote_code=False).parameters())
+    described = _described_size(folder, kind)
     if described > 2 * held + 2**20:
         raise MissingError(f"{folder / 'config.json'}: a model of {described} numbers, but the weights are {held}", hint=WHOLE)
+
+
+def _described_size(folder: Path, kind: Any) -> int:
+    """Return how many numbers config.json in FOLDER describes; a process counts those of equal files once."""
+    key = (kind, (folder / "config.json").read_bytes())
+    if key not in _SIZES:
+        with reading(folder, "model"), torch.device("meta"):
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            _SIZES[key] = sum(value.numel() for value in kind.from_config(config, trust_remote_code=False).parameters())
+    return _SIZES[key]
 
 
 def tensor_sizes(folder: Path) -> Mapping[str, int]:

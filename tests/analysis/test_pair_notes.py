@@ -1,6 +1,5 @@
-from pathlib import Path
-
 import polars as pl
+import pytest
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.scores import pair_keys
@@ -9,8 +8,8 @@ from embedlab.core.paths import state_folder
 PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(lambda frame: frame.with_columns(pair_keys(frame)))
 
 
-def test_notes_are_found_again_by_the_text_of_their_pairs(tmp_path: Path) -> None:
-    assert state_folder().is_relative_to(tmp_path)
+def test_notes_are_found_again_by_the_text_of_their_pairs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert state_folder().is_relative_to(tmp_path_factory.getbasetemp())
     first, second = PairNotes.load(), PairNotes.load()
     assert first.joined(PAIRS).columns == PAIRS.columns
     first.change("a", "x", "odd")

@@ -16,6 +16,7 @@ import pytest
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
@@ -49,6 +50,35 @@ def _styles_parsed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
+
+
+PAINT_EVERY_S = 0.5
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _painted_seldom() -> Iterator[None]:
+    """Paint a screen that nobody sees twice a second, and as each test leaves it: painting took half of the time of a test."""
+    paint = Screen._compositor_refresh
+
+    def paint_seldom(screen: "Screen[Any]") -> None:
+        app, now = screen.app, time.monotonic()
+        if screen is not app.screen or now >= getattr(app, "_next_paint", 0.0):
+            app._next_paint = now + PAINT_EVERY_S  # type: ignore[attr-defined]
+            paint(screen)
+        elif getattr(screen, "_late_paint", None) is None:
+            screen._dirty_widgets.clear()  # the compositor knows their regions
+            screen._late_paint = screen.set_timer(PAINT_EVERY_S, lambda: paint_now(screen))  # type: ignore[attr-defined]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Screen, "_compositor_refresh", paint_seldom)
+        yield
+
+
+def paint_now(screen: "Screen[Any]") -> None:
+    """Paint all that changed since the last time."""
+    screen._late_paint = None  # type: ignore[attr-defined]
+    screen.app._next_paint = 0.0  # type: ignore[attr-defined]
+    screen._compositor_refresh()
 
 
 @pytest.fixture(scope="session")
@@ -89,6 +119,7 @@ def opened(world: Settings) -> Open:
             await until(pilot, lambda: app.data is not None)
             await pilot.pause()
             yield pilot
+            paint_now(app.screen)
 
     return open_dashboard
 

@@ -1,7 +1,5 @@
 """What the dashboard remembers is never trusted: a file of any shape gives way to the defaults."""
 
-from pathlib import Path
-
 import pytest
 
 from embedlab.core.paths import state_folder
@@ -12,8 +10,8 @@ from embedlab.tui.state import DashboardState, Memory
     "content",
     [b"", b"\xef\xbb\xbf", b"[" * 100_000, b"9" * 5000, b'{"schema": 1, "theme": "\\ud800"}', b'{"schema": 1, "mode": "a\\u0000"}', b"[]"],
 )
-def test_a_state_of_any_shape_gives_way_to_the_defaults(content: bytes, tmp_path: Path) -> None:
-    assert state_folder().is_relative_to(tmp_path)
+def test_a_state_of_any_shape_gives_way_to_the_defaults(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert state_folder().is_relative_to(tmp_path_factory.getbasetemp())
     state_folder().mkdir(parents=True)
     (state_folder() / "dashboard.json").write_bytes(content)
     memory = Memory.load()
