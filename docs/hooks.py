@@ -67,8 +67,9 @@ def sources() -> dict[Path, str]:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill in a paper's tables, point links at the site's places, and make the marks of blocks readable."""
     uri = page.file.src_uri
-    if uri.startswith(("results/", "benchmarks/")):  # guides and reference come first in a search
+    if uri.startswith(("results/", "benchmarks/", "changelog")):  # guides and reference come first in a search
         page.meta.setdefault("search", {"boost": 0.3})
+    if uri.startswith(("results/", "benchmarks/")):
         heading = markdown.lstrip("# ").partition("\n")[0]
         page.meta.setdefault("title", f"{heading} ({posixpath.basename(uri).removesuffix('.md')})")  # several share a heading
     markdown = _TABLES.sub(lambda found: papers.tables_of(found[1]), markdown)

@@ -71,12 +71,20 @@ def datasets_page() -> str:
         counts = ", ".join(
             f"{split} {one.expected.rows:,}" if one.expected else f"{split} not counted" for split, one in found.splits.items()
         )
-        rows.append((code(name), found.summary, found.kind, counts, terms.get(name, "see its home page"), _home(found.home)))
+        rows.append(
+            (
+                code(name),
+                found.summary,
+                found.kind,
+                counts,
+                f"{terms[name]}; {_home(found.home)}" if name in terms else f"see its {_home(found.home)}",
+            )
+        )
     kinds = table(("kind", "columns"), ((code(kind), listed(columns)) for kind, columns in COLUMNS.items()))
     return (
         "# Datasets\n\nThe number of rows of each split as published, which `embedlab data check` compares with your files. embedlab ships none of "
         "them: the licence column repeats what their owners state, and the owner's page decides.\n\n"
-        + table(("dataset", "what", "kind", "rows", "licence", "home"), rows)
+        + table(("dataset", "what", "kind", "rows", "licence and home page"), rows)
         + f"\n## Kinds\n\nThe kind of a dataset decides its columns and what can score it.\n\n{kinds}"
     )
 
@@ -97,7 +105,7 @@ def licences() -> dict[str, str]:
 
 def _home(text: str) -> str:
     address, _, rest = text.partition(", ")
-    return f"[{address.removeprefix('https://').removeprefix('http://')}]({address}){', ' + rest if rest else ''}"
+    return f"[home page]({address}){', ' + rest if rest else ''}"
 
 
 def models_page() -> str:

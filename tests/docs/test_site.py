@@ -1,10 +1,7 @@
 """The site: built strictly, without a network, and complete in itself."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,16 +10,6 @@ import pytest
 from docs.blocks import ROOT
 from docs.hooks import GENERATED, PLACED, on_page_markdown
 from tests.docs.site_links import broken, read_pages
-
-REFUSE_SOCKETS = """
-import socket
-
-def refuse(*_):
-    raise OSError("this machine has no network")
-
-socket.socket.connect = refuse
-socket.getaddrinfo = refuse
-"""
 
 
 def test_every_page_has_a_place_in_the_navigation() -> None:
@@ -58,19 +45,6 @@ def test_a_reference_to_nothing_is_found_in_a_site(tmp_path: Path) -> None:
     assert pages[tmp_path / "a.html"].silent_images == ["c.svg"]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built strictly by a process that refuses connections."""
-    pytest.importorskip("material", reason="it builds the site: pip install -e '.[docs]'")
-    place = tmp_path_factory.mktemp("site")
-    (place / "sitecustomize.py").write_text(REFUSE_SOCKETS)
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(place / "site")]
-    environment = {**os.environ, "PYTHONPATH": str(place)}
-    done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return (place / "site").resolve()
-
-
 @pytest.mark.slow
 def test_the_site_builds_without_a_network_and_needs_none(site: Path) -> None:
     loads = re.compile(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(?:https?:)?//[^"]+"|url\("?(?:https?:)?//')
@@ -81,7 +55,7 @@ def test_the_site_builds_without_a_network_and_needs_none(site: Path) -> None:
 
 @pytest.mark.slow
 def test_every_reference_of_the_site_leads_somewhere(site: Path) -> None:
-    """Read by an HTML parser: no browser looks at the pages here, so that their looks and their scripts are not tested."""
+    """Read by an HTML parser; test_site_in_browser.py looks at the pages where there is a browser."""
     pages = read_pages(site)
     assert len(pages) > 50
     assert sum(len(page.targets) for page in pages.values()) > 1000
