@@ -32,7 +32,7 @@ tasks = ["sts"]
 "encoder.pooling" = ["cls", "mean"]
 """
 # Keys of stored JSON that are not numbers of a result, or that older versions did not store.
-UNEQUAL = {"backend", "checksum", "dims", "scored_by", "signature", "title", "version", "time", "time_s", "seconds"}
+UNEQUAL = {"backend", "checksum", "declared", "dims", "scored_by", "seed", "signature", "title", "version", "time", "time_s", "seconds"}
 
 
 def run(checkout: Path, folder: Path, *words: str, step: int | None = None) -> None:
