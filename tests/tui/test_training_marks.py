@@ -9,7 +9,7 @@ from embedlab.tui.compare.training_marks import shared_text
 from embedlab.tui.pairs.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.training_texts import TrainingTexts
-from embedlab.tui.widgets.slice_detail import _content
+from embedlab.tui.widgets.slice_detail import ModelFacts, _content
 
 
 def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +38,10 @@ def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world:
     assert {len(text) for text in frame["text:far"]} == {len(text) + 1 for text in plain["text:far"]}  # the place of the mark is blank
 
     one = next(one for one in found.comparison.slices if one.key == names[0])
-    detail = str(_content(one, "far", shared[names[0]], 70))
+    facts = ModelFacts(reference="far", shared=shared[names[0]], seeds={"near": (1, 2, 3), "far": (1,)})
+    detail = str(_content(one, facts, 70))
+    (by_seed,) = [line.split("by seed")[1].split() for line in detail.splitlines() if "by seed" in line]
+    assert sorted(by_seed[::2]) == ["1:", "2:", "3:"]
+    assert [float(value) for value in by_seed[1::2]] == sorted(round(100 * value, 1) for value in one.scores["near"].members)
     assert "† 1 of 12 pairs are in its training data" in detail
     assert detail.count("training data") == 2

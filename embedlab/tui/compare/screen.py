@@ -47,7 +47,7 @@ from embedlab.tui.widgets.disagreement_list import DisagreementList
 from embedlab.tui.widgets.forest_plot import DifferencePane
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
-from embedlab.tui.widgets.slice_detail import SliceDetail
+from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail
 
 CUTS: tuple[By, ...] = get_args(By)
 CUT_TITLES = {"dataset": "datasets", "source": "sources", "dice": "Dice fifths"}
@@ -250,7 +250,8 @@ class CompareScreen(DifferencePanes):
         if self.result is None or data is None:
             return
         shared = self._shared.get(self.result.comparison.by, {}).get(one.key, {}) if one is not None else {}
-        self.query_one(SliceDetail).show(one, self.result.comparison.reference, shared)
+        seeds = {model.name: model.seeds for model in data.models}
+        self.query_one(SliceDetail).show(one, ModelFacts(reference=self.result.comparison.reference, shared=shared, seeds=seeds))
         names = self.result.comparison.models
         found = disagreements(data, names, self._rows(one), DISAGREEMENTS) if one is not None else []
         self.query_one(DisagreementList).show(found, names)

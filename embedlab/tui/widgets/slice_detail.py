@@ -1,20 +1,31 @@
 """Every model on one slice: score, interval and tie letters, bars on one scale, and the difference to the reference."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.comparison import ComparedSlice, SliceScore
 from embedlab.data.shared_text import Overlap
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.widgets.plain import plain
 
 _LABEL = 14
+_SEEDS = 3  # at each end
 _ROOMY = 50  # cells; below this width, the numbers are under the name and not under the bar
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """What is known about the models of a slice besides their scores."""
+
+    reference: str
+    shared: Mapping[str, Overlap] = field(default_factory=dict)  # of the slice, with the training text of a model
+    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of the members of a model
 
 
 class SliceDetail(VerticalScroll):
@@ -24,19 +35,19 @@ class SliceDetail(VerticalScroll):
         yield Static()
 
     def on_mount(self) -> None:
-        self._shown: tuple[ComparedSlice | None, str, Mapping[str, Overlap]] = (None, "", {})
+        self._shown: tuple[ComparedSlice | None, ModelFacts] = (None, ModelFacts(reference=""))
 
-    def show(self, one: ComparedSlice | None, reference: str, shared: Mapping[str, Overlap]) -> None:
-        """Show a slice with what it has SHARED with the training text of each model, or nothing."""
-        self._shown = (one, reference, shared)
-        self.query_one(Static).update("" if one is None else _content(one, reference, shared, self.scrollable_content_region.width))
+    def show(self, one: ComparedSlice | None, facts: "ModelFacts") -> None:
+        """Show a slice, or nothing."""
+        self._shown = (one, facts)
+        self.query_one(Static).update("" if one is None else _content(one, facts, self.scrollable_content_region.width))
 
     def on_resize(self) -> None:
         """Fit the bars to the width."""
         self.show(*self._shown)
 
 
-def _content(one: ComparedSlice, reference: str, shared: Mapping[str, Overlap], width: int) -> Content:
+def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
     lines = [Content.styled(f"{plain(one.title)} · {one.pairs:,} pairs · Spearman x 100", "bold")]
     low = min((score.low if score.low == score.low else score.value for score in one.scores.values()), default=0)
     high = max((score.high if score.high == score.high else score.value for score in one.scores.values()), default=1)
@@ -45,10 +56,21 @@ def _content(one: ComparedSlice, reference: str, shared: Mapping[str, Overlap], 
         drawn = _whisker(score.value, score.low, score.high, (low, high), max(8, width - _LABEL - 2))
         lines.append(Content.assemble(label, (drawn, model_colour(name))))
         indent = _LABEL + 1 if width >= _ROOMY else 1
-        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, reference, width - indent)]
-        lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(shared.get(name))]
+        lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts.reference, width - indent)]
+        lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), width - indent)]
+        lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
     lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
+
+
+def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Content]:
+    """The score of each seed from the lowest, of many those at both ends: the odd one is the first or the last."""
+    if len(seeds) < 2 or len(seeds) != len(score.members):
+        return []
+    parts = [f"{seed}: {100 * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
+    if len(parts) > 2 * _SEEDS:
+        parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
+    return _lines([Content.styled(part, "$text-muted") for part in ("by seed", *parts)], width)
 
 
 def _shared(shared: Overlap | None) -> Iterator[str]:
