@@ -22,6 +22,7 @@ os.environ |= {
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_OFFLINE": "1",
     "OMP_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",  # a second thread for small tables costs more than it saves
 }
 
 import pytest

@@ -12,6 +12,7 @@ from embedlab.analysis.seed_tests import welch_p
 from embedlab.analysis.weighing import Weighed
 from embedlab.choices import Aggregate
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.names import scores_pairs
 from embedlab.data.source import Source
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
@@ -82,7 +83,7 @@ class PairDifferences:
 
 
 def _is_of_pairs(measure: ScoreFilter) -> bool:
-    return measure.task == "sts" and measure.metric == "spearman" and measure.setting in get_args(Aggregate)
+    return scores_pairs(measure.task) and measure.metric == "spearman" and measure.setting in get_args(Aggregate)
 
 
 def _aggregate(measure: ScoreFilter) -> Aggregate:

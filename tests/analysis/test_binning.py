@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve as reliability_curve
 
 from embedlab.analysis.binning import Axis, binned_quantiles, calibration_curve, cell_counts, density_steps, span
 
@@ -42,6 +41,8 @@ def test_quantiles_of_bins_are_those_of_a_slow_loop() -> None:
 
 
 def test_the_calibration_of_two_classes_is_the_reliability_curve_of_scikit_learn() -> None:
+    from sklearn.calibration import calibration_curve as reliability_curve  # seconds, which each test process would pay
+
     predicted = np.round(RNG.uniform(size=400), 2)  # with ties at the edges
     observed = (RNG.uniform(size=400) < predicted).astype(float)
     found = calibration_curve(predicted, observed, 10)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("small_world")
 
 # Small enough that training itself takes a second.
 SMALL = ("--sample", "--threads", "1", "--set", "data.rows=96", "--set", "optim.batch_size=32")
-LONG = ("--sample", "--threads", "1", "--set", "optim.epochs=50", "--set", "optim.batch_size=8", "--set", "evaluate.every=1.0")
+LONG = (*SMALL[:-1], "optim.batch_size=8", "--set", "optim.epochs=500", "--set", "evaluate.dev=none", "--set", "evaluate.log_every=1")
 
 
 @pytest.fixture

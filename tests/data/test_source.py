@@ -5,7 +5,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import datasets as hub_datasets
 import polars as pl
 import pytest
 
@@ -162,7 +161,7 @@ def test_offline_never_asks_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the hub was asked")
 
-    monkeypatch.setattr(hub_datasets, "load_dataset", refuse)
+    monkeypatch.setattr("datasets.load_dataset", refuse)
     with pytest.raises(MissingError, match="--offline"):
         Source(offline=True).open("snli")
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.encoders.device import Machine
@@ -28,6 +27,8 @@ def raw(small_bert: Path, cpu: Machine, sentences: list[str]) -> NDArray[np.floa
 
 
 def whitened_by_sklearn(vectors: NDArray[np.float32], dim: int) -> NDArray[np.float64]:
+    from sklearn.decomposition import PCA
+
     found: NDArray[np.float64] = PCA(n_components=dim, whiten=True, svd_solver="full").fit(vectors.astype(np.float64)).transform(vectors)
     return found
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from sklearn.metrics import f1_score, matthews_corrcoef
 
 from embedlab.classifiers.glue_metrics import GLUE_TASKS, accuracy, f1, matthews
 from embedlab.core.errors import MissingError, UsageError
@@ -27,6 +26,8 @@ SAMPLE = Source(sample=True)
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_metrics_equal_scikit_learn(seed: int) -> None:
+    from sklearn.metrics import f1_score, matthews_corrcoef
+
     rng = np.random.default_rng(seed)
     gold, predicted = rng.integers(2, size=(2, 40))
     assert matthews(gold, predicted) == pytest.approx(matthews_corrcoef(gold, predicted))
