@@ -27,6 +27,7 @@ REMOVED = {"capture": "ran training steps as CUDA graphs"}
 
 # Not a setting: the file in which the process that starts this one expects its error as a JSON event.
 ERRORS_TO = "EMBEDLAB_ERRORS_TO"
+API_KEY = "EMBEDLAB_API_KEY"  # of an endpoint: no setting, as these are shown and stored
 
 # Variables that launchers of several processes set: torchrun and accelerate, then Intel MPI, Open MPI and MVAPICH.
 _OF_TEAMS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
@@ -205,7 +206,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     known = {f"EMBEDLAB_{field.name.upper()}": field for field in fields(Settings)}
     values: dict[str, Any] = {}
     for variable, text in environment.items():
-        if not variable.startswith("EMBEDLAB_") or not text or variable == ERRORS_TO:
+        if not variable.startswith("EMBEDLAB_") or not text or variable in {ERRORS_TO, API_KEY}:
             continue
         if (key := variable.removeprefix("EMBEDLAB_").lower()) in REMOVED:
             values[key] = text

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.progress import ProgressCallback
 from embedlab.encoders.cache import EmbeddingCache, TextKeys, sentence_keys
 from embedlab.encoders.encoder import EncoderFacts, Vectors, distinct, score_by_vectors, shifted
@@ -108,6 +108,11 @@ class CachedEncoder:
         for start in range(0, len(new), self._per_save):
             rows = new[start : start + self._per_save]
             vectors, cut = self._encoder.embed([unique[row] for row in rows], shifted(progress, done + start, len(unique)))
+            if vectors.shape[1] != self.dim:
+                raise EmbedlabError(
+                    f"{self.name!r} gives vectors of {vectors.shape[1]} numbers, after others of {self.dim}",
+                    hint="if its model changed, `embedlab cache clear` removes the vectors of the old one",
+                )
             with suppress(MissingError):  # an unwritable cache costs time, not the result
                 self._cache.store(keys[rows], vectors, cut)
             yield rows, vectors, cut

@@ -12,17 +12,17 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.settings import API_KEY
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
 
-KEY = "EMBEDLAB_API_KEY"
-TEXTS_A_REQUEST = 64
+TEXTS_A_REQUEST = 32  # as many as TEI takes unless it is started with more
 CHARACTERS_A_REQUEST = 100_000  # about 25,000 tokens, below what servers take at once
 TEXTS_A_SAVE = 1_024  # computed together before they are cached, so that a broken connection loses few
 ATTEMPTS = 6
 LONGEST_WAIT_S = 20.0
 TIMEOUT_S = 120.0
-_TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+_TRANSIENT = {408, 425, 429, *range(500, 600)}
 
 
 class _TransientError(Exception):
@@ -40,7 +40,7 @@ class EndpointEncoder:
         import httpx2
 
         self._url, self._model = url, model
-        key = os.environ.get(KEY, "")
+        key = _key()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.Client(headers=headers, timeout=TIMEOUT_S, follow_redirects=False)
         self._has_key = bool(key)
@@ -83,11 +83,17 @@ class EndpointEncoder:
             response = self._client.post(f"{self._url}/embeddings", json=body)
         except httpx2.InvalidURL as error:
             raise UsageError(f"{self._url!r} is not an address: {error}", hint="for example http://localhost:8000/v1#MODEL") from error
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
         self._requests += 1
         if response.status_code in _TRANSIENT:
-            raise _TransientError(f"status {response.status_code}", _seconds(response.headers.get("Retry-After")))
+            raise _TransientError(
+                f"status {response.status_code}: {_shown(response.text)}".removesuffix(": "), _seconds(response.headers.get("Retry-After"))
+            )
+        if response.is_redirect:
+            raise MissingError(
+                f"{self._url} redirects to {_shown(response.headers['Location'])}", hint="name that address, if you trust it"
+            )
         if response.status_code != 200:
             raise self._refused(response.status_code, response.text)
         try:
@@ -96,6 +102,8 @@ class EndpointEncoder:
             raise self._wrong("an answer that is not JSON") from error
         if not isinstance(answer, dict):
             raise self._wrong("an answer that is not an object")
+        if "data" not in answer and "error" in answer:
+            raise self._refused(response.status_code, response.text)
         return answer
 
     def _vectors(self, answer: dict[str, Any], count: int) -> Vectors:
@@ -103,8 +111,11 @@ class EndpointEncoder:
         tokens = usage.get("total_tokens", usage.get("prompt_tokens", 0)) if isinstance(usage, dict) else 0
         self._tokens += tokens if isinstance(tokens, int) else 0
         try:
-            rows = sorted(answer["data"], key=lambda row: row.get("index", 0)) if isinstance(answer.get("data"), list) else []
-            vectors = np.array([row["embedding"] for row in rows], np.float32)
+            rows = answer["data"] if isinstance(answer.get("data"), list) else []
+            if (order := _order([row.get("index", 0) for row in rows])) is None:
+                raise self._wrong("vectors whose indices give no order")
+            with np.errstate(over="ignore"):  # such numbers are refused below
+                vectors = np.array([rows[place]["embedding"] for place in order], np.float32)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._wrong("no vectors of numbers") from error
         if vectors.ndim != 2 or len(vectors) != count or not vectors.shape[1]:
@@ -115,13 +126,11 @@ class EndpointEncoder:
 
     def _refused(self, status: int, text: str) -> EmbedlabError:
         if status in {401, 403}:
-            hint = f"check the key in {KEY}" if self._has_key else f"set {KEY} to its key"
+            hint = f"check the key in {API_KEY}" if self._has_key else f"set {API_KEY} to its key"
             return MissingError(f"{self._url} refuses the request: status {status}", hint=hint)
-        reason = " ".join(text.split())[:160]
-        if (key := os.environ.get(KEY)) and key in reason:
-            reason = reason.replace(key, "…")
         return MissingError(
-            f"{self._url} refuses the model {self._model!r}: status {status}: {reason}", hint="check the address and the model's name"
+            f"{self._url} refuses the model {self._model!r}: status {status}: {_shown(text)}",
+            hint="check the address, the model's name and the length of the texts",
         )
 
     def _wrong(self, what: str) -> EmbedlabError:
@@ -139,7 +148,7 @@ def endpoint_kind(scheme: str) -> EncoderKind:
         address, _, model = rest.partition("#")
         parts = urlsplit(f"{scheme}:{address}")
         if parts.username or parts.password:
-            raise UsageError(f"the address of {parts.hostname!r} holds a password", hint=f"put the key into {KEY}")
+            raise UsageError(f"the address of {parts.hostname!r} holds a password", hint=f"put the key into {API_KEY}")
         if not parts.hostname or not model:
             raise UsageError(f"{scheme}:{rest!r} is not a model of an endpoint", hint=f"for example {scheme}://localhost:8000/v1#MODEL")
         return f"{address.rstrip('/')}#{model}"
@@ -169,6 +178,30 @@ def _wait(state: Any) -> float:
         return min(error.wait_s, LONGEST_WAIT_S)
     seconds: float = wait_exponential_jitter(initial=0.25, max=LONGEST_WAIT_S, jitter=0.25)(state)
     return seconds
+
+
+def _order(indices: Sequence[Any]) -> Sequence[int] | None:
+    """The places of rows by their INDICES; as they are where these are all the same, None where they give no order."""
+    if not indices or all(index == indices[0] for index in indices):
+        return range(len(indices))
+    if not all(isinstance(index, int) for index in indices) or len(set(indices)) < len(indices):
+        return None
+    return sorted(range(len(indices)), key=lambda place: int(indices[place]))
+
+
+def _key() -> str:
+    """The key, without blanks around it; one that no header can carry is a UsageError that does not show it."""
+    key = os.environ.get(API_KEY, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"{API_KEY} holds characters that no key has", hint="set it to the key alone")
+    return key
+
+
+def _shown(text: str) -> str:
+    """The first words of what a server says, without the key."""
+    key = os.environ.get(API_KEY, "").strip()
+    said = " ".join((text.replace(key, "…") if key else text).split())
+    return said if len(said) <= 160 else f"{said[:160]}…"
 
 
 def _seconds(header: str | None) -> float | None:

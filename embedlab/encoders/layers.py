@@ -22,14 +22,14 @@ class Dense(nn.Module):
     def __init__(self, width: int, out: int, *, bias: bool, activation: nn.Module, activation_name: str, has_residual: bool) -> None:
         super().__init__()
         self.linear = nn.Linear(width, out, bias=bias)
-        self.activation = activation
+        self.activation_function = activation  # the name of its weights in files
         self.activation_name = activation_name  # as files state it
         self.has_residual = has_residual
         self.residual = nn.Linear(width, out, bias=False) if has_residual and width != out else None
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in, (batch, out) out."""
-        found: Tensor = self.activation(self.linear(vectors))
+        found: Tensor = self.activation_function(self.linear(vectors))
         if not self.has_residual:
             return found
         return found + (vectors if self.residual is None else self.residual(vectors))

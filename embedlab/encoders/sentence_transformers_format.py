@@ -13,9 +13,10 @@ from transformers import PreTrainedTokenizerFast
 
 from embedlab.encoders.layers import Dense, LayerNorm, Normalise
 from embedlab.encoders.pooling import pooling_method
-from embedlab.models.folder import STATEMENT, TRANSFORMER, Usage
+from embedlab.models.folder import STATEMENT, Usage
 from embedlab.models.folder_files import SWITCHES
 from embedlab.models.modules import OWN_POOLING, pooling_parts
+from embedlab.models.transformer_file import TRANSFORMER
 
 # The names of versions 2 to 5, which version 6 understands too.
 MODULE = "sentence_transformers.models"

@@ -21,6 +21,7 @@ from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.weight_checks import reading, refuse_unknown_tokens
 from embedlab.models.folder import Usage, pooling_label, vector_dim
+from embedlab.models.modules import pooling_parts
 
 # Padded tokens per batch. On 2 CPU cores a 3-layer encoder takes 4.9 s with 2,048, 5.5 s with 4,096, 9.7 s with 16,384.
 BATCH_TOKENS = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
@@ -102,7 +103,10 @@ class TransformerEncoder:
     def forward_tokens(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Sentence vectors in float32 of padded token ids; (batch, tokens) twice in, (batch, dim) out."""
         weights = self._pooling_weights(input_ids, attention_mask)
-        vectors = self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask), weights)
+        return self._finished(self.forward(input_ids, attention_mask, self._segments(input_ids, attention_mask), weights))
+
+    def _finished(self, vectors: Tensor) -> Tensor:
+        """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder states."""
         if len(self.layers):
             with torch.autocast(vectors.device.type, enabled=False):  # a few small products: float32 costs nothing
                 vectors = self.layers(vectors)
@@ -140,6 +144,12 @@ class TransformerEncoder:
             return None
         tokens = self.tokenizer.convert_ids_to_tokens(list(range(self._words)))
         return token_weights(self.usage.word_weights, tokens).to(self.machine.device)
+
+    def _of_no_tokens(self) -> Vectors:
+        """The vector of a text without any token: that of a zero pooled vector; (dim,)."""
+        width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
+        with torch.inference_mode():
+            return self._finished(torch.zeros(1, width, device=self.machine.device))[0].cpu().numpy()
 
     def token_ids(self, sentences: Sequence[str]) -> TokenRows:
         """The token ids of each sentence, special tokens included, cut at max_tokens; with PAIR_SEPARATOR in them each is two texts."""
@@ -229,7 +239,11 @@ class TransformerEncoder:
     def _embed_rows(self, rows: TokenRows, out: Vectors, done: int, total: int, progress: ProgressCallback | None) -> None:
         pad = int(self.tokenizer.pad_token_id or 0)
         device = self.machine.device
-        batches = list(budget_batches(rows.lengths, BATCH_TOKENS[device.type]))
+        filled = np.flatnonzero(rows.lengths)
+        batches = [filled[batch] for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type])]
+        if len(filled) < len(rows):  # an empty text where the tokenizer adds nothing: no model computes a row without tokens
+            out[rows.lengths == 0] = self._of_no_tokens()
+            done += len(rows) - len(filled)
 
         def encode(batch: NDArray[np.intp]) -> Iterator[int]:
             with torch.inference_mode(), self.machine.autocast():

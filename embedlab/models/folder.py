@@ -12,16 +12,15 @@ from embedlab.models.config import DEFAULT_MAX_TOKENS, hidden_size, position_lim
 from embedlab.models.folder_files import (
     RESTORE_HINT,
     Statement,
-    TransformerFile,
     read_model_file,
     weight_files,
 )
 from embedlab.models.modules import MODULES, Layer, pooling_parts, read_dense, read_modules
-from embedlab.models.prompts import read_prompts, typed_prompt
+from embedlab.models.prompts import prompt_of_role, read_prompts, typed_prompt
 from embedlab.models.token_vectors import static_width
+from embedlab.models.transformer_file import read_transformer_file
 
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
-TRANSFORMER = "sentence_bert_config.json"  # what sentence-transformers says of the transformer
 SHORTEST = 3  # tokens: one word between the two that begin and end a text
 
 
@@ -68,7 +67,7 @@ class Usage:
     @property
     def is_lower_casing(self) -> bool:
         """Whether sentence-transformers lower-cases the input, whatever the tokenizer does."""
-        return bool(_transformer_file(self.settings or self.source).do_lower_case)
+        return bool(read_transformer_file(self.settings or self.source).do_lower_case)
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -87,13 +86,12 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
     """
     wishes = wishes or Wishes()
     folder, adapter = _adapted(folder, wishes.adapter)
-    own, modules = read_statement(folder), read_modules(folder, role=wishes.role)
+    own, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder, role=wishes.role)
     files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if not modules.is_static:
         files = transformer_files(modules.source, adapter)
     elif adapter is not None:
         raise UsageError(f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove ?adapter")
-    file = read_prompts(folder)
     chosen = wishes.pooling or _own_pooling(folder, own) or modules.pooling
     notes = [] if chosen is not None or modules.is_static else ["no pooling was stated: mean"]
     if wishes.pooling is not None and modules.pooling is not None and modules.layers:
@@ -111,7 +109,7 @@ def read_usage(folder: Path, wishes: Wishes | None = None) -> Usage:
         is_static=modules.is_static,
         layers=modules.layers[:-1] if ends_normalised else modules.layers,
         word_weights=modules.word_weights if chosen == modules.pooling else None,
-        prompt=file.default_prompt if wishes.prompt is None else typed_prompt(wishes.prompt, folder),
+        prompt=prompt_of_role(file, wishes.role) if wishes.prompt is None else typed_prompt(wishes.prompt, folder),
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or file.truncate_dim,
         layer=None if wishes.layer is None else _layer(folder, None if modules.is_static else files.weights, wishes.layer),
@@ -173,7 +171,7 @@ def vector_dim(usage: Usage, token_width: int | None = None) -> int:
 
 def _max_tokens(folder: Path, settings: Path, files: TransformerFiles, wishes: Wishes, own: Statement) -> int:
     limit = position_limit(files.weights, files.tokenizer)
-    tokens = min(wishes.max_tokens or own.max_tokens or _transformer_file(settings).max_seq_length or limit, limit)
+    tokens = min(wishes.max_tokens or own.max_tokens or read_transformer_file(settings).max_seq_length or limit, limit)
     if tokens < SHORTEST:
         raise MissingError(f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word", hint=RESTORE_HINT)
     return tokens
@@ -200,10 +198,6 @@ def _similarity(folder: Path, name: str | None) -> Similarity:
 def read_statement(folder: Path) -> Statement:
     """Return the content of FOLDER's embedlab.json; an empty statement if there is none."""
     return read_model_file(folder / STATEMENT, Statement) or Statement()
-
-
-def _transformer_file(folder: Path) -> TransformerFile:
-    return read_model_file(folder / TRANSFORMER, TransformerFile) or TransformerFile()
 
 
 def pooling_label(usage: Usage) -> str:

@@ -66,14 +66,6 @@ class Statement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerFile:
-    """sentence_bert_config.json: how sentence-transformers feeds the transformer."""
-
-    max_seq_length: PositiveInt | None = None
-    do_lower_case: bool | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class TokenizerFile:
     """tokenizer_config.json; a tokenizer without a limit states 10³⁰ tokens."""
 
@@ -105,10 +97,11 @@ class Module:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalizeFile:
-    """config.json of a Normalize module."""
+class PlaceFile:
+    """The part of a Dense or Normalize module's config.json that says what it reads, and where its output goes."""
 
     module_input_name: str = "sentence_embedding"
+    module_output_name: str | None = None  # in the place of what it reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +193,7 @@ class PromptsFile:
     default_prompt_name: str | None = None
     truncate_dim: PositiveInt | None = None
     similarity_fn_name: str | None = None
+    model_type: str = "SentenceTransformer"  # the class of sentence-transformers that wrote it
 
     @property
     def default_prompt(self) -> str:

@@ -17,12 +17,13 @@ from embedlab.models.folder_files import (
     LayerNormFile,
     Model2VecFile,
     Module,
-    NormalizeFile,
+    PlaceFile,
     PoolingFile,
     RouterFile,
     WordWeightsFile,
     read_model_file,
 )
+from embedlab.models.transformer_file import read_transformer_file
 
 T = TypeVar("T")
 MODULES = "modules.json"
@@ -81,6 +82,8 @@ def read_modules(folder: Path, *, role: str | None = None) -> Modules:
         steps = [*_routed(steps[0][1], role), *steps[1:]]
     elif role is not None:
         raise UsageError(f"{str(folder)!r} has no role {role!r}: it encodes every text in one way", hint="remove ?role")
+    if steps and steps[0][0] == "Transformer" and (setting := read_transformer_file(steps[0][1]).uncomputed(role)) is not None:
+        raise _uncomputed(folder, f"Transformer {setting}")
     return _modules(folder, steps)
 
 
@@ -133,7 +136,9 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
     source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
     pooling, includes_prompt, weights, layers = None, True, None, list[Layer]()
     for name, path in steps[1:]:
-        if name in _LAYERS and _reads_vectors(name, path):
+        if name in _LAYERS and (place := _other_place(name, path)) is not None:
+            raise _uncomputed(folder, f"{name} {place}")
+        if name in _LAYERS:
             layers.append(Layer(kind=_LAYERS[name], folder=path))
         elif (name == "Pooling" or name.startswith(OWN_POOLING)) and pooling is None and not is_static and not layers:
             file = _required(path / "config.json", PoolingFile)
@@ -142,21 +147,23 @@ def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
         elif name == "WordWeights" and pooling is None and not is_static:
             weights = path
         elif name not in _IDENTITIES:
-            raise _uncomputed(folder, f"{name} of tokens" if name in _LAYERS else name)
+            raise _uncomputed(folder, name)
     if weights is not None and pooling == "mean" and _leaves_out_cls(weights):
         pooling, weights = "mean-without-cls", None
-    if weights is not None and pooling not in {"mean", "mean-sqrt-length"}:
-        raise _uncomputed(folder, f"WordWeights before {pooling}")
+    if weights is not None and (pooling not in {"mean", "mean-sqrt-length"} or not includes_prompt):
+        raise _uncomputed(folder, f"WordWeights before {pooling}{'' if includes_prompt else ' without the prompt'}")
     return Modules(
         source=source, is_static=is_static, pooling=pooling, includes_prompt=includes_prompt, word_weights=weights, layers=tuple(layers)
     )
 
 
-def _reads_vectors(name: str, folder: Path) -> bool:
-    """Whether a layer reads sentence vectors, and not the vectors of tokens."""
+def _other_place(name: str, folder: Path) -> str | None:
+    """What a layer reads and where its output goes; None where it changes sentence vectors in their place."""
     if name == "LayerNorm":
-        return True
-    return (read_model_file(folder / "config.json", NormalizeFile) or NormalizeFile()).module_input_name == _VECTORS
+        return None
+    file = read_model_file(folder / "config.json", PlaceFile) or PlaceFile()
+    before, after = file.module_input_name, file.module_output_name or file.module_input_name
+    return None if before == after == _VECTORS else f"from {before} to {after}"
 
 
 def _pooling(path: Path, file: PoolingFile) -> str:

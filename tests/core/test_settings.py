@@ -45,6 +45,11 @@ def test_an_unusable_variable_is_refused_by_name(variable: str, text: str, expec
         load_settings({}, environment={variable: text}, folder=tmp_path)
 
 
+def test_the_key_of_an_endpoint_is_no_setting_and_stops_no_command(tmp_path: Path) -> None:
+    settings = load_settings({}, environment={"EMBEDLAB_API_KEY": "s3cret"}, folder=tmp_path)
+    assert "s3cret" not in repr(settings)
+
+
 @pytest.mark.parametrize(
     ("variable", "hint"),
     [

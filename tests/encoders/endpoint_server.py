@@ -3,7 +3,8 @@
     python endpoint_server.py
 
 prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection; `down` always answers 503; `key` wants the
-key "s3cret"; `shapes`, `text` and `infinite` answer with something else; GET tells how many texts and requests were answered.
+key "s3cret"; `shapes`, `text`, `infinite`, `order`, `twice` and `lengths` answer with something else, `busy` with an error of status 200,
+`moved` with another address; GET tells how many texts and requests were answered.
 """
 
 import json
@@ -19,6 +20,21 @@ bodies: list[dict] = []
 def vector(text: str) -> list[float]:
     """A vector of a text."""
     return np.random.default_rng(list(text.encode())).normal(size=6).tolist()
+
+
+def answered_rows(model: str, texts: list[str]) -> list[dict]:
+    """The rows of an answer, wrong ones as the model's name says."""
+    rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
+    if model == "infinite":
+        rows[0]["embedding"][0] = float("inf")
+    changed = {
+        "shapes": rows[1:],
+        "order": [{**row, "index": str(row["index"])} for row in rows],
+        "twice": [{**row, "index": row["index"] // 2} for row in rows],
+        "unnumbered": [{"embedding": row["embedding"]} for row in rows[::-1]],
+        "lengths": [{**row, "embedding": row["embedding"][: 6 if len(rows) == 1 else 4]} for row in rows],
+    }
+    return changed.get(model, rows)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -49,14 +65,12 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(401, {"error": f"wrong key {self.headers['Authorization']}"})
         if model == "unknown":
             return self._answer(404, {"error": f"no model for {self.headers['Authorization']}"})
-        if model == "text":
-            return self._answer(200, None)
+        if model in {"text", "busy"}:
+            return self._answer(200, None if model == "text" else {"error": {"message": "model is busy"}})
+        if model == "moved":
+            return self._answer(307, {}, {"Location": f"http://localhost:{self.server.server_port}/v1/embeddings"})
         counts["texts"] += len(texts)
-        rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
-        if model == "shapes":
-            rows = rows[1:]
-        if model == "infinite":
-            rows[0]["embedding"][0] = float("inf")
+        rows = answered_rows(model, texts)
         return self._answer(200, {"data": rows[::-1], "usage": {"total_tokens": sum(len(text.split()) for text in texts)}})
 
     def _answer(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:

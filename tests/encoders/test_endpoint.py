@@ -97,6 +97,30 @@ def test_a_server_that_fails_is_one_line(server: str, cpu: Machine, model: str, 
     assert "\n" not in error.value.message + error.value.hint
 
 
+def test_answers_that_would_give_wrong_vectors_are_refused(server: str, cpu: Machine, tmp_path: Path) -> None:
+    for model, words in {
+        "order": "vectors whose indices give no order",
+        "twice": "vectors whose indices give no order",
+        "busy": "status 200: .*model is busy",
+        "moved": "redirects to http://localhost",
+        "lengths": "gives vectors of 4 numbers, after others of 6",
+    }.items():
+        encoder = load(f"{server}#{model}", cpu, tmp_path) if model == "lengths" else load(f"{server}#{model}", cpu)
+        with pytest.raises(EmbedlabError, match=words) as error:
+            encoder.encode(["a", "b", "c"])
+        assert "\n" not in error.value.message + error.value.hint
+    assert load(f"{server}#unnumbered", cpu).encode(["a", "b"]).tolist() == load(f"{server}#good", cpu).encode(["a", "b"]).tolist()
+
+
+def test_a_key_that_no_header_carries_is_refused_without_showing_it(server: str, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDLAB_API_KEY", " s3cret\n")
+    assert load(f"{server}#key", cpu).encode(["a"]).shape == (1, 6)
+    monkeypatch.setenv("EMBEDLAB_API_KEY", "s3crét")
+    with pytest.raises(UsageError, match="characters that no key has") as error:
+        load(f"{server}#key", cpu).encode(["a"])
+    assert "s3cr" not in error.value.message + error.value.hint
+
+
 def test_a_server_that_is_not_there_is_one_line(server: str, cpu: Machine) -> None:
     with pytest.raises(MissingError, match="did not answer after 6 attempts: ConnectError"):
         load("http://127.0.0.1:9/v1#good", cpu).encode(["a"])

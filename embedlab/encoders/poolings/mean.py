@@ -15,7 +15,7 @@ def total(tokens: Tensor, mask: Tensor) -> Tensor:
     """Return the sum of the tokens, weighted where the mask holds weights; (batch, dim)."""
     weights = mask.unsqueeze(-1).to(tokens.dtype)
     # where, not only a product: the value at a padded place may be anything, infinite too.
-    counted = torch.where(weights > 0, tokens, 0)
+    counted = torch.where(weights != 0, tokens, 0)
     return (counted * weights if mask.is_floating_point() else counted).sum(dim=1)
 
 
