@@ -43,7 +43,7 @@ SourcesAs = Annotated[Aggregate, typer.Option("--aggregate", help="How a dataset
 OnlyAggregate = Annotated[Aggregate | None, typer.Option("--aggregate", help="Only this aggregation of a dataset's sources.")]
 ShownMetric = Annotated[Correlation, typer.Option("--metric", help="The correlation to show.")]
 ClassifierSetting = Annotated[SettingName, typer.Option("--setting", help="How transfer and probing train their classifiers.")]
-PairedTest = Annotated[Test, typer.Option("--test", help="Where p comes from; the others than dyadic are corrected by the design effect.")]
+PairedTest = Annotated[Test, typer.Option("--test", help="The test behind p; all but dyadic are corrected by the design effect.")]
 Margin = Annotated[
     float | None,
     typer.Option("--equivalent", metavar="MARGIN", help="Also test whether models are equal within MARGIN points; = marks those."),

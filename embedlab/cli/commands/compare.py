@@ -49,7 +49,7 @@ def compare(
 
     Tests: dyadic-robust variance with Student's t; McNemar, exact below 25 discordant items and mid-p from there (Fagerland 2013); for
     two correlations with one gold score Williams' t and Steiger's Z (Steiger 1980), which hold for ranks only approximately. Models of
-    several seeds are always tested by the first.
+    several seeds are always tested by dyadic.
     """
     from embedlab.workflows.compare import CompareOptions, comparison_report
     from embedlab.workflows.comparison_page import write_comparison_page

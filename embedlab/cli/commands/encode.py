@@ -18,16 +18,20 @@ EXAMPLES = examples(
 @common("data", "runs", "machine", "output")
 def encode(
     model: ModelName,
-    file: Annotated[Path, typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.", readable=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to: .npy, or .parquet with sentence and vector.", readable=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file.", readable=False)
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The file to write: .npy, or .parquet with sentence and vector.", readable=False)
+    ],
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     *,
     terminal: Terminal,
 ) -> None:
     """Write one vector for each sentence of FILE, in order.
 
-    Killed in between, the same command goes on from the last chunk it saved.
+    After an interruption the same command continues from the last chunk that it saved.
     """
     from embedlab.workflows.encode import EncodeOptions, encode_file
 

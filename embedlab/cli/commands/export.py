@@ -15,7 +15,7 @@ EXAMPLES = examples("embedlab export snli-supcl@1 my-model", "embedlab export be
 @common("data", "runs", "output")
 def export(
     model: ModelName,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is not there yet, or empty.", readable=False)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that does not exist yet or is empty.", readable=False)],
     *,
     terminal: Terminal,
 ) -> None:

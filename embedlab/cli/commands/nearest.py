@@ -18,11 +18,15 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output")
 def nearest(
-    sentence: Annotated[str, typer.Argument(help="The sentence to compare with.")],
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="The sentence to compare with.")],
     model: Annotated[list[str], model_option(several=True)],
     file: Annotated[
         Path | None,
-        typer.Argument(help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the STS datasets]", readable=False),
+        typer.Argument(
+            metavar="FILE",
+            help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the STS datasets]",
+            readable=False,
+        ),
     ] = None,
     column: Annotated[str | None, typer.Option("--column", help="Column of a .tsv, .csv or .jsonl file. [default: sentence]")] = None,
     top: Annotated[int, typer.Option("--top", metavar="K", min=1, help="How many to show.")] = 10,

@@ -33,7 +33,7 @@ def power(
     *,
     terminal: Terminal,
 ) -> None:
-    """Say which difference between two models can be detected: at 5%, with 80% power, on each dataset and on the usual averages.
+    """Print which difference between two models can be detected: at 5%, with 80% power, on each dataset and on the usual averages.
 
     Effective pairs are as many independent pairs as would give the same variance: pairs that share a sentence say less.
     """

@@ -15,7 +15,9 @@ EXAMPLES = examples("embedlab recipes", "embedlab recipes snli-supcl > mine.toml
 
 @common("output")
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="One recipe, printed as its file.", autocompletion=completion.recipes)] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One recipe, printed as its file.", autocompletion=completion.recipes)
+    ] = None,
     *,
     terminal: Terminal,
 ) -> None:

@@ -48,7 +48,7 @@ def reproduce(
 ) -> None:
     """Run a TABLE of PAPER and print its numbers beside the published ones, the differences, and whether the order of the rows holds.
 
-    A training that another table or grid has made is not repeated; kill it whenever you like, the same command goes on. Every
+    A training that another table or grid has made is not repeated; it can be interrupted at any time, and the same command continues. Every
     deviation from the paper is shown above the numbers. Without a TABLE the paper's tables are listed.
     """
     from embedlab.workflows.reproduce.plan import ReproductionOptions, Shown, check_selection

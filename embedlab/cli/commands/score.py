@@ -16,8 +16,8 @@ EXAMPLES = examples(
 
 @common("data", "runs", "machine", "output")
 def score(
-    first: Annotated[str, typer.Argument(help="A sentence.")],
-    second: Annotated[str, typer.Argument(help="Another sentence.")],
+    first: Annotated[str, typer.Argument(metavar="SENTENCE1", help="A sentence.")],
+    second: Annotated[str, typer.Argument(metavar="SENTENCE2", help="Another sentence.")],
     model: Annotated[list[str], model_option(several=True)],
     *,
     terminal: Terminal,

@@ -52,8 +52,8 @@ def train(
 ) -> None:
     """Train RECIPE and score the model on the recipe's tasks.
 
-    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` goes on from the checkpoint. A job that may be
-    started again can always type `--resume`: it starts the run, goes on with it, evaluates it, or says that it is finished.
+    Ctrl-C saves a checkpoint and stops, a second one stops at once; `--resume` continues from the checkpoint. A job that may be
+    restarted can always pass `--resume`: it starts the run, continues it, evaluates it, or says that it is finished.
     """
     from embedlab.workflows.train.plan import TrainOptions
 

@@ -13,4 +13,4 @@ def cancel(grid: GridName, *, terminal: Terminal) -> None:
     from embedlab.workflows.grid.plan import cancel_grid
 
     name = cancel_grid(grid, terminal.settings).name
-    terminal.done(f"requested the workers of {name} to stop; the command that started it goes on from there", cancelled=name)
+    terminal.done(f"requested the workers of {name} to stop; the command that started it continues from there", cancelled=name)

@@ -39,8 +39,8 @@ def run(
 ) -> None:
     """Run the cells of GRID that are not done yet, each in a process of its own.
 
-    Kill it whenever you like: the same command goes on, also beside another one. A cell that fails is tried once more and stops
-    no other. With --threads each cell takes so many processor threads, instead of the number in the grid file.
+    It can be interrupted at any time: the same command continues, and several of them share the cells. A cell that fails is tried once
+    more and stops no other. With --threads each cell takes that many processor threads, instead of the number in the grid file.
     """
     from embedlab.workflows.grid.plan import GridOptions, Hands
     from embedlab.workflows.grid.run import planned_grid, run_one_cell

@@ -14,7 +14,7 @@ EXAMPLES = examples("embedlab runs rename snli-supcl snli-supcl-old", "embedlab 
 @common("data", "runs", "output")
 def rename(
     run: RunName,
-    new: Annotated[str, typer.Argument(help="The new name.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")],
     *,
     terminal: Terminal,
 ) -> None:
