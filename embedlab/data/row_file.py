@@ -14,6 +14,7 @@ from embedlab.data.text_file import bad_line, read_csv_rows, read_lines
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
 PLACE = "line of the file"  # a column that we add to the user's
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # polars reads half of a surrogate pair as a NUL character
+_MARKS = {".csv": ",", ".tsv": "\t"}
 _PAIR = ("sentence1", "sentence2")
 
 
@@ -63,6 +64,10 @@ def _table(path: Path, rows: Sequence[tuple[int, list[str]]], needed: Sequence[s
     while len(rows) > 1 and not any(rows[-1][1]):
         rows = rows[:-1]
     header = [name.strip() for name in rows[0][1]]
+    if len(header) == 1 and (other := next((mark for mark in ("\t", ";", ",") if mark in header[0]), None)):
+        raise bad_line(
+            path, rows[0][0], f"its columns are separated by {other!r}, those of a {path.suffix} file by {_MARKS[path.suffix.lower()]!r}"
+        )
     if twice := next((name for name in header if header.count(name) > 1), None):
         raise bad_line(path, rows[0][0], f"column {twice!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)

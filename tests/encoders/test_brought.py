@@ -51,8 +51,12 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(tmp_path: Pat
         (PAIRS.with_columns(a=pl.lit(1.0), b=pl.lit(2.0)), "", "several columns of numbers: a, b"),
         (PAIRS, "", "no column of numbers"),
         (PAIRS.with_columns(mine=pl.lit(1.0)), "#mnie", "no column 'mnie'"),
-        (PAIRS.with_columns(mine=pl.Series(["1", "many", "2"])), "#mine", "row 2 of 'mine' is 'many', not a number"),
-        (pl.concat([PAIRS, PAIRS]).with_columns(mine=pl.Series(range(6))), "", "row 4 of 'mine' scores a pair again"),
+        (PAIRS.with_columns(mine=pl.Series(["1", "many", "2"])), "#mine", "row 2: 'mine' is 'many', not a number"),
+        (pl.concat([PAIRS, PAIRS]).with_columns(mine=pl.Series(range(6))), "", "row 4: 'mine' scores a pair again"),
+        (PAIRS.with_columns(mine=pl.Series([" 1", "2,5", "3"])), "", "row 2: 'mine' is '2,5', not a number"),
+        (PAIRS.with_columns(mine=pl.Series([1.0, None, 3.0])), "", "row 2: 'mine' is empty"),
+        (PAIRS.with_columns(mine=pl.lit(1e39)), "", "row 1: 'mine' is 1e\\+39, not a number"),
+        (PAIRS.with_columns(mine=pl.Series([[1.0]] * 3)), "#mine", "mine holds lists"),
         (PAIRS.drop("sentence2").with_columns(mine=pl.lit(1.0)), "", "no column 'sentence2'"),
         (PAIRS.clear().with_columns(mine=pl.Series([], dtype=pl.Float64)), "", "no rows"),
     ],
@@ -105,5 +109,31 @@ def test_an_array_without_its_text_and_one_of_another_length_are_refused(tmp_pat
     with pytest.raises(MissingError, match=r"no file '.*mine\.txt'"):
         load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
     (tmp_path / "mine.txt").write_text("a\nb")
-    with pytest.raises(MissingError, match=r"2 sentences, but an array of shape \(3, 2\)"):
+    for text, count in (("a\nb", 2), ("a\nb\n", 2), ("sentence\na\nb\nc\n", 4)):  # a header would move every vector by one
+        (tmp_path / "mine.txt").write_text(text)
+        with pytest.raises(MissingError, match=rf"{count} sentences, but an array of shape \(3, 2\)"):
+            load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
+
+
+def test_text_beside_an_array_may_be_of_windows(tmp_path: Path, cpu: Machine) -> None:
+    np.save(tmp_path / "mine.npy", np.eye(2))
+    (tmp_path / "mine.txt").write_bytes("\ufeffa b\r\nc\r\n".encode())
+    assert load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu).encode(["c", "a b"]).tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [(np.eye(2), "'a' has two different vectors, rows 1 and 2"), (np.eye(2) * 1j, "complex"), (np.eye(2) * 1e300, "not finite")],
+)
+def test_vectors_that_are_ambiguous_or_no_float32_are_refused(tmp_path: Path, cpu: Machine, array: np.ndarray, words: str) -> None:
+    np.save(tmp_path / "mine.npy", array)
+    (tmp_path / "mine.txt").write_text("a\na\n")
+    with pytest.raises(MissingError, match=words):
         load_encoder(spec_of(f"vectors:{tmp_path / 'mine.npy'}"), cpu)
+
+
+def test_a_file_with_another_separator_says_which(tmp_path: Path, cpu: Machine) -> None:
+    for name, mark, found in (("a.csv", ";", "';'"), ("b.csv", "\t", r"'\\t'"), ("c.tsv", ",", "','")):
+        (tmp_path / name).write_text(mark.join(["sentence1", "sentence2", "mine"]) + "\n" + mark.join(["a", "b", "0.5"]) + "\n")
+        with pytest.raises(MissingError, match=f"line 1: its columns are separated by {found}"):
+            load_scorer(spec_of(f"scores:{tmp_path / name}"), cpu)

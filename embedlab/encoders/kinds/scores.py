@@ -11,12 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.data.row_file import PLACE, read_rows
+from embedlab.data.row_file import PLACE, read_rows, refuse_nested
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.encoder_kind import EncoderKind, existing_file, file_and_part, file_column
 
 SENTENCES = ("sentence1", "sentence2")
 _NOT_SCORES = {"gold", "score", "label", "pair", "pair_key", "index", "id"}  # what tables of pairs hold beside a model's numbers
+_LARGEST = float(np.finfo(np.float32).max)
 _FORMAT = "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 and a column of numbers"
 
 
@@ -40,14 +41,16 @@ def open_scores(location: str) -> FileScores:
     path, column = file_and_part(location)
     table = _read(path)
     chosen = _column(path, table, column)
-    numbers = table[chosen].cast(pl.Float64, strict=False)
-    for row, (text, number) in enumerate(zip(table[chosen], numbers, strict=True), start=1):
-        if number is None or not np.isfinite(number):
-            raise MissingError(f"{path}: row {row} of {chosen!r} is {text!r}, not a number", hint="correct or remove the row")
+    refuse_nested(path, table, [chosen])
+    numbers, place = _numbers(table[chosen]), "row" if path.suffix.lower() == ".parquet" else "line"
+    for row, text, number in zip(table[PLACE], table[chosen], numbers, strict=True):
+        if number is None or not abs(number) <= _LARGEST:
+            found = "empty" if text is None else f"{text!r}, not a number"
+            raise MissingError(f"{path}, {place} {row}: {chosen!r} is {found}", hint=f"correct or remove the {place}")
     values: dict[tuple[str, str], float] = {}
-    for row, (first, second, value) in enumerate(zip(*(table[name] for name in SENTENCES), numbers, strict=True), start=1):
+    for row, first, second, value in zip(table[PLACE], *(table[name] for name in SENTENCES), numbers, strict=True):
         if values.setdefault((first, second), value) != value:
-            raise MissingError(f"{path}: row {row} of {chosen!r} scores a pair again with another number", hint="leave each pair in once")
+            raise MissingError(f"{path}, {place} {row}: {chosen!r} scores a pair again with another number", hint="leave each pair in once")
     return FileScores(values)
 
 
@@ -58,22 +61,24 @@ def _locate(rest: str) -> str:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    table = read_rows(path).drop(PLACE)
+    table = read_rows(path)
     if missing := [name for name in SENTENCES if name not in table.columns]:
-        raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}", hint=_FORMAT)
+        columns = [name for name in table.columns if name != PLACE]
+        raise MissingError(f"{path}: no column {missing[0]!r}; it has {', '.join(columns)}", hint=_FORMAT)
     if table.is_empty():
         raise MissingError(f"{path}: no rows", hint=_FORMAT)
     return table.with_columns(pl.col(name).cast(pl.String).fill_null("") for name in SENTENCES)
 
 
 def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
-    others = [name for name in table.columns if name not in SENTENCES]
+    others = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
     if wanted is not None:
         return file_column(path, wanted, others)
     numbers = [name for name in others if _is_of_numbers(table[name])]
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers
+    candidates = candidates or [name for name in others if table[name].dtype == pl.String or table[name].dtype.is_numeric()]
     if len(candidates) != 1:
-        what = f"several columns of numbers: {', '.join(candidates)}" if candidates else f"no column of numbers; it has {', '.join(others)}"
+        what = f"several columns of numbers: {', '.join(candidates)}" if numbers else f"no column of numbers; it has {', '.join(others)}"
         example = candidates[0] if candidates else "column"
         raise UsageError(f"{path}: {what}", hint=f"name one: scores:{path}#{example}")
     return candidates[0]
@@ -81,7 +86,12 @@ def _column(path: Path, table: pl.DataFrame, wanted: str | None) -> str:
 
 def _is_of_numbers(values: pl.Series) -> bool:
     is_readable = values.dtype.is_numeric() or values.dtype == pl.String
-    return is_readable and values.cast(pl.Float64, strict=False).null_count() == values.null_count()
+    return is_readable and _numbers(values).null_count() == values.null_count() < len(values)
+
+
+def _numbers(values: pl.Series) -> pl.Series:
+    """VALUES as numbers, null where they are none."""
+    return (values.str.strip_chars() if values.dtype == pl.String else values).cast(pl.Float64, strict=False)
 
 
 ENCODER = EncoderKind(open=open_scores, locate=_locate, backend="file", is_cached=False, has_vectors=False)

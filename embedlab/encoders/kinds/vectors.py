@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError
 from embedlab.core.frame_files import read_parquet
+from embedlab.data.text_file import read_text
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
@@ -47,7 +49,16 @@ def open_vectors(location: str) -> FileVectors:
         raise MissingError(f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}", hint=_FORMAT)
     if not np.isfinite(vectors).all():
         raise MissingError(f"{path}: numbers that are not finite", hint="compute these vectors again")
+    _refuse_two_vectors(path, sentences, vectors)
     return FileVectors(path, sentences, vectors)
+
+
+def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) -> None:
+    """Refuse a sentence that occurs again with another vector."""
+    first: dict[str, int] = {}
+    for row, sentence in enumerate(sentences):
+        if (before := first.setdefault(sentence, row)) != row and not (vectors[before] == vectors[row]).all():
+            raise MissingError(f"{path}: {sentence!r} has two different vectors, rows {before + 1} and {row + 1}", hint="leave one of them")
 
 
 def _read_npy(path: Path) -> tuple[list[str], Vectors]:
@@ -56,7 +67,7 @@ def _read_npy(path: Path) -> tuple[list[str], Vectors]:
         raise MissingError(f"no file {str(text)!r} with the sentences of {path.name!r}", hint=_FORMAT)
     try:
         vectors = np.load(path, allow_pickle=False)
-        return text.read_text("utf-8").split("\n")[: len(vectors)], np.asarray(vectors, np.float32)
+        return read_text(text).replace("\r\n", "\n").removesuffix("\n").split("\n"), _as_float32(vectors)
     except (OSError, ValueError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
 
@@ -65,9 +76,16 @@ def _read_parquet(path: Path) -> tuple[list[str], Vectors]:
     try:
         table = read_parquet(path)
         sentences: Any = table["sentence"].cast(pl.String).to_list()
-        return sentences, np.array(table["vector"].to_list(), np.float32)
+        return sentences, _as_float32(np.array(table["vector"].to_list(), np.float64))
     except (OSError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         raise MissingError(f"{path}: {' '.join(str(error).split())[:200]}", hint=_FORMAT) from error
+
+
+def _as_float32(numbers: NDArray[Any]) -> Vectors:
+    if np.iscomplexobj(numbers):
+        raise ValueError("complex numbers")
+    with np.errstate(over="ignore"):  # numbers that are too large are refused as not finite
+        return np.asarray(numbers, np.float32)
 
 
 def _locate(rest: str) -> str:
