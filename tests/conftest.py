@@ -78,9 +78,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests that need seconds of preparation first and in a row: one worker gets most of them, and prepares for all.
 
-    Those are the tests of real processes (tests/processes.py), and those that load mteb.
+    Those are the tests of real processes (tests/processes.py), and those that load mteb. The dashboard follows: like the
+    processes it waits for a third of its time, in which the other workers compute.
     """
-    items.sort(key=lambda item: (not _starts_processes(item), "mteb" not in item.nodeid))
+    items.sort(key=lambda item: (not _starts_processes(item), "mteb" not in item.nodeid, "tui" not in item.path.parts))
 
 
 def _starts_processes(item: pytest.Item) -> bool:

@@ -76,7 +76,7 @@ def test_a_flipped_bit_is_never_served_and_what_it_hit_can_be_stored_again(tmp_p
     put(open_cache(tmp_path / "whole"), numbers)
     (whole,) = tmp_path.glob(f"whole/f/*.{part}.npy")
     content, is_noticed = whole.read_bytes(), False
-    for byte in (8, *range(20, len(content), 1 + len(content) // 40)):  # 8: the length of the header, which moves all that follows
+    for byte in (8, *range(20, len(content), 1 + len(content) // 12)):  # 8: the length of the header, which moves all that follows
         folder = tmp_path / str(byte)
         shutil.copytree(tmp_path / "whole", folder)
         (folder / "f" / whole.name).write_bytes(content[:byte] + bytes([content[byte] ^ 4]) + content[byte + 1 :])
