@@ -26,6 +26,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard_panes import at_rest, neighbours, panes
+
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
 
@@ -149,6 +151,12 @@ def measure_dashboard(place: Place, what: str) -> None:
             await pilot.pause(0.5)
             if what == "keys":
                 found["keys"] = await keys(app, place.models[0])
+            if what == "panes":
+                measured = Measured()
+                await panes(app, measured.of, partial(settled, app))
+                found["panes"] = measured.times
+                found["neighbours"] = await asyncio.to_thread(neighbours, app)
+                found["rest"] = await at_rest(app)
             if what == "lag":
                 await pilot.press("3")
                 await pilot.pause(1.0)
@@ -166,6 +174,12 @@ async def drawn(app: "Dashboard") -> None:
     await done.wait()
 
 
+async def settled(app: "Dashboard") -> None:
+    """Wait until what a key set off is done and drawn."""
+    await asyncio.sleep(0)
+    await drawn(app)
+
+
 async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
     """Times of the keys that people press most."""
     from embedlab.tui.widgets.filter_bar import FilterBar
@@ -174,9 +188,7 @@ async def keys(app: "Dashboard", model: str) -> dict[str, list[float]]:
 
     bar, table, measured = app.screen.query_one(FilterBar), app.screen.query_one(FrameTable), Measured()
 
-    async def settle() -> None:
-        await asyncio.sleep(0)
-        await drawn(app)
+    settle = partial(settled, app)
 
     def sort(column: str) -> None:
         table.post_message(FrameTable.SortRequested(table, column))
@@ -220,7 +232,7 @@ def one(what: str, place: Place | None = None) -> dict[str, Any]:
     """Run a measurement in a process of its own."""
     words = [what] if place is None else [what, json.dumps(asdict(place))]
     environment = {**os.environ, "STARTED": str(time.time()), "XDG_STATE_HOME": tempfile.mkdtemp()}
-    if what == "keys":
+    if what in {"keys", "panes"}:
         environment["TEXTUAL_FPS"] = "1000"
     answer = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
@@ -279,6 +291,13 @@ def rows_of(arguments: argparse.Namespace, temporary: Path) -> Iterator[tuple[st
     found = one("keys", real)
     for (what, times), limit in zip(found["keys"].items(), ("50 ms", "50 ms", "16 ms", "50 ms", "16 ms"), strict=True):
         yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", limit
+    shown = one("panes", real)
+    for what, times in shown["panes"].items():
+        yield f"{what}, p95 of {len(times)}", f"{p95(times):.0f} ms", "50 ms"
+    for model, times in shown["neighbours"].items():
+        yield f"neighbours of both sentences of a pair by {model}, p95 of {len(times)}", f"{p95(times):.0f} ms", "100 ms"
+    worst = max(shown["rest"], key=lambda mode: shown["rest"][mode])
+    yield f"processor time at rest, most on {worst}", f"{shown['rest'][worst]:.2%}", "0.50%"
     yield "memory", f"{found['rss_mib']:.0f} MiB", "400 MiB"
     sent = on_a_link(real)
     yield "output behind a key held for 8 s on a link of 20 KB/s", f"{sent['behind_s']:.1f} s", "1 s"
@@ -328,7 +347,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["empty"]:
             measure_empty()
-        case ["start" | "keys" | "lag" as what, place]:
+        case ["start" | "keys" | "panes" | "lag" as what, place]:
             measure_dashboard(Place(**json.loads(place)), what)
         case _:
             main()

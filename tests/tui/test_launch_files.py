@@ -10,7 +10,7 @@ from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.tui.dialogs import Confirm, TextDialog
-from embedlab.tui.launch.form import choice_of_file, grid_fields, grid_launch, recipe_fields, recipe_launch
+from embedlab.tui.launch.form import choice_of_file, choices_of_files, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.screen import LaunchScreen
 from embedlab.workflows.train.missing import missing_parts
 from tests.tui.driving import Open, on_top, until
@@ -82,6 +82,12 @@ async def test_an_own_recipe_is_opened_by_its_path_and_started(opened: Open, own
         await on_top(pilot, LaunchScreen)
         await until(pilot, lambda: screen.launch is not None and screen.launch.title == "own")
         assert screen.query_one(OptionList).highlighted_option.id == "recipe own.toml"  # type: ignore[union-attr]
+        (own_files / "gone.toml").write_text((own_files / "own.toml").read_text())
+        remembered = (*pilot.app.memory.state.own_files, str(own_files / "gone.toml"))  # type: ignore[attr-defined]
+        assert remembered[0] == str(own_files / "own.toml")
+        assert [choice.name for choice in choices_of_files(remembered)] == list(remembered)
+        (own_files / "gone.toml").unlink()
+        assert [choice.name for choice in choices_of_files(remembered)] == [remembered[0]]  # a deleted one is left out
         line(screen, "data.datasets").value = '["mine.tsv"]'
         await until(pilot, lambda: "! no file 'mine.tsv'" in str(screen.query_one("#launch-notes", Static).content))
         await pilot.press("ctrl+s")

@@ -6,7 +6,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -80,6 +80,15 @@ def choice_of_file(text: str) -> Choice:
     kind = "grid" if "base" in table else "recipe"
     _ = load_grid(path) if kind == "grid" else load_recipe(path)  # refuses what cannot be one
     return Choice(kind=kind, name=path, summary=str(table.get("summary", "")))
+
+
+def choices_of_files(paths: Sequence[str]) -> list[Choice]:
+    """The recipes and grids in the files at PATHS, without those that were deleted or cannot be read any more."""
+    found = []
+    for path in paths:
+        with suppress(EmbedlabError, OSError):
+            found.append(choice_of_file(path))
+    return found
 
 
 def choices() -> list[Choice]:

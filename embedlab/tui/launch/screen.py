@@ -3,8 +3,8 @@
 import asyncio
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import work
@@ -31,6 +31,7 @@ from embedlab.tui.launch.form import (
     Launch,
     choice_of_file,
     choices,
+    choices_of_files,
     grid_fields,
     grid_launch,
     recipe_fields,
@@ -44,6 +45,7 @@ from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 from embedlab.workflows.grid.plan import cancel_grid
 
+OWN_FILES = 20  # remembered
 CHECK_AFTER_S = 0.15  # of quiet
 ENDED_EVERY_S = 1.0
 STARTED = "started grid"
@@ -91,7 +93,9 @@ class LaunchScreen(DashboardScreen):
     @work(thread=True, exclusive=True, group="list", exit_on_error=False)
     def _list(self) -> None:
         try:
-            found = choices()
+            own = {str(Path(choice.name).absolute()): choice for choice in choices_of_files(self.dashboard.memory.state.own_files)}
+            opened = {str(Path(choice.name).absolute()): choice for choice in self._files.values()}
+            found = [*choices(), *{**own, **opened}.values()]
             started = started_grids(self.dashboard.settings)
         except (EmbedlabError, OSError) as error:
             trouble = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
@@ -100,7 +104,7 @@ class LaunchScreen(DashboardScreen):
         self.app.call_from_thread(self._show_choices, found, started)
 
     def _show_choices(self, found: list[Choice], started: list[str]) -> None:
-        found = [*found, *self._files.values(), *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
+        found = [*found, *(Choice(kind=STARTED, name=name, summary="") for name in reversed(started))]
         self.choices = {f"{choice.kind} {choice.name}": choice for choice in found}
         options = self.query_one(OptionList)
         under = options.highlighted_option
@@ -302,10 +306,16 @@ class LaunchScreen(DashboardScreen):
             return
         choice = choice_of_file(text)
         self._files[choice.name] = choice
+        self._remember_file(choice)
         await self._list().wait()
         options = self.query_one(OptionList)
         options.highlighted = options.get_option_index(f"{choice.kind} {choice.name}")
         self.set_focus(options)
+
+    def _remember_file(self, choice: Choice) -> None:
+        """List a file of the user's own at the next start too."""
+        state, path = self.dashboard.memory.state, str(Path(choice.name).absolute())
+        self.dashboard.remember(replace(state, own_files=(*(one for one in state.own_files if one != path), path)[-OWN_FILES:]))
 
     # the started grid
 
