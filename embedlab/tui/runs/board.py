@@ -82,6 +82,11 @@ class Board:
         damaged = [found for found in self.runs if found.status.state == "unreadable"]
         return [*errors, *(MissingError(f"cannot read the run {found.run.id!r}: {found.status.message}", hint=hint) for found in damaged)]
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether no run is at work: its texts then change with the day alone."""
+        return all(found.status.state in {*_ENDED, "unreadable"} for found in self.runs)
+
     def by_id(self) -> Mapping[str, BoardRun]:
         """The runs by the id that a user types."""
         return {found.run.id: found for found in self.runs}

@@ -1,7 +1,8 @@
 """The Runs screen: the status of every run, the curves of the marked runs, and the actions on them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import ClassVar
 
 import numpy as np
@@ -43,6 +44,15 @@ class Look:
     curves: dict[str, Curve]
     log: tuple[str, Sequence[str]]  # run, lines
 
+    @property
+    def rest(self) -> object:
+        """Equal for two looks that show the same; None while a run is at work, as its texts change with time."""
+        if not self.board.has_ended:
+            return None
+        lengths = {name: (curve.offset, len(curve.steps)) for name, curve in self.curves.items()}
+        day = datetime.fromtimestamp(self.board.time_s).astimezone().date()
+        return replace(self.board, time_s=0.0), lengths, tuple(self.log[1]), self.log[0], day
+
 
 class RunTable(FrameTable, inherit_bindings=False):
     """The table of runs, in which `l` opens the log and does not go to the right."""
@@ -64,6 +74,8 @@ class RunsScreen(RunSearch, RunPanes):
         self._curves = Curves()
         self._is_frozen = False
         self._is_looking = False
+        self._is_wanted = False  # for a key
+        self._rest: object = None  # of what is shown
         self._looks_again = False  # something changed during an update
         self._followed: str | None = None  # the run whose curves and log are shown
         self._order: tuple[str, bool] | None = None
@@ -91,8 +103,8 @@ class RunsScreen(RunSearch, RunPanes):
     # updates
 
     def _look_again(self) -> None:
-        if not self._is_frozen and self.is_current:
-            self.look()
+        if not self._is_frozen and self.is_current and not self._is_looking:
+            self._read(wanted=False)
 
     def on_screen_resume(self) -> None:
         """Update at once."""
@@ -103,14 +115,18 @@ class RunsScreen(RunSearch, RunPanes):
         """Read the runs folder in a thread, one update at a time."""
         self._looks_again = self._is_looking
         if not self._is_looking:
-            self._is_looking = True
-            self._look([found.run for found in self._chosen()][:CURVES_SHOWN])
+            self._read(wanted=True)
+
+    def _read(self, *, wanted: bool) -> None:
+        """Start an update; one that is not WANTED for a key shows nothing where nothing has changed."""
+        self._is_looking, self._is_wanted = True, wanted
+        self._look([found.run for found in self._chosen()][:CURVES_SHOWN])
 
     @work(thread=True, group="look", exit_on_error=False)
     def _look(self, runs: list[RunFolder]) -> None:
         assert self._follower is not None
         board = self._follower.look()
-        runs = runs or [found.run for found in board.runs[:1]]
+        runs = runs or [found.run for found in board.runs if found.run.name == board.runs[0].run.name][:CURVES_SHOWN]
         log = (runs[0].id, log_tail(runs[0])) if runs and self.shows_log else ("", [])
         found = Look(board=board, curves=self._curves.read(runs), log=log)
         if not get_current_worker().is_cancelled:
@@ -118,6 +134,9 @@ class RunsScreen(RunSearch, RunPanes):
 
     def _show(self, found: Look) -> None:
         self._is_looking = False
+        if found.rest is not None and found.rest == self._rest and not self._is_wanted and not self._looks_again:
+            return
+        self._rest = found.rest
         self.dashboard.report_once([*found.board.troubles, *self._gone(found.board)])
         self.show_table(found.board)
         self._show_emptiness(is_empty=not found.board.runs and not found.board.unreadable)
