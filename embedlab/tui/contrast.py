@@ -10,6 +10,7 @@ from embedlab.tui.model_colours import COLOURS
 READABLE = 4.5
 _STEP = 0.02  # of the way to black or white
 _BACKGROUNDS = ("background", "surface", "panel", "primary-muted")
+_OF_PANES = ("background", "surface", "panel")  # not the row under a cursor, on which light themes leave nothing but black
 _VIRIDIS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")  # equal steps for most kinds of colour blindness, too
 _DENSEST = 13.0  # contrast, of the most points
 _TEXTS = ("text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success", "footer-key-foreground")
@@ -32,7 +33,7 @@ def readable_variables(variables: Mapping[str, str]) -> dict[str, str]:
     changed["text-disabled"] = variables["text-muted"]  # placeholders and titles are to be read too
     changed["block-cursor-background"] = _under_text(Color.parse(variables["block-cursor-background"])).hex
     background, panel = Color.parse(variables["background"]), Color.parse(variables["panel"])
-    return changed | _densities(background, panel) | _models(backgrounds)
+    return changed | _densities(background, panel) | _models([Color.parse(variables[name]) for name in _OF_PANES])
 
 
 def _densities(background: Color, selected: Color) -> dict[str, str]:

@@ -61,7 +61,7 @@ def _sentences(pair: ShownPair, width: int) -> Content:
     first, second = row["sentence1"], row["sentence2"]
     shared = distinct_words(first) & distinct_words(second)
     place = " · ".join(str(part) for part in (row["dataset"], row["source"], f"pair {row['pair']}") if part is not None)
-    head = Content.styled(f"{place} · Dice {row['dice']:z.2f}, {len(shared)} shared words", "$text-muted")
+    head = Content.styled(f"{place} · Dice {row['dice']:z.2f}, {len(shared)} shared words", "$text-faint")
     return Content("\n").join([head, highlighted(first, shared), highlighted(second, shared)])
 
 
@@ -75,9 +75,9 @@ def _scores(pair: ShownPair, width: int) -> Content:
     lines = [_line("gold", row["gold"], gold, start, room, None, "$text-success")]
     lines += [_line(name, value, value, start, room, row.get(f"error({name})"), model_colour(name)) for name, value in cosines.items()]
     if not cosines:
-        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-muted"))
+        lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-faint"))
     elif len(cosines) > 1 and row.get("gap") is not None:
-        lines.append(Content.styled(f"gap between models {row['gap']:z.0f} points of rank", "$text-muted"))
+        lines.append(Content.styled(f"gap between models {row['gap']:z.0f} points of rank", "$text-faint"))
     return Content("\n").join(lines)
 
 
@@ -87,21 +87,21 @@ def _line(name: str, value: float | None, place: float | None, start: float, wid
     rank_error = "" if error is None else f"  rank error {error:+z4.0f}"
     drawn = bar(place, start, 1.0, width)
     filler = " " * (width - cell_len(drawn))
-    warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-muted"
+    warning = "$text-error" if error is not None and abs(error) >= LOUD else "$text-faint"
     parts = [Content(f"{label:<14} {text} "), Content.styled(drawn, colour), Content(filler), Content.styled(rank_error, warning)]
     return Content("").join(parts)
 
 
 def _note(pair: ShownPair, width: int) -> Content | None:
-    return Content.assemble(("note  ", "$text-muted"), (plain(pair.note), "$text-warning")) if pair.note else None
+    return Content.assemble(("note  ", "$text-faint"), (plain(pair.note), "$text-warning")) if pair.note else None
 
 
 def _tags(pair: ShownPair, width: int) -> Content | None:
     found = [
-        Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-muted"))
+        Content.assemble((tag.name, "$text-accent"), (f" ({plain(first) or 'none'} | {plain(second) or 'none'})", "$text-faint"))
         for tag, first, second in pair.facts.tags
     ]
-    return Content.assemble(("tags  ", "$text-muted"), Content(" · ").join(found)) if found else None
+    return Content.assemble(("tags  ", "$text-faint"), Content(" · ").join(found)) if found else None
 
 
 def _training(pair: ShownPair, width: int) -> Content | None:
@@ -119,7 +119,7 @@ def _training(pair: ShownPair, width: int) -> Content | None:
             lines.append(Content.styled(f"{overlap_mark(shared)} {plain(name)} was trained on {count}", "$text-error"))
     for names, what in ((clean, "neither sentence is in the training text of"), (unknown, "training text unknown:")):
         if names:
-            lines.append(Content.styled(f"{what} {', '.join(plain(name) for name in names)}", "$text-muted"))
+            lines.append(Content.styled(f"{what} {', '.join(plain(name) for name in names)}", "$text-faint"))
     return Content("\n").join(lines)
 
 
@@ -133,7 +133,7 @@ def _appearances(pair: ShownPair, width: int) -> Content | None:
         for number, rows in enumerate(found.of_sentences, start=1)
         if rows
     ]
-    return Content.styled("\n".join(lines), "$text-muted") if lines else None
+    return Content.styled("\n".join(lines), "$text-faint") if lines else None
 
 
 def _named(table: pl.DataFrame, rows: Sequence[int]) -> str:
@@ -160,7 +160,7 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
         shown = 5 if len(pair.models) < 3 else 3
         for name in pair.models:
             found = facts.neighbours.get(name)
-            lines += [Content.styled("…", "$text-muted")] if found is None else _of_model(name, found, side, facts.corpus, shown, width)
+            lines += [Content.styled("…", "$text-faint")] if found is None else _of_model(name, found, side, facts.corpus, shown, width)
         return Content("\n").join(lines)
 
     return draw
@@ -170,15 +170,15 @@ def _of_model(name: str, found: ModelNeighbours, side: int, corpus: Corpus, show
     """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
     label = short_name(plain(name), 14)
     if found.trouble:
-        yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-muted"))
+        yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-faint"))
         return
     one: Neighbours = found.of_sentences[side]
     rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
     fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
-    yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-muted"))
+    yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))
     for neighbour in one.found[:shown]:
         yield Content.assemble(
-            (f"{neighbour.similarity:z6.3f} ", "$text-muted"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
+            (f"{neighbour.similarity:z6.3f} ", "$text-faint"), _cut(plain(corpus.sentences[neighbour.number]), width - 7)
         )
 
 

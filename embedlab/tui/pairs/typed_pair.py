@@ -61,7 +61,7 @@ class TypedPairScreen(ModalScreen[None]):
     def _changed(self) -> None:
         first, second = (self.query_one(name, Input).value for name in ("#first", "#second"))
         shared = distinct_words(first) & distinct_words(second)
-        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-muted")]
+        lines = [highlighted(first, shared), highlighted(second, shared), Content.styled(f"Dice {dice(first, second):z.3f}", "$text-faint")]
         self.query_one("#typed-overlap", Static).update(Content("\n").join(lines))
         self._scores = {}
         self._show_scores()
@@ -99,13 +99,13 @@ class TypedPairScreen(ModalScreen[None]):
         return self._dashboard.scorer_process
 
     def _show_scores(self) -> None:
-        lines = [self._line(name) for name in self._models] or [Content.styled("no model is chosen: close and press c", "$text-muted")]
+        lines = [self._line(name) for name in self._models] or [Content.styled("no model is chosen: close and press c", "$text-faint")]
         self.query_one("#typed-scores", Static).update(Content("\n").join(lines))
 
     def _line(self, name: str) -> Content:
         label, score = f"{short_name(plain(name), 14):<14} ", self._scores.get(name)
         if score is None:
-            return Content.assemble(label, ("…", "$text-muted"))
+            return Content.assemble(label, ("…", "$text-faint"))
         if score.similarity is None:
             return Content.assemble(label, (f"{score.error}  {score.hint}", "$text-error"))
         return Content.assemble(

@@ -140,7 +140,8 @@ def describe(pairs: PlottedPairs, row: int) -> Sequence[str]:
     facts = pairs.data.table.row(row, named=True)
     place = " ".join(str(facts[name]) for name in ("dataset", "source", "pair") if facts[name] is not None)
     gold = "no gold" if facts["gold"] is None else f"gold {facts['gold']:z.2f}"
-    names = dict.fromkeys(name for name in (pairs.reference, pairs.model) if name is not None)
+    both = (pairs.model, pairs.reference) if pairs.data.pairing is None else (pairs.reference, pairs.model)  # A before B
+    names = dict.fromkeys(name for name in both if name is not None)
     scores = [_score(pairs, name, facts[name], facts.get(f"error({name})")) for name in names]
     return [" · ".join([gold, *scores, place]), facts["sentence1"], facts["sentence2"]]  # the last part is cut where there is no room
 

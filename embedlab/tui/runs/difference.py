@@ -46,7 +46,7 @@ def difference_text(first: RunFolder, second: RunFolder) -> Content:
         return Content("nothing differs")
     width = max(len(key) for key, _, _ in changed)
     return Content("\n").join(
-        Content.assemble((f"{key:<{width}}  ", "$text-accent"), f"{_value(old)}", ("  →  ", "$text-muted"), f"{_value(new)}")
+        Content.assemble((f"{key:<{width}}  ", "$text-accent"), f"{_value(old)}", ("  →  ", "$text-faint"), f"{_value(new)}")
         for key, old, new in changed
     )
 

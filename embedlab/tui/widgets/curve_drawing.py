@@ -71,7 +71,7 @@ def draw_curves(
     known = [found for one in series if len((found := _prepared(one, options)).spread.x)]
     columns = width - LEFT - 1
     if not known or columns < 8 or height < _LEAST:
-        return Content.styled(f"{title}: no events yet" if not known else title, "$text-muted")
+        return Content.styled(f"{title}: no events yet" if not known else title, "$text-faint")
     axes = list(dict.fromkeys(one.series.axis for one in known))[: max(1, min(_MOST_PANELS, height // _LEAST))]
     x_range = _span(np.concatenate([one.spread.x for one in known]))
     at = None if cursor is None else x_range[0] + cursor * (x_range[1] - x_range[0])
@@ -110,10 +110,10 @@ def _panel(
     for row in range(rows):
         value = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
         text = f"{_number(10**value if options.is_log else value):>{LEFT - 1}} " if value is not None else " " * LEFT
-        yield Content.assemble((f"{text}│", "$text-muted"), *_coloured(bits[row], owner[row], known, marked))
+        yield Content.assemble((f"{text}│", "$text-faint"), *_coloured(bits[row], owner[row], known, marked))
     low, high = f"{x_range[0]:z.0f}", f"{x_range[1]:z.0f}"
     middle = "step" if at is None else f"step {at:z.0f}"
-    yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-muted")
+    yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-faint")
     yield _names(known, columns, options, at)
 
 
@@ -232,7 +232,7 @@ def _number(value: float) -> str:
 def _coloured(bits: NDArray[np.int64], owner: NDArray[np.int64], known: Sequence[_Prepared], marked: int | None) -> list[tuple[str, str]]:
     """A row of cells as runs of one colour each; the column under the cursor is a line where nothing is drawn."""
     signs = [chr(EMPTY + bit) if bit else " " for bit in bits.tolist()]
-    styles = [*(one.series.colour for one in known), *(f"{one.series.colour} dim" for one in known), "$text-muted"]
+    styles = [*(one.series.colour for one in known), *(f"{one.series.colour} dim" for one in known), "$text-faint"]
     colours = [styles[place] for place in owner.tolist()]  # -1: nothing is drawn
     if marked is not None:
         signs[marked] = "│" if signs[marked] == " " else signs[marked]

@@ -24,6 +24,6 @@ class DisagreementList(VerticalScroll):
         parts = [Content.styled(f"largest disagreements ({what})" if pairs else "no pairs to disagree on", "bold")]
         for pair in pairs:
             scores = "  ".join(f"{short_name(plain(name), 12)} {pair[name]:z.2f}" for name in models if pair.get(name) is not None)
-            head = Content.assemble((f"{pair['size']:z.0f} ", "$text-warning bold"), (f"gold {pair['gold']:z.1f}  {scores}", "$text-muted"))
+            head = Content.assemble((f"{pair['size']:z.0f} ", "$text-warning bold"), (f"gold {pair['gold']:z.1f}  {scores}", "$text-faint"))
             parts += [head, Content(f"  {plain(pair['sentence1'])}"), Content(f"  {plain(pair['sentence2'])}")]
         self.query_one(Static).update(Content("\n").join(parts))

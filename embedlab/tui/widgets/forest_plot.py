@@ -38,7 +38,7 @@ class DifferencePane(VerticalScroll):
             case FifthsMap():
                 content = draw_map(shown, width)
             case text:
-                content = Content.styled(text, "$text-muted")
+                content = Content.styled(text, "$text-faint")
         self.query_one(Static).update(content)
 
     def on_resize(self) -> None:
@@ -50,7 +50,7 @@ def draw_forest(forest: Forest, width: int) -> Content:
     """The plot in WIDTH cells: a line a slice, the axis below, then what the signs mean."""
     title = _title(forest.model, forest.reference, ", Spearman x 100, with 95% intervals")
     if not forest.rows:
-        return Content.assemble(title, (": no slice has a difference", "$text-muted"))
+        return Content.assemble(title, (": no slice has a difference", "$text-faint"))
     label = min(max(len(row.title) for row in forest.rows), _LONGEST_TITLE, max(width // 3, 8))
     numbers = _NUMBERS if width - label - 2 - _NUMBERS >= _SHORTEST_PLOT else _DELTA
     cells = max(width - label - 2 - numbers, 8)
@@ -61,8 +61,8 @@ def draw_forest(forest: Forest, width: int) -> Content:
         )
         for row in forest.rows
     ]
-    lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-muted"))
-    lines += [Content.styled(text, "$text-muted") for text in _explained(forest)]
+    lines.append(Content.styled(f"{'':{label + 1}}{_axis(forest, cells)}", "$text-faint"))
+    lines += [Content.styled(text, "$text-faint") for text in _explained(forest)]
     return Content("\n").join(lines)
 
 
@@ -82,7 +82,7 @@ def _whisker(row: ForestRow, forest: Forest, cells: int) -> Iterator[tuple[str, 
         drawn = dict.fromkeys(range(low, high + 1), "─") | {low: "├", high: "┤"}
     drawn[_place(row.delta, forest, cells)] = "◆" if row.is_average else "●"
     for cell in range(cells):
-        yield (drawn[cell], model_colour(forest.model)) if cell in drawn else (signs.get(cell, " "), "$text-muted")
+        yield (drawn[cell], model_colour(forest.model)) if cell in drawn else (signs.get(cell, " "), "$text-faint")
 
 
 def _style(row: ForestRow) -> str:
@@ -104,7 +104,7 @@ def _numbers(row: ForestRow, width: int) -> Iterator[tuple[str, str]]:
     if width >= _NUMBERS:
         interval = f"[{row.low:+z.1f}, {row.high:+z.1f}]" if row.low == row.low else ""
         effect = f"deff {row.design_effect:z.2f}" if row.design_effect == row.design_effect else ""
-        yield f" {interval:<16} {row.letters:<6} {effect}", "$text-muted"
+        yield f" {interval:<16} {row.letters:<6} {effect}", "$text-faint"
 
 
 def _axis(forest: Forest, cells: int) -> str:
@@ -131,23 +131,23 @@ def draw_map(shown: FifthsMap, width: int) -> Content:
     heads = "".join(f"{f'fifth {number}':>{_CELL}}" for number in range(1, 6))
     lines = [
         _title(shown.model, shown.reference, ", Spearman x 100, by fifth of Dice"),
-        Content.styled(f"{'':{label}}{heads}", "$text-muted"),
+        Content.styled(f"{'':{label}}{heads}", "$text-faint"),
     ]
     for name, cells in shown.rows:
         drawn = [_cell(cell, shown.largest) for cell in cells]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
-    lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-muted"))
+    lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
     steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
-    lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-muted"))
+    lines.append(Content.styled(f"size of the difference: {'  '.join(steps)}", "$text-faint"))
     return Content("\n").join(lines)
 
 
 def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
     if cell is None:
-        return f"{'·':>{_CELL}}", "$text-muted"
+        return f"{'·':>{_CELL}}", "$text-faint"
     share = abs(cell.delta) / largest if largest else 0.0
     shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
-    return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-muted"
+    return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-faint"
 
 
 def _title(model: str, reference: str, what: str) -> Content:

@@ -74,18 +74,18 @@ def draw_heat_map(heat: Heat, under: tuple[str, str] | None = None) -> Content:
     width = max([4, *(len(row) for row in heat.rows)])
     lines = [Content.styled(plain(heat.title), "bold")]
     names = "".join(f"{plain(name)[: _CELL - 1]:>{_CELL}}" for name in heat.columns)
-    lines.append(Content.styled(" " * (width + 1) + names, "$text-muted"))
+    lines.append(Content.styled(" " * (width + 1) + names, "$text-faint"))
     for row in heat.rows:
         cells = [_cell(heat, (row, column), low, high) for column in heat.columns]
         cells = [cell.stylize("reverse") if (row, column) == under else cell for cell, column in zip(cells, heat.columns, strict=True)]
-        lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-muted"), *cells))
+        lines.append(Content.assemble((f"{plain(row):>{width}} ", "$text-faint"), *cells))
     return Content("\n").join(lines)
 
 
 def _cell(heat: Heat, place: tuple[str, str], low: float, high: float) -> Content:
     value = heat.values.get(place)
     if value is None:
-        return Content.styled(f"{heat.states.get(place, ''):>{_CELL}}", "$text-muted")
+        return Content.styled(f"{heat.states.get(place, ''):>{_CELL}}", "$text-faint")
     share = (value - low) / (high - low) if high > low else 1.0
     shade = _SHADES[round(share * (len(_SHADES) - 1))]
     style = "$text-success" if share > 0.66 else "$text-warning" if share > 0.33 else "$text-error"

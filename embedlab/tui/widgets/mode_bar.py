@@ -21,7 +21,7 @@ class ModeBar(Static):
         """Write the line once: the mode of a screen never changes."""
         parts = [Content.styled(_PROGRAM, "bold")]
         for name, found in SCREENS.items():
-            style = "$block-cursor-foreground on $block-cursor-background bold" if name == self._scope else "$text-muted"
+            style = "$block-cursor-foreground on $block-cursor-background bold" if name == self._scope else "$text-faint"
             parts.append(Content.styled(_title(found), style))
         self.update(Content("").join(parts))
 

@@ -59,7 +59,7 @@ def _content(one: ComparedSlice, facts: ModelFacts, width: int) -> Content:
         lines += [Content.assemble(" " * indent, line) for line in _numbers(one, name, facts.reference, width - indent)]
         lines += [Content(f"{'':{indent}}") + line for line in _by_seed(score, facts.seeds.get(name, ()), width - indent)]
         lines += [Content.styled(f"{'':{indent}}{text}", "$text-error") for text in _shared(facts.shared.get(name))]
-    lines += [Content.styled(note, "$text-muted") for note in (*one.notes, *_dependence(one))]
+    lines += [Content.styled(note, "$text-faint") for note in (*one.notes, *_dependence(one))]
     return Content("\n").join(lines)
 
 
@@ -70,7 +70,7 @@ def _by_seed(score: SliceScore, seeds: Sequence[int], width: int) -> list[Conten
     parts = [f"{seed}: {100 * value:z.1f}" for value, seed in sorted(zip(score.members, seeds, strict=True))]
     if len(parts) > 2 * _SEEDS:
         parts = [*parts[:_SEEDS], "…", *parts[-_SEEDS:]]
-    return _lines([Content.styled(part, "$text-muted") for part in ("by seed", *parts)], width)
+    return _lines([Content.styled(part, "$text-faint") for part in ("by seed", *parts)], width)
 
 
 def _shared(shared: Overlap | None) -> Iterator[str]:
@@ -101,10 +101,10 @@ def _numbers(one: ComparedSlice, name: str, reference: str, width: int) -> list[
         parts.append(Content(f"group {score.letters}"))
     found = one.differences.get(name)
     if found is None:
-        return _lines([*parts, Content.styled("reference", "$text-muted")] if name == reference else parts, width)
+        return _lines([*parts, Content.styled("reference", "$text-faint")] if name == reference else parts, width)
     if found.p != found.p:
         return _lines(parts, width)
-    style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-muted"
+    style = "$text-success" if found.significant and found.delta > 0 else "$text-error" if found.significant else "$text-faint"
     corrected = "<0.001" if found.p_holm < 0.001 else f"{found.p_holm:z.3f}"
     difference = [f"Δ {100 * found.delta:+z.2f}", f"[{100 * found.low:+z.1f}, {100 * found.high:+z.1f}]", f"p {corrected}"]
     return [*_lines(parts, width), *_lines([Content.styled(part, style) for part in difference], width, gap=1)]
