@@ -24,5 +24,7 @@ def option_values(text: str, parts: Sequence[str], keys: Sequence[str], switches
         if option not in switches and (key not in keys or not value):
             known = ", ".join([*(f"?{key}=" for key in keys), *(f"?{name}" for name in switches)])
             raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known}; several are joined by &")
+        if key in values:
+            raise UsageError(f"{text!r}: ?{key} is given twice", hint="leave one of them")
         values[key] = value.removeprefix('"').removesuffix('"')
     return values

@@ -145,7 +145,7 @@ def _lacking_scores(table: pl.DataFrame, members: Sequence[str]) -> Iterator[str
         counts = table.group_by("dataset", maintain_order=True).agg(pl.len().alias("pairs"), pl.col(member).count().alias("scored"))
         for dataset, pairs, scored in counts.iter_rows():
             if scored < pairs:
-                yield f"{member}: scores {scored} of {pairs} pairs of {dataset}, so that it has no number there"
+                yield f"{member}: scores {scored} of {pairs} pairs of {dataset}: `evaluate` has no number there"
 
 
 def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:

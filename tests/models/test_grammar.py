@@ -79,6 +79,12 @@ def test_what_exists_on_disk_is_never_split(tmp_path: Path, monkeypatch: pytest.
         parse_model("\0?" + "long" * 2_000)
 
 
+@pytest.mark.parametrize("name", ["a?dim=8&dim=9", "a?pooling=cls?pooling=mean", "a?normalise&normalise"])
+def test_an_option_given_twice_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="is given twice"):
+        parse_model(name)
+
+
 def test_the_nearest_pooling_is_offered() -> None:
     with pytest.raises(UsageError) as caught:
         parse_model("a?pooling=mena")
