@@ -66,7 +66,8 @@ def printed_table(table: PaperTable) -> Table:
 def _as_printed(values: Sequence[Value]) -> list[Value | TableCell]:
     """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing zeros that the paper prints."""
     decimals = {value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)}
-    usual = Counter(decimals.values()).most_common(1)[0][0] if decimals else 0
+    counts = Counter(decimals.values())
+    usual = max(counts, key=lambda digits: (counts[digits], digits), default=0)  # of two equally frequent ones the longer
     return [
         TableCell(value=value, text=f"{value:z.{max(usual, decimals[value])}f}") if isinstance(value, float) else value for value in values
     ]

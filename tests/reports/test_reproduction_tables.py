@@ -8,7 +8,7 @@ from embedlab.analysis.ordering import RankAgreement
 from embedlab.papers.file import select_tables
 from embedlab.papers.order import Ranking, RowOrder
 from embedlab.reports.layout import plain_text
-from embedlab.reports.reproduction_tables import deviations_table, orders_table
+from embedlab.reports.reproduction_tables import deviations_table, orders_table, printed_table
 
 
 def test_rows_that_score_alike_have_no_tau() -> None:
@@ -22,3 +22,8 @@ def test_rows_that_score_alike_have_no_tau() -> None:
 def test_without_a_deviation_the_reason_is_there_in_place_of_an_empty_table(trained: list[str], note: str) -> None:
     (table,) = select_tables("liao", "table6")
     assert plain_text(deviations_table(table, [], trained)) == f"liao {table.name}: deviations from the paper\n\n{note}\n"
+
+
+def test_published_numbers_have_the_digits_that_a_file_of_numbers_drops() -> None:
+    (table,) = select_tables("liao", "table7")
+    assert all(len(text.partition(".")[2]) == 2 for row in printed_table(table).texts()[1:] for text in row[1:])
