@@ -1,6 +1,6 @@
 import pytest
 
-from embedlab.tui.model_titles import short_name
+from embedlab.tui.model_titles import short_name, short_names
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,13 @@ from embedlab.tui.model_titles import short_name
 def test_a_name_keeps_its_start_and_its_end(name: str, width: int, short: str) -> None:
     assert short_name(name, width) == short
     assert len(short) <= width
+
+
+def test_names_that_a_cut_in_the_middle_would_make_equal_are_cut_elsewhere() -> None:
+    assert short_names(dict.fromkeys(["snli-ce-4000", "snli-supcl-4000"], 11)) == {
+        "snli-ce-4000": "…li-ce-4000",
+        "snli-supcl-4000": "…supcl-4000",
+    }
+    assert short_names({"near": 9, "far": 7}) == {"near": "near", "far": "far"}
+    assert list(short_names(dict.fromkeys(["./model", "/other/model"], 8)).values()) == ["./model", "…r/model"]
+    assert len(set(short_names(dict.fromkeys(["aaaa-bbbb-1-cccc-dddd", "aaaa-bbbb-2-cccc-dddd"], 6)).values())) == 1  # nothing helps

@@ -16,7 +16,7 @@ from embedlab.choices import Aggregate, By
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.compare.stored import StoredComparison
 from embedlab.tui.compare.training_marks import SharedText
-from embedlab.tui.model_titles import short_name
+from embedlab.tui.model_titles import short_names
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import FrameColumn
@@ -134,18 +134,15 @@ def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0
     widest = min(max(max((len(one.title) for one in comparison.slices), default=0), NARROWEST_TITLE), WIDEST_TITLE)
     share = (room - widest - 12) // max(len(comparison.models), 1)  # without mark, pairs, gaps and scrollbar
     width = max(least, min(share - 1, WIDEST_TITLE))
+    titles = short_names({name: width - 2 if name == comparison.reference else width for name in comparison.models})
     return [
         FrameColumn(key="title", title="slice", width=widest),
         FrameColumn(key="pairs", title="pairs", width=6, digits=0),
         *(
             FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=least, align_right=True, grows=True)
-            for name, title in ((name, _title(name, comparison, width)) for name in comparison.models)
+            for name, title in ((name, f"[{title}]" if name == comparison.reference else title) for name, title in titles.items())
         ),
     ]
-
-
-def _title(name: str, comparison: Comparison, width: int) -> str:
-    return f"[{short_name(name, width - 2)}]" if name == comparison.reference else short_name(name, width)
 
 
 def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:

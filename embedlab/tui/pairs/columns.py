@@ -7,7 +7,7 @@ import polars as pl
 
 from embedlab.analysis.expressions import NOTE, TRAINED
 from embedlab.analysis.pairing import Pairing
-from embedlab.tui.model_titles import short_name
+from embedlab.tui.model_titles import short_names
 from embedlab.tui.widgets.frame_lines import FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
@@ -55,8 +55,9 @@ def pair_columns(
         FrameColumn(key="gold", title="gold", width=5, digits=2),
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]
+    titles = short_names(dict.fromkeys(models, _WIDEST))
     for name in (name for name in models if name != "dice"):  # has its column already
-        title = short_name(name, _WIDEST) if pairing is None else pairing.letter(name)
+        title = titles[name] if pairing is None else pairing.letter(name)
         columns.append(FrameColumn(key=name, title=title, width=max(len(title) + 1, 6), digits=3))
         if "rank errors" not in hidden and len(models) == 1:
             columns.append(FrameColumn(key=f"error({name})", title="error", width=6, digits=0, is_signed=True, loud_from=LOUD))
