@@ -16,7 +16,8 @@ from embedlab.core.names import scores_pairs
 from embedlab.data.source import Source
 from embedlab.grids.plan import Cell, GridPlan
 from embedlab.grids.table import DEV_SCORE, Pivot, ScoreFilter, Spread, with_ties
-from embedlab.tasks.sts import STS_DATASETS, open_parts
+
+_SLICES = {*STS_AVERAGES, *(name for names in STS_AVERAGES.values() for name in names)}  # those of the task sts, without a task's code
 
 EXACT = 0.0005  # points x 100 that a score of the pairs at hand may differ from the evaluation's
 
@@ -36,7 +37,7 @@ class PairDifferences:
         """
         shown = [name for name in found.shown if name != DEV_SCORE]
         places = list(found.spreads.values())
-        if not (_is_of_pairs(measure) and shown and {*shown} <= {*STS_DATASETS, *STS_AVERAGES}):
+        if not (_is_of_pairs(measure) and shown and {*shown} <= _SLICES):
             return None
         if any(len(one.cells) != len(one.values) for one in places):
             return None  # averaged over an axis
@@ -91,12 +92,10 @@ def _aggregate(measure: ScoreFilter) -> Aggregate:
 
 
 def _scored(plan: GridPlan, cells: Mapping[str, Cell], datasets: Sequence[str], source: Source) -> pl.DataFrame | None:
-    """The pairs of DATASETS with a column for each cell; None where a dataset, a file of scores, or the score of a pair is missing."""
+    """The pairs of DATASETS with a column for each cell; None where a file of scores, or the score of a pair is missing."""
     files = {name: plan.run(cell).scores_file for name, cell in cells.items()}
     if not all(path.is_file() for path in files.values()):
         return None
-    parts, missing = open_parts(source, datasets)
-    if missing:
-        return None
+    parts = [source.open(name, None) for name in datasets]
     table = with_scores(pair_table(parts), {name: ScoreFile.read(path).scores for name, path in files.items()})
     return table if not any(table.select(*files).null_count().row(0)) else None
