@@ -13,6 +13,7 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 
 PREDICTIONS = "_predictions.json"
+_LARGEST = 3.4e38  # in float32
 _META, _WRITTEN = "mteb_model_meta", "is it a file that mteb wrote?"
 _SPLITS: Mapping[str, tuple[str, ...]] = {"test": ("test",), "dev": ("validation", "dev"), "train": ("train",)}  # ours → mteb's
 _SUBSETS = ("default", "en", "en-en")
@@ -93,10 +94,14 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
         raise UsageError(
             f"{path}: no similarities, but what another kind of task predicts", hint="take predictions of a task of mteb's type STS"
         )
-    if row := next((row for row, value in enumerate(values) if not isinstance(value, float | int) or value != value), None):
+    if (row := next((row for row, value in enumerate(values) if not _is_similarity(value)), None)) is not None:
         raise MissingError(f"{path}: row {row} of 'cosine_scores' is {values[row]!r}, not a number", hint="predict again")
     meta = content[_META] if isinstance(content[_META], dict) else {}
     return Predictions(path=path, task=path.name.removesuffix(PREDICTIONS), model=_model(meta), values=tuple(values))
+
+
+def _is_similarity(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
@@ -146,7 +151,8 @@ def _chosen_subset(path: Path, subsets: Mapping[str, Any]) -> Any:
     """Return what belongs to the English subset, or the only one."""
     wanted = next((name for name in _SUBSETS if name in subsets), None)
     if wanted is None and len(subsets) != 1:
-        raise UsageError(f"{path}: several subsets, {', '.join(subsets)}", hint="embedlab reads the subset default, en or en-en")
+        what = f"several subsets, {', '.join(subsets)}" if subsets else "no subset of a dataset"
+        raise UsageError(f"{path}: {what}", hint="embedlab reads the subset default, en or en-en")
     return subsets[wanted or next(iter(subsets))]
 
 
