@@ -46,8 +46,13 @@ def test_stored_results_are_the_same_numbers_and_nothing_is_computed_again(name:
         assert verified.code == 0, verified.out
         assert verified.out.count("; all ") == 3
     else:
-        assert answer.json["rows"] == printed["rows"]
+        assert without_marks(answer.json["rows"]) == without_marks(printed["rows"])
     assert "scoring" not in answer.err
+
+
+def without_marks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The numbers of a table; what counts as a tie was decided by seeds alone then, and is by pairs as well now."""
+    return [{key: value for key, value in row.items() if not key.endswith(".mark")} for row in rows]
 
 
 def assert_same_numbers(before: Any, now: Any) -> None:

@@ -175,8 +175,10 @@ def test_one_layer_serves_both_precisions_in_turn() -> None:
         assert torch.equal(fast(states), exact)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize(
+    ("pooling", "precision"),
+    [("mean", "float32"), ("cls", "bf16"), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("cls", "float32"), ("mean", "bf16")))],
+)
 def test_vectors_follow_each_training_step(pooling: str, precision: str, tmp_path: Path) -> None:
     build_random_encoder(tmp_path / "model", seed=0, hidden=128, vocabulary=["a", "man", "runs"])
     here = replace(MACHINE, precision=precision)  # type: ignore[arg-type]

@@ -16,8 +16,13 @@ from embedlab.encoders.device import Machine
 from embedlab.models.folder import Wishes
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta"])
-@pytest.mark.parametrize("pooling", shipped_names("poolings"))
+@pytest.mark.parametrize(
+    ("architecture", "pooling"),
+    [
+        *(("bert", pooling) for pooling in shipped_names("poolings")),  # another architecture has the same module of pooling
+        *(pytest.param("roberta", one, marks=[] if one == "mean" else [pytest.mark.slow]) for one in shipped_names("poolings")),
+    ],
+)
 def test_folder_sentence_transformers_and_embedlab_give_one_vector(
     architectures: dict[str, Path],
     cpu: Machine,
@@ -89,7 +94,9 @@ def test_vectors_are_normalised_where_sentence_transformers_normalises_them(
     assert ours.facts.notes == ()
 
 
-@pytest.mark.parametrize("pooling", shipped_names("poolings"))
+@pytest.mark.parametrize(
+    "pooling", [pytest.param(one, marks=[] if one in {"mean", "last"} else [pytest.mark.slow]) for one in shipped_names("poolings")]
+)
 def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
     small_bert: Path, cpu: Machine, sentences: list[str], tmp_path: Path, pooling: Pooling
 ) -> None:
@@ -110,7 +117,7 @@ def test_a_model_that_normalises_is_saved_as_one_whichever_pooling_it_has(
 def test_a_model_that_normalises_its_tokens_is_refused(small_bert: Path, cpu: Machine, tmp_path: Path) -> None:
     folder = save_normalising(tmp_path / "theirs", small_bert)
     (folder / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
-    with pytest.raises(MissingError, match="'Normalize of tokens' that embedlab does not compute"):
+    with pytest.raises(MissingError, match="'Normalize from token_embeddings to token_embeddings' that embedlab does not compute"):
         load_transformer(str(folder), cpu)
 
 
