@@ -84,16 +84,17 @@ def test_frames_wait_while_one_is_queued(driver: Any) -> None:
 async def test_runs_draws_nothing_when_every_run_has_ended(opened: Open, own_world: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     make_run(own_world, "ended", 1, Finished(step=20), now=1_700_000_000.0)
     monkeypatch.setattr("embedlab.tui.runs.screen.LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr("tests.tui.conftest.PAINT_EVERY_S", 0.0)  # each frame at once
     async with opened(own_world) as pilot:
         await pilot.press("3")
         screen = await on_top(pilot, RunsScreen)
         await until(pilot, lambda: screen.board.runs)
         await pilot.pause(0.3)
-        frames, looks = [], [screen.board]
+        frames, looks = [], []
+        look = RunFollower.look
+        monkeypatch.setattr(RunFollower, "look", lambda follower: looks.append(1) or look(follower))
         monkeypatch.setattr(pilot.app, "_display", lambda _screen, update: frames.append(update) if update is not None else None)
-        for _ in range(5):
-            await until(pilot, lambda: screen.board is not looks[-1])
-            looks.append(screen.board)
+        await until(pilot, lambda: len(looks) > 5)
         assert frames == []
         make_run(own_world, "another", 1, Finished(step=20), now=1_700_000_000.0)
         await until(pilot, lambda: frames)
