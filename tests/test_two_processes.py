@@ -248,7 +248,7 @@ def begin(runs: str, started: str) -> int:
         Path(started).touch()
 
 
-@pytest.mark.parametrize("take_away", [remove, rename])
+@pytest.mark.parametrize("take_away", [remove, pytest.param(rename, marks=pytest.mark.slow)])
 def test_a_run_that_is_taken_away_while_it_begins_is_one_or_the_other(here: Path, take_away: Callable[..., int]) -> None:
     for number in range(3):
         runs = here / str(number)

@@ -42,6 +42,7 @@ def encoders_in_memory() -> int:
     return sum(type(one) is BertModel for one in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_an_epoch_is_timed_and_its_steps_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_training, "PROFILED_TIMES", 1)
     # What is recorded of ten steps, the usual time between two events, takes torch seconds to read.

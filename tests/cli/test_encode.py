@@ -106,7 +106,7 @@ def interrupted(embedlab: Embedlab, lines: Path, words: str, monkeypatch: pytest
     return Path("v.npy.partial")
 
 
-@pytest.mark.parametrize("out", ["v.npy", "v.parquet"])
+@pytest.mark.parametrize("out", [pytest.param("v.npy", marks=pytest.mark.slow), "v.parquet"])
 def test_of_two_encodings_into_one_file_at_once_one_is_refused(embedlab: Embedlab, words: str, out: str) -> None:
     Path("lines.txt").write_text("".join(f"sentence {number % 7} runs\n" for number in range(20_000)))
     assert embedlab("encode", words, "lines.txt", "-o", f"whole-{out}").code == 0

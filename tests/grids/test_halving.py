@@ -39,7 +39,7 @@ def test_a_dev_score_that_comes_too_seldom_is_refused(tmp_path: Path) -> None:
         check_rungs(plan_of(tmp_path, GRID.replace("[set]", '[set]\n"evaluate.dev" = "none"')), rungs_for(0.5))
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_better_half_goes_on_whatever_the_number_of_workers(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLD_AT", "4")  # however late the worker looks, it finds the cell at its rung
     plan = plan_of(tmp_path, SIX.replace("[1, 2]", "[1]"))

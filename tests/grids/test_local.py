@@ -119,6 +119,7 @@ def test_two_grids_started_at_once_share_the_cells(tmp_path: Path) -> None:
     assert_each_done_once(plan, folder)
 
 
+@pytest.mark.slow
 def test_kills_at_random_times_leave_every_cell_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, folder = six_cells(tmp_path)
     monkeypatch.setenv("STEP_S", "0.06")

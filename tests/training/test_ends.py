@@ -4,6 +4,8 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from embedlab.runs import events
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
@@ -32,6 +34,7 @@ def left_behind(run: RunFolder) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in files.items() if name not in apart}
 
 
+@pytest.mark.slow
 def test_a_kill_at_the_end_changes_nothing(train: Train, tiny_encoder: Path, tmp_path: Path) -> None:
     recipe = short_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector, keeps_checkpoints=False)

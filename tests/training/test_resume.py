@@ -125,6 +125,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(name: str, train: Train, tin
     assert saved_bytes(train(recipe, resume=True, dev_score=length_of_a_vector)) == saved_bytes(whole)
 
 
+@pytest.mark.slow
 def test_gradient_surgery_goes_on_wherever_it_stopped(train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = joint_stages(tiny_encoder)
     whole = train(recipe, "whole", dev_score=length_of_a_vector)

@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ARGUMENTS = ("-m", "embedlab", "tui", "--sample", "--device", "cpu", "--threads", "1")
 
 
@@ -19,6 +21,7 @@ def is_over(pid: int, patience_s: float = 60.0) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_terminal_that_goes_away_takes_the_dashboard_with_it(tmp_path: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:

@@ -25,7 +25,7 @@ def check(widget: Widget) -> None:
         assert not first.region.intersection(second.region).area, f"{first} covers {second}"
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "140x45"])
+@pytest.mark.parametrize("size", [pytest.param(NARROW, id="80x24"), pytest.param(WIDE, id="140x45", marks=pytest.mark.slow)])
 async def test_every_screen_and_its_help_fit(opened: Open, size: tuple[int, int]) -> None:
     async with opened(size=size) as pilot:
         for name, found in SCREENS.items():

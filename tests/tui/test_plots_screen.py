@@ -109,6 +109,7 @@ async def test_the_cursor_names_a_pair_and_a_box_becomes_the_filter_of_pairs(ope
         assert set(pairs.query_one(FrameTable).rows.tolist()) < set(expected.tolist())
 
 
+@pytest.mark.slow
 async def test_a_plot_without_pairs_or_room_draws_nothing(opened: Open) -> None:
     async with opened(size=USUAL) as pilot:
         await pilot.press("slash")

@@ -94,6 +94,7 @@ def test_filter_sort_and_open_a_pair_in_a_real_terminal(terminal: Terminal) -> N
     terminal.until(lambda text: "Pairs" not in text)
 
 
+@pytest.mark.slow
 def test_a_small_terminal_without_colours_shows_the_pairs_and_opens_one(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal.start(size=(80, 24))

@@ -31,6 +31,7 @@ def send_at_once(pilot: Pilot[None], text: str) -> None:
         driver.send_message(events.Key(NAMES.get(letter, letter), None if letter in "\t\r" else letter))
 
 
+@pytest.mark.slow
 def test_one_write_of_many_keys_acts_like_slow_typing(tmp_path: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
