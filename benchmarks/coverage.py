@@ -299,12 +299,8 @@ def show_seeds_null(arguments: argparse.Namespace) -> None:
 
 def reordered(evidence: Sequence, names: Sequence[str], models: Sequence) -> list:  # of Evidence
     """The evidence of the members of MODELS alone, in their order."""
-    from dataclasses import replace
-
     places = [names.index(member) for model in models for member in model.members]
-    return [
-        replace(one, points=one.points[places], rows=replace(one.rows, contributions=one.rows.contributions[places])) for one in evidence
-    ]
+    return [one.of_members(places) for one in evidence]
 
 
 def main() -> None:

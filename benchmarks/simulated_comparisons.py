@@ -1,7 +1,7 @@
 """Comparisons of simulated models on the real sentence graphs: what an interval says beside what is true."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ def first_seeds(one: Any, drawn: Sequence[int], wanted: Sequence[int]) -> Any:  
         return one
     starts = np.cumsum([0, *drawn[:-1]])
     places = np.concatenate([start + np.arange(count) for start, count in zip(starts, wanted, strict=True)])
-    return replace(one, points=one.points[places], rows=_rows(one.rows.contributions[places], one.rows.texts, one.rows.shared))
+    return one.of_members(places)
 
 
 def intervals_of(one: Any, seeds: Sequence[int]) -> dict[str, tuple[float, float]]:

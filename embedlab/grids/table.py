@@ -76,7 +76,6 @@ class Pivot:
     spreads: Mapping[PivotKey, Spread]
     is_ranked: bool  # whether the best are marked
     is_by_pairs: bool  # whether ties are tested over pairs and seeds, not over seeds alone
-    is_one_group: bool  # whether one place of the whole table is the best, or one of each column
     marks: tuple[str, ...]  # "partial", "sample", "overlap"
     made: tuple[tuple[Mapping[str, str], Evaluation], ...]  # the labels and evaluation of each cell
     missing: int  # cells of the plan without these results
@@ -138,7 +137,6 @@ def pivot(
         spreads=spreads,
         is_ranked=measure.is_share,
         is_by_pairs=False,
-        is_one_group=columns is not None,
         marks=tuple(sorted({mark for result in results for mark in result.evaluation.marks})),
         made=tuple((result.cell.variant.labels, result.evaluation) for result in results),
         missing=len(wanted) - len(results),
@@ -225,7 +223,7 @@ def with_ties(found: Pivot, p: Callable[[str, Spread, Spread], float]) -> Pivot:
     groups: dict[str, list[PivotKey]] = {}
     for place, spread in found.spreads.items():
         if not math.isnan(spread.mean):
-            groups.setdefault(found.shown[0] if found.is_one_group else place[1], []).append(place)
+            groups.setdefault(place[1] if found.column_axis is None else found.shown[0], []).append(place)
     marked = {place: replace(spread, is_best=False, is_tied=False) for place, spread in found.spreads.items()}
     for name, places in groups.items():
         best = max(places, key=lambda place: marked[place].mean)
