@@ -2,12 +2,13 @@
 
 from functools import cache
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 
 @cache
 def is_reachable() -> bool:
     """Return whether the hub answers and may be used; cached, because its client retries for half a minute for each file."""
+    from urllib.request import Request, urlopen  # 10 ms, which no start of the dashboard should wait for
+
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:

@@ -14,17 +14,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.nearest import nearest_name, unknown
-from embedlab.core.paths import PACKAGE, file_hash
+from embedlab.core.paths import PACKAGE
 from embedlab.core.plugin_files import PluginFile, digest, one_line, plugin_files
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from embedlab.core.plugin_packages import package_entries
 
 T = TypeVar("T")
 Kind = Literal["objectives", "tasks", "datasets", "poolings", "encoders"]
@@ -237,29 +234,8 @@ def _name_fault(plugin: Plugin, before: Plugin | None) -> EmbedlabError | None:
 
 
 def _of_packages(kind: Kind) -> Iterator[Plugin]:
-    for name, module, attribute, origin, code in _entry_points(kind, tuple(sys.path)):
-        yield Plugin(kind=kind, name=name, origin=origin, module=module, attribute=attribute, identity=code)
-
-
-@cache
-def _entry_points(kind: Kind, _path: tuple[str, ...]) -> tuple[tuple[str, str, str, str, str], ...]:
-    """The entry points of a kind, in the order of their packages; listing them reads metadata of every installed package."""
-    from importlib.metadata import entry_points
-
-    found = sorted(entry_points(group=f"{SHIPPED}.{kind}"), key=lambda one: (one.dist.name if one.dist else "", one.name))
-    return tuple((one.name, one.module, one.attr, *_package(one)) for one in found)
-
-
-def _package(entry: "EntryPoint") -> tuple[str, str]:
-    """The name and version of an entry point's package, and the same with the hash of its module's file where that is found."""
-    if entry.dist is None:
-        return entry.module, entry.module
-    title = f"{entry.dist.name} {entry.dist.version}"
-    place = entry.module.replace(".", "/")
-    for ending in (".py", "/__init__.py"):
-        if (file := Path(str(entry.dist.locate_file(f"{place}{ending}")))).is_file():
-            return title, f"{title} {file_hash(file)}"
-    return title, title
+    for one in package_entries(f"{SHIPPED}.{kind}", tuple(sys.path)):
+        yield Plugin(kind=kind, name=one.name, origin=one.package, module=one.module, attribute=one.attribute, identity=one.identity)
 
 
 def _of_files(kind: Kind) -> Iterator[Plugin]:

@@ -266,13 +266,20 @@ def _reason(error: Mapping[str, Any]) -> str:
     return f"list{text.removeprefix('tuple')}" if text.startswith("tuple ") else text
 
 
-def shaped(shape: Any) -> Any:
-    """Return an annotation for a mapping that is checked against SHAPE, a typed dictionary, and keeps its stored order."""
-    from pydantic import GetPydanticSchema
-    from pydantic_core import core_schema
+@dataclasses.dataclass(frozen=True)
+class Shaped:
+    """An annotation for a mapping that is checked against SHAPE, a typed dictionary, and keeps its stored order.
 
-    def check(values: Any, handler: Any) -> Any:
-        handler(values)
-        return values
+    pydantic is imported when something is checked first: the dashboard's first paint checks nothing.
+    """
 
-    return GetPydanticSchema(lambda _, handler: core_schema.no_info_wrap_validator_function(check, handler(shape)))
+    shape: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def check(values: Any, checked: Any) -> Any:
+            checked(values)
+            return values
+
+        return core_schema.no_info_wrap_validator_function(check, handler(self.shape))

@@ -13,7 +13,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import write_atomic
 from embedlab.core.recipe import Seed, Threads
-from embedlab.core.schema import read_json, shaped
+from embedlab.core.schema import Shaped, read_json
 from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, moved_along
 
@@ -111,7 +111,7 @@ class Variant:
 
     run: str  # the run's name, which ends in the identity: hash of resolved recipe, data, starting encoder and threads
     labels: Mapping[str, str]  # axis → label of its value; an axis that the recipe lacks is absent
-    recipe: Annotated[Mapping[str, Any], shaped(_Resolved)]  # the resolved table
+    recipe: Annotated[Mapping[str, Any], Shaped(_Resolved)]  # the resolved table
     rows: float  # rows that its stages read over all epochs; 0 = not known
 
 

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
 
-from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from embedlab.core.schema import shaped
+from embedlab.core.schema import Shaped
 
 
 class _Stored(TypedDict):
     """The keys that are read; others are preserved."""
 
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    __pydantic_config__ = {"extra": "allow"}  # type: ignore[misc]  # noqa: RUF012 - pydantic reads it, and takes long to import
 
     name: str
     split: NotRequired[str]
@@ -26,4 +25,4 @@ class _Stored(TypedDict):
 
 
 # The fields of `embedlab.data.dataset.DatasetState`, and those that a run adds; checked where it is read from JSON.
-StoredPart = Annotated[Mapping[str, Any], shaped(_Stored)]
+StoredPart = Annotated[Mapping[str, Any], Shaped(_Stored)]

@@ -11,17 +11,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.core.checksums import KEY, UNSEALED, read_sealed, seal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.locks import is_locked, is_same_file
 from embedlab.core.nearest import unknown
 from embedlab.core.paths import disk_errors, write_atomic
-from embedlab.core.recipe import Recipe, read_resolved_recipe, recipe_differences, to_toml
 from embedlab.core.schema import read_json
 from embedlab.core.temporaries import temporary_folder
-from embedlab.runs.environment import Environment
 from embedlab.runs.processes import process_start
+
+# Listing runs, which the dashboard does before its first paint, reads no recipe and no environment.
+if TYPE_CHECKING:
+    from embedlab.core.recipe import Recipe
+    from embedlab.runs.environment import Environment
 
 _RESTORE = "remove the run, or restore the file"
 
@@ -133,8 +137,10 @@ class RunFolder:
         """The hashed sentences and pairs that the run was trained on."""
         return self.path / "learnt.parquet"
 
-    def recipe(self) -> Recipe:
+    def recipe(self) -> "Recipe":
         """The resolved recipe this run follows."""
+        from embedlab.core.recipe import read_resolved_recipe
+
         if self.path.is_dir() and not self.recipe_file.exists():
             raise MissingError(
                 f"run {self.id!r} has no recipe.toml: it ended before it began",
@@ -146,16 +152,20 @@ class RunFolder:
         encoder = replace(stored.encoder, model=moved_along(stored.encoder.model, self.path.parents[1]))
         return replace(stored, encoder=encoder)
 
-    def environment(self) -> Environment:
+    def environment(self) -> "Environment":
         """The environment of the run; a folder of a newer schema is refused."""
+        from embedlab.runs.environment import Environment
+
         try:
             content = read_sealed(self.environment_file, hint=_RESTORE)
         except OSError as error:
             raise MissingError(f"cannot read {str(self.environment_file)!r}: {error}", hint=_RESTORE) from error
         return Environment.from_json(content, self.environment_file)
 
-    def write_once(self, recipe: Recipe, environment: Environment) -> None:
+    def write_once(self, recipe: "Recipe", environment: "Environment") -> None:
         """Write the recipe and the environment; if they exist, check that the recipe is the same."""
+        from embedlab.core.recipe import to_toml
+
         if self.recipe_file.exists():
             self.refuse_other(recipe)
         else:
@@ -165,8 +175,10 @@ class RunFolder:
         else:
             write_atomic(self.environment_file, environment.to_json())
 
-    def refuse_other(self, recipe: Recipe) -> None:
+    def refuse_other(self, recipe: "Recipe") -> None:
         """Raise a UsageError if this folder contains a run of another recipe, naming the keys that differ."""
+        from embedlab.core.recipe import recipe_differences
+
         stored = self.recipe()
         if stored.hash == recipe.hash:
             return

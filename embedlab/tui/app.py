@@ -38,6 +38,7 @@ from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.short_frames import ShortFrame
 from embedlab.tui.state import DashboardState, Memory
 from embedlab.tui.stored_models import StoredModel, best_covering, find_model, oldest_run, stored_models
+from embedlab.tui.style_sheet import StyleSheet
 from embedlab.tui.training_texts import TrainingTexts
 from embedlab.tui.typed_keys import TypedKeys
 from embedlab.tui.widgets.plain import Plain
@@ -59,10 +60,14 @@ class Dashboard(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
 
     def __init__(self, settings: Settings, *, pair_file: Path | None = None) -> None:
+        self.memory = Memory.load(sample=settings.sample)
+        mode = self.memory.state.mode
+        # Textual begins in this mode: an empty screen before it would be styled and drawn too.
+        self.DEFAULT_MODE = "pairs" if pair_file is not None or mode not in SCREENS else mode  # type: ignore[misc]
         super().__init__()
+        self.stylesheet = StyleSheet(variables=self.stylesheet._variables)  # nothing is parsed yet
         self.settings = settings
         self.pair_file = pair_file
-        self.memory = Memory.load(sample=settings.sample)
         self.data: PairData | None = None  # as the screens show it
         self._read: PairData | None = None  # with all chosen models
         self.stored: tuple[StoredModel, ...] = ()
@@ -84,8 +89,6 @@ class Dashboard(App[None]):
         if theme is not None and theme in self.available_themes:
             self.theme = theme
         self.theme_changed_signal.subscribe(self, lambda theme: self.remember(replace(self.memory.state, theme=theme.name)))
-        mode = self.memory.state.mode
-        self.switch_mode("pairs" if self.pair_file is not None or mode not in self.MODES else mode)
         if self.memory.trouble is not None:
             self.report(self.memory.trouble)
         self.load()

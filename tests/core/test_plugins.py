@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core import plugins
+from embedlab.core import plugin_packages, plugins
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.names import can_load_objective, known_pooling
 from embedlab.core.paths import user_config_file
@@ -210,10 +210,26 @@ def test_an_installed_package_adds_by_entry_points(folder: Path, monkeypatch: py
     assert found.load()(_Tokens(), None) == 6
     before = found.identity
     (folder / "site" / "their_pooling.py").write_text(POOLING + "# more\n", encoding="utf-8")
-    plugins._entry_points.cache_clear()  # as another process would begin
+    plugin_packages.package_entries.cache_clear()  # as another process would begin
+    plugin_packages._declarations.cache_clear()
     assert plugins.get("poolings", "twice").identity != before
     with pytest.raises(MissingError, match=r"'their-package 1\.2' fails to import 'their_broken': ZeroDivisionError"):
         plugins.get("poolings", "broken").load()
+
+
+def test_packages_that_add_nothing_are_not_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: str) -> None:
+        raise AssertionError("a start would wait 0.2 s for it")
+
+    information = folder / "site" / "theirs-1.dist-info"
+    information.mkdir(parents=True)
+    (information / "entry_points.txt").write_text("[console_scripts]\nembedlab.poolings = theirs:main\n", encoding="utf-8")
+    monkeypatch.setattr("importlib.metadata.entry_points", refuse)
+    path = (str(folder / "site"), str(folder / "absent.zip"))
+    assert plugin_packages.package_entries("embedlab.poolings", path) == ()
+    (folder / "archive.zip").write_bytes(b"may hold packages")
+    with pytest.raises(AssertionError, match="a start"):
+        plugin_packages.package_entries("embedlab.poolings", (*path, str(folder / "archive.zip")))
 
 
 @pytest.mark.parametrize("kind", plugins.KINDS)

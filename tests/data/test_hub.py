@@ -18,7 +18,7 @@ def test_an_unreachable_hub_is_asked_once_and_names_every_dataset(monkeypatch: p
         selected.append("asked")
         raise OSError
 
-    monkeypatch.setattr("embedlab.core.network.urlopen", refuse)
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     hub.is_reachable.cache_clear()
     for name in ("sts12", "sts13"):

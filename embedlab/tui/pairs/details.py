@@ -3,6 +3,7 @@
 from asyncio import to_thread
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import polars as pl
 from textual import work
@@ -14,12 +15,15 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.facts import FactFinder
 from embedlab.tui.pairs.sections import ShownPair
 from embedlab.tui.pairs.view import PairView
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_detail import PairDetail
 
+if TYPE_CHECKING:
+    from embedlab.tui.pairs.facts import FactFinder
+
+TRAINED_AFTER_S = 0.3  # the pairs are drawn first: what reads training text takes longer to import than they do
 REST_S = 0.1  # of the cursor before the details follow: longer than the repeat interval of a key
 
 
@@ -28,7 +32,8 @@ class PairDetails(DashboardScreen):
 
     view: PairView | None = None
     published: PairData | None = None  # that all screens have: the view's own has the notes too
-    _finder: FactFinder | None = None
+    _finder: "FactFinder | None" = None
+    _finder_before: "FactFinder | None" = None  # of the pairs shown before
     _resting: Timer | None = None
 
     def __init__(self) -> None:
@@ -38,21 +43,30 @@ class PairDetails(DashboardScreen):
     def with_notes(self, data: PairData) -> PairData:
         """DATA with the user's notes; facts are found among its pairs from now on."""
         self.published = data
-        dashboard = self.dashboard
-        self._finder = FactFinder(data, dashboard.stored, dashboard.settings, before=self._finder, texts=dashboard.training_texts)
+        self._finder, self._finder_before = None, self._finder or self._finder_before
         if self.notes.trouble is not None:
             self.dashboard.report_once([self.notes.trouble])
-        self._find_trained(self._finder)
+        self.set_timer(TRAINED_AFTER_S, lambda: self._find_trained(self._fact_finder()))
         return replace(data, table=self.notes.joined(data.table))
 
+    def _fact_finder(self) -> "FactFinder":
+        """What finds facts among the pairs shown at present; imported when it is first used, after the first paint."""
+        from embedlab.tui.pairs.facts import FactFinder
+
+        if self._finder is None:
+            assert self.published is not None  # a fact is wanted of a pair that is shown
+            known, before = self.dashboard, self._finder_before
+            self._finder = FactFinder(self.published, known.stored, known.settings, before=before, texts=known.training_texts)
+        return self._finder
+
     @work(thread=True, exclusive=True, group="trained", exit_on_error=False)
-    def _find_trained(self, finder: FactFinder) -> None:
+    def _find_trained(self, finder: "FactFinder") -> None:
         """Look up which models were trained on which pairs; nothing waits for it."""
         found = finder.trained()
         if found is not None and not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._take_trained, finder, found)
 
-    def _take_trained(self, finder: FactFinder, found: pl.Series) -> None:
+    def _take_trained(self, finder: "FactFinder", found: pl.Series) -> None:
         """Add the column to the pairs, unless others were loaded meanwhile."""
         if self.view is not None and finder is self._finder and len(found) == self.view.data.table.height:
             self.view.replace_columns(self.view.data.table.with_columns(found))
@@ -67,8 +81,8 @@ class PairDetails(DashboardScreen):
     def _show_pair(self, row: int | None) -> None:
         shown = None if row is None else self.shown_pair(row)
         self.query_one(PairDetail).show(shown)
-        if row is not None and shown is not None and self._finder is not None:
-            self._find_facts(self._finder, row, shown)
+        if row is not None and shown is not None:
+            self._find_facts(self._fact_finder(), row, shown)
 
     def shown_pair(self, row: int) -> ShownPair | None:
         """The pair in ROW without the facts that take time."""
@@ -85,7 +99,7 @@ class PairDetails(DashboardScreen):
         )
 
     @work(thread=True, exclusive=True, group="facts", exit_on_error=False)
-    def _find_facts(self, finder: FactFinder, row: int, shown: ShownPair) -> None:
+    def _find_facts(self, finder: "FactFinder", row: int, shown: ShownPair) -> None:
         worker = get_current_worker()
         for facts in finder.find(row):
             if worker.is_cancelled:  # the cursor is on another pair

@@ -1,48 +1,30 @@
-"""What is known about one pair besides its scores; found in a thread, the quick facts first."""
+"""Finds what is known about one pair besides its scores; in a thread, the quick facts first."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from embedlab.analysis.appearances import Appearances, appearances
+from embedlab.analysis.appearances import appearances
 from embedlab.analysis.scores import ScoreFile
-from embedlab.analysis.tags import Tag, tags_of
+from embedlab.analysis.tags import tags_of
 from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.data.shared_text import Overlap
 from embedlab.evaluation.trained_pairs import trained_column
 from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel, find_model
 from embedlab.tui.training_texts import TrainingTexts
-from embedlab.workflows.neighbours import Corpus, Neighbours, Search, find_neighbours
+from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 
 if TYPE_CHECKING:
     from embedlab.models.catalog import ModelSpec
 
 NEAREST = 5  # neighbours of each sentence
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelNeighbours:
-    """What one model finds closest to each sentence of a pair, or why it finds nothing."""
-
-    of_sentences: tuple[Neighbours, ...] = ()
-    trouble: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairFacts:
-    """All that was found about a pair so far; None is not known yet."""
-
-    tags: Sequence[tuple[Tag, str, str]] = ()
-    appearances: Appearances | None = None
-    shared: Mapping[str, Overlap | None] | None = None  # by model; None of a model whose training text is unknown
-    neighbours: Mapping[str, ModelNeighbours] = field(default_factory=dict)  # by model
-    corpus: Corpus | None = None  # that the neighbours are from
 
 
 class FactFinder:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.cells import cell_len, set_cell_size
@@ -15,10 +15,12 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
 from embedlab.tui.pairs.columns import LOUD
-from embedlab.tui.pairs.facts import ModelNeighbours, PairFacts
+from embedlab.tui.pairs.pair_facts import ModelNeighbours, PairFacts
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain
-from embedlab.workflows.neighbours import Corpus, Neighbours
+
+if TYPE_CHECKING:
+    from embedlab.workflows.neighbours import Corpus
 
 _BESIDE = 40  # cells of a line's name, number and rank error
 _PLACES = 3  # other appearances that are named
@@ -166,13 +168,13 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
     return draw
 
 
-def _of_model(name: str, found: ModelNeighbours, side: int, corpus: Corpus, shown: int, width: int) -> Iterator[Content]:
+def _of_model(name: str, found: ModelNeighbours, side: int, corpus: "Corpus", shown: int, width: int) -> Iterator[Content]:
     """What one model finds closest: the rank of the pair's other sentence, then the closest ones."""
     label = short_name(plain(name), 14)
     if found.trouble:
         yield Content.assemble((label, model_colour(name)), (_cut(f"  {plain(found.trouble)}", width - cell_len(label)), "$text-faint"))
         return
-    one: Neighbours = found.of_sentences[side]
+    one = found.of_sentences[side]
     rank = f"  the other sentence is number {one.rank:,}" if one.rank is not None else ""
     fewer = f"  ({one.searched:,} searched)" if one.searched < len(corpus.sentences) - 1 else ""
     yield Content.assemble((label, model_colour(name)), (_cut(f"{rank}{fewer}", width - cell_len(label)), "$text-faint"))
