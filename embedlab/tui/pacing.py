@@ -84,7 +84,10 @@ class FramePace:
 
 
 class PacedScreen(Screen[Result]):
-    """A screen that draws nothing while its terminal is behind."""
+    """A screen that draws nothing while its terminal is behind, or while several changes are drawn as one.
+
+    Textual computes a frame during a batch too, marks its regions as drawn, and discards it: what was below remains on the terminal.
+    """
 
     _later: Timer | None = None
 
@@ -93,7 +96,7 @@ class PacedScreen(Screen[Result]):
         if self._later is not None:
             return
         pace: FramePace | None = getattr(self.app, "pace", None)
-        if pace is not None and pace.is_behind(self.app._driver):
+        if self.app._batch_count or (pace is not None and pace.is_behind(self.app._driver)):
             self._dirty_widgets.clear()  # the compositor knows their regions
             self._later = self.set_timer(_LOOK_AGAIN_S, self._draw_later)
         else:
