@@ -1,3 +1,4 @@
+import asyncio
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.dialogs import Confirm
 from embedlab.tui.launch.form import GRID_NAME, NAME, OTHERS, SEEDS, grid_fields, grid_launch, recipe_fields, recipe_launch
 from embedlab.tui.launch.grid_board import GridBoard
-from embedlab.tui.launch.screen import LaunchList, LaunchScreen
+from embedlab.tui.launch.screen import LaunchList, LaunchScreen, _Loaded
 from tests.tui.driving import NARROW, Open, noticed, on_top, until
 
 Started = list[tuple[Sequence[str], Path]]
@@ -135,6 +136,14 @@ async def test_a_reload_keeps_what_was_typed_and_u_takes_the_recipes_own_values_
         await until(pilot, lambda: error_of(screen))
         await pilot.press("escape", "u")
         await until(pilot, lambda: screen.launch is not None and screen.values == own)
+        # A cursor that moves on while the lines of a form are removed: the dashboard ended where that was cancelled.
+        own_loaded = screen.form
+        others = [_Loaded(screen.choices[f"recipe {name}"], tuple(recipe_fields(name))) for name in ("sbert", "simcse")]
+        screen._open_form(others[0])
+        while screen.form is own_loaded:
+            await asyncio.sleep(0)
+        screen._open_form(others[1])
+        await until(pilot, lambda: screen.form is others[1] and screen.values[NAME] == "simcse")
 
 
 async def test_the_list_is_walked_with_the_keys_of_a_table() -> None:

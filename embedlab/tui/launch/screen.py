@@ -70,6 +70,8 @@ class LaunchScreen(DashboardScreen):
         self._files: dict[str, Choice] = {}  # the user's own, by their paths
         self.form: _Loaded | None = None
         self.launch: Launch | None = None  # what would be started; None while the form is wrong
+        self._last_loaded: _Loaded | None = None  # whose form is to be shown
+        self._replacing = asyncio.Lock()
         self._checked = asyncio.Event()  # set while `launch` is what the form says now
         self._is_entered = False  # enter was pressed before the form was there
         self._timer: Timer | None = None
@@ -161,8 +163,14 @@ class LaunchScreen(DashboardScreen):
         self._is_entered = False
         self.dashboard.report(error)
 
-    @work(exclusive=True, group="open")
+    @work(group="open")
     async def _open_form(self, loaded: _Loaded) -> None:
+        self._last_loaded = loaded
+        async with self._replacing:  # one after the other: where the removal of a widget is cancelled, Textual ends the app
+            if loaded is self._last_loaded:
+                await self._replace_form(loaded)
+
+    async def _replace_form(self, loaded: _Loaded) -> None:
         self.form = None  # until the lines are those of its choice
         self._unchecked()
         for notes in ("#launch-notes", "#launch-error"):
