@@ -25,8 +25,8 @@ from simulated_scores import DATASETS
 def scored_table(data: Path, models: int) -> tuple[pl.DataFrame, list[str]]:
     """The pairs of the seven sets with a column of scores a model."""
     from embedlab.analysis.scores import pair_table
+    from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
-    from embedlab.tasks.sts import open_parts
 
     table = pair_table(open_parts(Source(folder=data, offline=True), DATASETS)[0])
     rng, names = np.random.default_rng(0), [f"model{number}" for number in range(models)]

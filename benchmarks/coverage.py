@@ -175,8 +175,8 @@ def show_tables(arguments: argparse.Namespace) -> None:
 def real_table(arguments: argparse.Namespace) -> tuple:  # the pair table with a column a score file, and the columns' names
     """The seven datasets with the scores of the files in the folder that was given, or of the seeds in a file of stored similarities."""
     from embedlab.analysis.scores import ScoreFile, pair_table, with_scores
+    from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
-    from embedlab.tasks.sts import open_parts
 
     table = pair_table(open_parts(Source(folder=arguments.data, offline=True), DATASETS)[0])
     if arguments.scores.is_file():

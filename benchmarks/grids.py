@@ -19,6 +19,7 @@ from pathlib import Path
 
 from record import Measured, write
 
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
@@ -27,7 +28,7 @@ from embedlab.grids.plan import GridFolder, GridPlace, GridPlan
 from embedlab.grids.queue import Ending, Queue
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.tasks.sts import STS_DATASETS, open_parts
+from embedlab.tasks.sts import STS_DATASETS
 
 VALUES = 10  # an axis
 SEEDS = 5

@@ -35,8 +35,8 @@ class Graph:
     def read(cls, data: Path, names: Sequence[str]) -> "Graph":
         """The graph of the test pairs of NAMES in the folder DATA; a sentence of several datasets is one."""
         from embedlab.analysis.scores import pair_table
+        from embedlab.data.pair_parts import open_parts
         from embedlab.data.source import Source
-        from embedlab.tasks.sts import open_parts
 
         parts, _ = open_parts(Source(folder=data, offline=True), tuple(names))
         table = pair_table(parts)

@@ -29,12 +29,14 @@ from embedlab.analysis.scores import ModelColumns, pair_table, with_scores
 from embedlab.choices import Aggregate, By
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import data_marks
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.shared_text import Overlap
 from embedlab.data.source import Source
+from embedlab.evaluation.pair_scores import BYS
 from embedlab.evaluation.provenance import OVERLAP
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import BYS, STS_DATASETS, open_parts
+from embedlab.tasks.sts import STS_DATASETS
 
 FACTS = "embedlab-table"  # the parquet metadata key
 SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B

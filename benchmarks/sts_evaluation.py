@@ -122,13 +122,14 @@ def main() -> None:
 
     import torch
 
+    from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
-    from embedlab.tasks.sts import open_parts
+    from embedlab.tasks.sts import STS_DATASETS
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     model = arguments.model or measure.default_model()
-    parts, missing = open_parts(Source(folder=arguments.data, offline=True))
+    parts, missing = open_parts(Source(folder=arguments.data, offline=True), STS_DATASETS)
     if missing:
         sys.exit(f"sts_evaluation: {missing[0].message}")
     if arguments.rows:

@@ -33,6 +33,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.encoders.checkpoint import load_transformer
@@ -48,7 +49,7 @@ from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, items_frame, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks import sts
+from embedlab.tasks.sts import STS_DATASETS
 from embedlab.training.blocks import blocks
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.snapshot_fit import RunShape
@@ -104,7 +105,7 @@ def make_world(folder: Path) -> World:
     train_run(recipe, SAMPLE, MACHINE, run, 1, dev_score=lambda _: 1.0, cache=folder / "cache", keeps_checkpoints=True)
     settings = Settings(sample=True, runs=folder / "runs", cache=folder / "cache", threads=1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model), seed=1)
-    parts, _ = sts.open_parts(SAMPLE, sts.STS_DATASETS, fifths=False)
+    parts, _ = open_parts(SAMPLE, STS_DATASETS, fifths=False)
     scored = scored_pairs.score_models([Model(name="small", members=(spec,))], parts, settings)
     scored_pairs.evaluate_pairs(scored, run.id).save(run.evaluations)
     return World(folder=folder, run=run, recipe=recipe, settings=settings)

@@ -12,7 +12,7 @@ from math import isnan, nan
 import numpy as np
 import polars as pl
 
-from embedlab.analysis.evidence import Evidence, PairTest, member_columns, pair_evidence
+from embedlab.analysis.evidence import STS_AVERAGES, Evidence, PairTest, member_columns, pair_evidence
 from embedlab.analysis.letters import compact_letters
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.seed_tests import holm
@@ -122,14 +122,16 @@ def compare_models(
     reference: str | None = None,
     test: PairTest = "dyadic",
     margin: float | None = None,
+    task: str = "sts",
+    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     progress: Callable[[int, int], None] | None = None,
     preview: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, columns of TABLE, on each of its slices against REFERENCE (default: the first).
 
-    Every model sees the same pairs, so differences are paired. Averages over datasets count sentences that recur in several of
-    them. Pairs that some member did not score are left out, with a note. By Dice, a dataset's fifths are cut within it, or over
-    its train, dev and test splits where all three are in the table.
+    Every model sees the same pairs, so differences are paired. AVERAGES over datasets, which TASK reports, count sentences that
+    recur in several of them. Pairs that some member did not score are left out, with a note. By Dice, a dataset's fifths are cut
+    within it, or over its train, dev and test splits where all three are in the table.
 
     TEST selects the test behind p; intervals are always those of dependent pairs. `williams` and `steiger` are for models of one
     member each and for correlations over all pairs of a slice: an average has no p then. MARGIN, in units of the scores, adds a
@@ -138,7 +140,7 @@ def compare_models(
     names = [model.name for model in models]
     reference = _checked_reference(names, reference, by, aggregate)
     _check_test(models, aggregate, test)
-    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, progress=progress)
+    evidence = pair_evidence(table, models, by=by, aggregate=aggregate, test=test, task=task, averages=averages, progress=progress)
     empty = Comparison(by=by, aggregate=aggregate, models=tuple(names), reference=reference, slices=(), test=test, margin=margin)
     show = (lambda found: preview(replace(empty, slices=found))) if preview is not None else None
     found = compare_evidence(evidence, models, reference, test=test, margin=margin, preview=show)

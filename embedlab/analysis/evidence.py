@@ -76,16 +76,18 @@ def pair_evidence(
     by: By = "dataset",
     aggregate: Aggregate = "all",
     test: PairTest = "dyadic",
+    task: str = "sts",
+    averages: Mapping[str, Sequence[str]] = STS_AVERAGES,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Evidence]:
-    """Return the evidence of the pairs of TABLE on MODELS, slice by slice, with the usual averages of datasets."""
+    """Return the evidence of the pairs of TABLE, which TASK evaluates, on MODELS, slice by slice, with the AVERAGES of datasets."""
     numbered, columns = table.with_columns(sentence_numbers(table)), member_columns(models)
     parts, evidence = slices(numbered, by), []
     for done, part in enumerate(parts):
-        evidence.append(_of_pairs(part, columns, aggregate, test))
+        evidence.append(_of_pairs(task, part, columns, aggregate, test))
         if progress:
             progress(done + 1, len(parts))
-    return [*evidence, *(_averages(evidence) if by == "dataset" else ())]
+    return [*evidence, *(_averages(evidence, averages) if by == "dataset" else ())]
 
 
 def item_evidence(
@@ -186,7 +188,7 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _of_pairs(part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
+def _of_pairs(task: str, part: Slice, columns: Sequence[str], aggregate: Aggregate, test: PairTest) -> Evidence:
     """Return the evidence of the pairs that all members score; a member that scores none of them has no score, and costs no pair."""
     whole, members = part.pairs.with_columns(pl.col(columns).fill_nan(None)), len(columns)
     there = [number for number, column in enumerate(columns) if whole[column].count()] or list(range(members))
@@ -197,6 +199,7 @@ def _of_pairs(part: Slice, columns: Sequence[str], aggregate: Aggregate, test: P
     return Evidence(
         key=part.key,
         title=part.title,
+        task=task,
         pairs=pairs.height,
         notes=(*part.notes, *_notes(whole, pairs, own, aggregate)),
         points=_spread(points, there, members),
@@ -213,10 +216,10 @@ def _notes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str], ag
         yield f"no {aggregate}: its pairs name no source"
 
 
-def _averages(evidence: Sequence[Evidence]) -> Iterator[Evidence]:
-    """Yield the usual averages over datasets, where all of their datasets exist."""
+def _averages(evidence: Sequence[Evidence], averages: Mapping[str, Sequence[str]]) -> Iterator[Evidence]:
+    """Yield the AVERAGES over datasets, where all of their datasets exist."""
     found = {one.key: one for one in evidence}
-    for name, keys in STS_AVERAGES.items():
+    for name, keys in averages.items():
         if found.keys() >= set(keys):
             yield average_evidence(name, [found[key] for key in keys])
 

@@ -6,7 +6,6 @@ from functools import cache, cached_property, partial
 
 import polars as pl
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.analysis.scores import ModelColumns, ScoreFile, merge_scores, pair_keys, pair_table, with_scores
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.core.errors import MissingError
@@ -16,9 +15,11 @@ from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import with_text_keys
+from embedlab.data.pair_parts import FIFTHS_OF, OTHER_SPLITS
 from embedlab.data.shared_text import Overlap, total
 from embedlab.encoders.encoder import EncoderFacts, PairScorer
 from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.pair_scores import BYS, Averages, scores_of, suite_slices
 from embedlab.evaluation.provenance import OVERLAP, overlap_notes, training_marks, training_notes, training_precision
 from embedlab.evaluation.stated_text import UNKNOWN_TEXT
 from embedlab.evaluation.training_text import TrainingText, training_text
@@ -27,7 +28,7 @@ from embedlab.models.encoder_kind import score_part, scores_rows
 from embedlab.models.shape import backends, vector_length
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.signature import Signature, joined_values, merged
-from embedlab.tasks.sts import BYS, FIFTHS_OF, OTHER_SPLITS, scores_of, suite_slices
+from embedlab.tasks.task import task as find_task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,12 @@ class ScoredPairs:
     facts: Mapping[str, Mapping[str, str]]  # by member column: precision, pooling, max_tokens, truncated …
     states: tuple[DatasetState, ...]
     training_text: Mapping[str, TrainingText]  # by member column
+    task: str = "sts"  # which scores its pairs
+
+    @cached_property
+    def averages(self) -> Averages:
+        """Return the averages of the task over the datasets that the table holds."""
+        return find_task(self.task).averages(self.table["dataset"].unique(maintain_order=True).to_list(), self.task)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -63,7 +70,7 @@ class ScoredPairs:
             return {}
         found = {part.key: text.overlap(part.pairs) for part in suite_slices(self._with_keys, by)}
         if by == "dataset":
-            found |= {name: total(found[key] for key in keys) for name, keys in STS_AVERAGES.items() if found.keys() >= set(keys)}
+            found |= {name: total(found[key] for key in keys) for name, keys in self.averages.items()}
         return {key: counts for key, counts in found.items() if counts}
 
     def model_overlaps(self, model: ModelColumns, by: By) -> dict[str, Overlap]:
@@ -77,7 +84,7 @@ class ScoredPairs:
         """Return the evaluation of one member without scores: everything that decides them."""
         facts, place = self.facts[member], self.places[member]
         return Evaluation(
-            task="sts",
+            task=self.task,
             model=member,
             fingerprint=place.fingerprint,
             precision=place.precision,
@@ -104,10 +111,11 @@ def score_models(
     parts: Sequence[Part],
     settings: Settings,
     *,
+    task: str = "sts",
     progress: StartProgress | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> ScoredPairs:
-    """Score every pair of PARTS with every member of MODELS; stored scores are not computed again.
+    """Score every pair of PARTS, which TASK evaluates, with every member of MODELS; stored scores are not computed again.
 
     START_PROGRESS returns the progress callback for a member's name; NOTE receives what the user should know.
     """
@@ -129,6 +137,7 @@ def score_models(
         facts={name: {**_joined_facts(files), **_training_facts(places[name].spec)} for name, files in stored.items()},
         states=tuple(part.state for part in parts),
         training_text={name: training_text(place.spec, settings) for name, place in places.items()},
+        task=task,
     )
 
 
@@ -156,7 +165,7 @@ def evaluate_pairs(scored: ScoredPairs, member: str) -> Evaluation:
         marks=scored.member_marks(member),
         notes=(*scored.member_notes(member), *overlap_notes(overlaps["dataset"])),
         overlaps={key: counts for found in overlaps.values() for key, counts in found.items()},
-        scores=scores_of(scored.table, member),
+        scores=scores_of(scored.table, member, scored.averages),
     )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import get_args
 
+from embedlab.choices import SettingName
 from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
@@ -82,6 +84,16 @@ def select_tasks(suite: str | None, names: Sequence[str], folder: Path | None) -
         together = name if find_task(task).is_each_alone else set_of(name)
         found.setdefault((task, together), []).append(name)
     return [SelectedTask(task=task, names=_wanted(task, together, own)) for (task, together), own in found.items()]
+
+
+def stored_selection(name: str) -> SelectedTask | None:
+    """Return the selection whose stored evaluation has this NAME, the reverse of `evaluation_name`; None for a task that is gone."""
+    settings = (f"-{setting}" for setting in get_args(SettingName))
+    whole = next((name.removesuffix(end) for end in settings if name.endswith(end)), name)
+    if whole in task_names():
+        return SelectedTask(task=whole)
+    found = next((one for one in all_tasks() if one.has_dataset(whole)), None)
+    return SelectedTask(task=found.name, names=(whole,)) if found is not None else None
 
 
 def _wanted(task: str, set_: str | None, own: Sequence[str]) -> tuple[str, ...]:

@@ -10,15 +10,16 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.source import Source
+from embedlab.data.pair_parts import OTHER_SPLITS
+from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.outcomes import MemberOutcomes, evidence
 from embedlab.evaluation.prefetch import plain_state
-from embedlab.evaluation.selection import SelectedTask
+from embedlab.evaluation.selection import stored_selection
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import stored_outcomes
 from embedlab.runs.signature import data_part
-from embedlab.tasks.sts import OTHER_SPLITS, STS_DATASETS
+from embedlab.tasks.task import task as find_task
 
 _MODEL = "model"
 _HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
@@ -66,7 +67,9 @@ def _of_pairs(evaluation: Evaluation, place: ScorePlace, settings: Settings) -> 
     if scores.is_empty() or not parts:
         return (), reasons
     table = with_scores(pair_table(parts), {_MODEL: scores})
-    return compare_models(table, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices, reasons
+    averages = find_task(evaluation.task).averages([part.state.name for part in parts], evaluation.task)
+    found = compare_models(table, [ModelColumns(name=_MODEL, members=(_MODEL,))], task=evaluation.task, averages=averages)
+    return found.slices, reasons
 
 
 def _open(evaluation: Evaluation, settings: Settings) -> tuple[list[Part], tuple[str, ...]]:
@@ -76,7 +79,7 @@ def _open(evaluation: Evaluation, settings: Settings) -> tuple[list[Part], tuple
         if split in OTHER_SPLITS:  # for fifths alone
             continue
         try:
-            part = source.open(name, str(split) if name in STS_DATASETS and split else None)
+            part = source.open(name, str(split) if name in dataset_names("sts") and split else None)
         except EmbedlabError as error:
             reasons.append(error.message)
             continue
@@ -94,10 +97,11 @@ def _of_items(evaluation: Evaluation, place: ScorePlace) -> Sequence[ComparedSli
         for one in stored_outcomes(place.evaluations, evaluation.task)
         if one.fingerprint == evaluation.fingerprint and {*map(data_part, one.data)} <= {*map(data_part, evaluation.data)}
     }
-    if not outcomes:
+    selected = stored_selection(evaluation.task)
+    if not outcomes or selected is None:
         return ()
     answers = MemberOutcomes(outcomes=outcomes, scores=(), overlaps={}, marks=(), notes=())
-    found = evidence(SelectedTask(task=evaluation.task.partition("-")[0]), {0: answers}, 1)
+    found = evidence(selected, {0: answers}, 1)
     return compare_evidence(found, [ModelColumns(name=_MODEL, members=(_MODEL,))], _MODEL)
 
 

@@ -16,17 +16,16 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import has_own_units, scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
-from embedlab.data.source import Source
+from embedlab.data.source import Source, dataset_names
 from embedlab.encoders.stored_scores import find_scores, member_folders
 from embedlab.evaluation.outcomes import MemberOutcomes, evidence
 from embedlab.evaluation.prefetch import plain_state
-from embedlab.evaluation.selection import SelectedTask
+from embedlab.evaluation.selection import stored_selection
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.fingerprint import spec_fingerprint
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
 from embedlab.runs.signature import data_part
-from embedlab.tasks.sts import STS_DATASETS
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
@@ -125,7 +124,10 @@ def _of_items(sides: ResultPair, keys: Sequence[ScoreKey]) -> ScoreIntervals:
         common = set.intersection(*(set(own) for own in outcomes.values()))
         if not common:
             continue
-        selected = SelectedTask(task=task.partition("-")[0])
+        selected = stored_selection(task)
+        if selected is None:
+            lacking.append(f"the task {task} is not available")
+            continue
         answers = {number: _answers({name: own[name] for name in own if name in common}) for number, own in outcomes.items()}
         slices = compare_evidence(evidence(selected, answers, len(members)), _columns(sides), FIRST)
         intervals |= _intervals(sides, keys, slices, scale=1 if has_own_units(selected.task) else 100)
@@ -174,14 +176,14 @@ def _columns(sides: ResultPair) -> list[ModelColumns]:
 def _open(sides: ResultPair) -> tuple[list[Part], list[str]]:
     """Return the pairs that both results used, where they are available and unchanged, and messages for the others."""
     parts, absent = [], []
-    source = Source.from_settings(sides.settings)
+    source, shipped = Source.from_settings(sides.settings), set(dataset_names("sts"))
     for wanted in (part for part in sides.first.signature.data if part in sides.second.signature.data):
         name, _, split = wanted.rpartition("@")[0].rpartition("/")
-        if name not in STS_DATASETS and split != "all":  # of another task
+        if name not in shipped and split != "all":  # of another task
             continue
-        places = [name] if name in STS_DATASETS else _own_files(sides, name)
+        places = [name] if name in shipped else _own_files(sides, name)
         try:
-            found = [source.open(place, split if name in STS_DATASETS else None) for place in places]
+            found = [source.open(place, split if name in shipped else None) for place in places]
         except EmbedlabError as error:
             absent.append(error.message)
             continue

@@ -54,10 +54,9 @@ def overlap_footnotes(shared: Shared) -> list[str]:
 
 def pair_footnotes(scored: "ScoredPairs", by: "By") -> list[str]:
     """The same of the datasets, sources or fifths of scored pairs; an average says nothing that its datasets do not."""
-    from embedlab.analysis.evidence import STS_AVERAGES
-
     found = {model.name: scored.model_overlaps(model, by) for model in scored.models}
-    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in STS_AVERAGES} for name, own in found.items()})
+    averages = scored.averages if by == "dataset" else {}
+    return overlap_footnotes({name: {key: counts for key, counts in own.items() if key not in averages} for name, own in found.items()})
 
 
 def shared_fields(name: str, shared: "Overlap | None") -> dict[str, int]:

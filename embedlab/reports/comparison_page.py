@@ -8,13 +8,13 @@ import polars as pl
 from embedlab.analysis.comparison import Comparison
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import By
+from embedlab.data.pair_parts import FIFTHS_OF
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.models.grammar import title_of
 from embedlab.papers.printed import PublishedRow
 from embedlab.reports.comparison_table import comparison_table
 from embedlab.reports.html import Section
 from embedlab.reports.plots import Dots, Lines, Scatter, ScatterPoints, Series
-from embedlab.tasks.sts import FIFTHS_OF
 
 SCORE_AXIS = "Spearman x 100, with 95% intervals"
 TITLES: dict[By, str] = {"dataset": "By dataset", "source": "By source", "dice": "By word overlap"}

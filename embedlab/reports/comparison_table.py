@@ -54,7 +54,7 @@ def comparison_table(
         ],
         titles=titles,
         rows=rows,
-        frame=pl.concat([compared, compared_figures(stated, slices)]),
+        frame=pl.concat([compared, compared_figures(stated, slices, scored.task)]),
         notes=[
             *data_notes(scored),
             *footnotes,

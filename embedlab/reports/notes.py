@@ -52,7 +52,7 @@ def data_notes(scored: "ScoredPairs") -> list[str]:
 def undefined_notes(scored: "ScoredPairs", by: "By", aggregates: "Sequence[Aggregate]") -> list[str]:
     """Return why a correlation is absent, for each slice and model without one."""
     from embedlab.analysis.correlations import why_undefined
-    from embedlab.tasks.sts import suite_slices
+    from embedlab.evaluation.pair_scores import suite_slices
 
     reasons: dict[tuple[str, str, str], list[str]] = {}  # the aggregates of each slice, model and reason
     for part in suite_slices(scored.table, by):

@@ -7,10 +7,11 @@ from typing import cast
 
 import polars as pl
 
-from embedlab.analysis.comparison import compare_models
+from embedlab.analysis.comparison import ComparedSlice, compare_models
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Aggregate, By, Correlation
 from embedlab.data.shared_text import Overlap
+from embedlab.evaluation.pair_scores import suite_slices
 from embedlab.evaluation.provenance import overlap_mark
 from embedlab.evaluation.scored_pairs import ScoredPairs, signature_of
 from embedlab.models.grammar import titles_of
@@ -19,7 +20,6 @@ from embedlab.reports.frames import Intervals, evaluated_frame
 from embedlab.reports.notes import data_notes, undefined_notes, usage_notes, with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, Value
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import suite_slices
 
 PairEvaluations = dict[str, Evaluation]  # by member
 
@@ -119,13 +119,18 @@ def _intervals(scored: ScoredPairs, by: By, aggregates: Sequence[Aggregate]) -> 
     """The intervals of all scores, by the procedure of comparisons; undefined ones are left out."""
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for aggregate in aggregates:
-        for one in compare_models(scored.table, scored.models, by=by, aggregate=aggregate).slices:
+        for one in _compared(scored, by, aggregate):
             found |= {
                 (model, one.key, aggregate): (100 * score.low, 100 * score.high)
                 for model, score in one.scores.items()
                 if not isnan(score.low)
             }
     return found
+
+
+def _compared(scored: ScoredPairs, by: By, aggregate: Aggregate) -> Sequence[ComparedSlice]:
+    found = compare_models(scored.table, scored.models, by=by, aggregate=aggregate, task=scored.task, averages=scored.averages)
+    return found.slices
 
 
 def _slices(evaluations: PairEvaluations, by: str) -> list[str]:

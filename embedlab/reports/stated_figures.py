@@ -41,15 +41,15 @@ class StatedModel:
             yield Note(f"{self.name}: {figures}: {what}", models=(self.name,), short=(figures,))
 
 
-def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric: str) -> Table:
-    """Return one row a dataset that any of the models states and one column a model."""
+def stated_table(models: Sequence[StatedModel], datasets: Sequence[str], metric: str, task: str) -> Table:
+    """Return one row a dataset of TASK that any of the models states and one column a model."""
     keys = [key for key in datasets if any(model.value(key, metric) == model.value(key, metric) for model in models)]
     titles = titles_of([model.name for model in models])
     rows: list[Mapping[str, Value | TableCell]] = [
         {"dataset": key, **{model.name: stated_cell(model.value(key, metric)) for model in models}} for key in keys
     ]
     found = [
-        {"task": "sts", "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
+        {"task": task, "by": "dataset", "slice": key, "metric": metric, "setting": STATED, "split": "", "model": model.name}
         | {"score": model.value(key, metric), "marks": STATED}
         for model in models
         for key in keys
@@ -72,10 +72,10 @@ def stated_cell(value: float) -> TableCell:
     return TableCell(value=value, text=f"{value:z.2f}" if value == value else ABSENT)
 
 
-def compared_figures(models: Sequence[StatedModel], slices: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of the figures of SLICES in the frame of a comparison."""
+def compared_figures(models: Sequence[StatedModel], slices: Sequence[str], task: str) -> pl.DataFrame:
+    """Return the rows of the figures of SLICES of TASK in the frame of a comparison."""
     found = [
-        {"task": "sts", "by": "dataset", "slice": key, "metric": "spearman", "setting": STATED, "model": model.name}
+        {"task": task, "by": "dataset", "slice": key, "metric": "spearman", "setting": STATED, "model": model.name}
         | {"score": model.value(key), "marks": STATED}
         for model in models
         for key in slices

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from embedlab.core.progress import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, cosines, distinct
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.tasks.sts import open_parts
-from embedlab.tasks.task import Task, TaskResult, Texts, evaluation_of, load_member
+from embedlab.tasks.sts import STS_DATASETS
+from embedlab.tasks.task import Task, TaskResult, evaluation_of, load_member, pair_texts
 
 CLOSE_GOLD = 4.0  # pairs above it count as positive ones (SimCSE, section 7)
 NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
@@ -137,16 +138,9 @@ def evaluate_geometry(encoder: Encoder, parts: Sequence[Part], *, progress: Star
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores)
 
 
-def texts(source: Source) -> Texts:
-    """Return the sentences that the task reads."""
-    parts, missing = open_parts(source)
-    columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
-    return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
-
-
 def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> TaskResult:
     """Return the geometry of the vectors of every available STS dataset."""
-    parts, missing = open_parts(Source.from_settings(settings))
+    parts, missing = open_parts(Source.from_settings(settings), STS_DATASETS)
     encoder, _ = load_member(spec, settings)
     return TaskResult(evaluation=evaluate_geometry(encoder, parts, progress=start_progress), missing=tuple(missing), tested=tuple(parts))
 
@@ -199,7 +193,7 @@ TASK = Task(
     name="geometry",
     summary="alignment, uniformity, anisotropy, effective rank, average cosine and hubness on the sentences of STS datasets",
     evaluate=lambda spec, settings, start_progress, _: evaluate(spec, settings, start_progress),
-    texts=lambda source, _: texts(source),
+    texts=lambda source, _: pair_texts(source, STS_DATASETS),
     outcomes="none",
     has_own_units=True,
 )

@@ -25,6 +25,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import data_marks
 from embedlab.data.overlaps import text_keys
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.models.catalog import ModelSpec
@@ -144,6 +145,40 @@ class Task:
     def setting(self, setting: SettingName) -> SettingName:
         """Return SETTING, or "literature" for a task that trains no classifiers."""
         return setting if self.trains_classifiers else "literature"
+
+
+def pair_task(
+    name: str,
+    summary: str,
+    datasets: Sequence[str],
+    *,
+    averages: Mapping[str, Sequence[str]] | None = None,
+    has_dataset: Callable[[str], bool] | None = None,
+    dev_score: "Callable[[Source, str], Callable[[Trained], float]] | None" = None,
+) -> Task:
+    """Return the task of ranking the pairs of DATASETS by their similarity, as their gold scores do.
+
+    AVERAGES name the datasets of each; one is shown where all of them are. HAS_DATASET says which names are among what it can score.
+    """
+    suite = tuple(datasets)
+    return Task(
+        name=name,
+        summary=summary,
+        evaluate=None,
+        texts=lambda source, selection: pair_texts(source, selection.names or suite, fifths=not selection.names),
+        outcomes="pairs",
+        has_dataset=has_dataset or suite.__contains__,
+        datasets=suite,
+        averages=lambda shown, _: {title: own for title, own in (averages or {}).items() if {*own} <= {*shown}},
+        dev_score=dev_score,
+    )
+
+
+def pair_texts(source: Source, datasets: Sequence[str], *, fifths: bool = False) -> Texts:
+    """Return the sentences of the pairs of DATASETS, and with FIFTHS those of the other splits of STS-B."""
+    parts, missing = open_parts(source, datasets, fifths=fifths)
+    columns = tuple(part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2"))
+    return Texts(columns=columns, states=tuple(part.state for part in parts), missing=tuple(missing))
 
 
 def task(name: str) -> Task:

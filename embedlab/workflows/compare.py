@@ -49,7 +49,7 @@ class ComparisonReport(Report):
 
     pairs: ComparedPairs | None = None
     printed: tuple[PublishedRow, ...] = ()
-    datasets: tuple[str, ...] = ()  # none: all
+    selected: SelectedTask | None = None  # whose pairs they are
 
 
 def comparison_report(options: CompareOptions, session: Session) -> ComparisonReport:
@@ -67,10 +67,10 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
     return ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
 
 
-def compare_pairs(datasets: Sequence[str], options: CompareOptions, session: Session) -> tuple[ComparedPairs, bool]:
-    """The models compared on the pairs of DATASETS (none: all), and whether no dataset was missing."""
-    datasets_by = chosen_datasets(list(datasets), options.by)
-    scored, is_whole = score(options.models, session, datasets=datasets_by, fifths=options.by == "dice")
+def compare_pairs(one: SelectedTask, options: CompareOptions, session: Session) -> tuple[ComparedPairs, bool]:
+    """The models compared on the pairs of a task, or of some of its datasets, and whether no dataset was missing."""
+    datasets_by = chosen_datasets(list(one.names), options.by, one.task)
+    scored, is_whole = score(options.models, session, task=one.task, datasets=datasets_by, fifths=options.by == "dice")
     return compare_scored(scored, options, session), is_whole
 
 
@@ -85,6 +85,8 @@ def compare_scored(scored: ScoredPairs, options: CompareOptions, session: Sessio
             aggregate=options.aggregate,
             test=options.test,
             margin=options.margin,
+            task=scored.task,
+            averages=scored.averages,
             progress=tick,
         )
     return ComparedPairs(comparison=comparison, scored=scored)
@@ -99,12 +101,12 @@ def _compare_on_pairs(one: SelectedTask, options: CompareOptions, session: Sessi
             "only figures of whole datasets are known of these models", hint="name one that scores pairs; `embedlab evaluate` shows them"
         )
     options = replace(options, models=names)
-    found, is_whole = compare_pairs(one.names, options, session)
+    found, is_whole = compare_pairs(one, options, session)
     rows = (published_row(model) for model in found.comparison.models) if options.published else ()
     printed = [row for row in rows if row is not None]
     table = comparison_table(found.comparison, found.scored, printed, stated)
     report = ComparisonReport.of([table], COMPARED, is_whole=is_whole)
-    return replace(report, pairs=found, printed=tuple(printed), datasets=one.names)
+    return replace(report, pairs=found, printed=tuple(printed), selected=one)
 
 
 def _check_margin(options: CompareOptions) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import STS_AVERAGES, Evidence, member_columns, pair_evidence
+from embedlab.analysis.evidence import Evidence, member_columns, pair_evidence
 from embedlab.analysis.scores import ModelColumns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.choices import SettingName, Test
@@ -82,19 +82,19 @@ def compare_tasks(
 
 
 def _add_pairs(found: _Found, names: Sequence[str], columns: Sequence[ModelColumns], one: SelectedTask, session: Session) -> None:
-    scored, _ = score(names, session, datasets=one.names or None, is_reported=True)
+    scored, _ = score(names, session, task=one.task, datasets=one.names or None, is_reported=True)
     with session.progress("comparing") as tick:
-        found.evidence += pair_evidence(scored.table, columns, progress=tick)
+        found.evidence += pair_evidence(scored.table, columns, task=scored.task, averages=scored.averages, progress=tick)
     for model in scored.models:
         own = scored.model_overlaps(model, "dataset")
         rows = scored.table.height
         signature = signature_of(scored, model, by="dataset", aggregation=("all",), metric="spearman", rows=rows)
         found.signatures.setdefault(model.name, []).append(signature)
         found.shared.setdefault(model.name, {}).update(own)
-        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in STS_AVERAGES})
+        found.counts.setdefault(model.name, {}).update({key: counts for key, counts in own.items() if key not in scored.averages})
     found.marks |= set(scored.marks)
     found.facts |= scored.facts
-    found.notes += [*data_notes(scored), "sts: aggregated by 'all'"]
+    found.notes += [*data_notes(scored), f"{one.task}: aggregated by 'all'"]
 
 
 def _add_answers(

@@ -38,7 +38,8 @@ def _by_other_slices(report: ComparisonReport, found: ComparedPairs, by: By, opt
     own = CompareOptions(models=tuple(found.comparison.models), by=by, aggregate=options.aggregate if by == "dataset" else "all")
     if "dice" not in {by, options.by}:
         return compare_scored(found.scored, own, session)
-    return compare_pairs(report.datasets, own, session)[0]
+    assert report.selected is not None, "pairs were selected"
+    return compare_pairs(report.selected, own, session)[0]
 
 
 def _title(models: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from embedlab.analysis.evidence import STS_AVERAGES
 from embedlab.choices import Aggregate, By, Correlation, SettingName
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.evaluation.selection import SelectedTask, select_tasks
@@ -16,7 +15,7 @@ from embedlab.reports.pair_tables import dataset_table, slice_table
 from embedlab.reports.stated_figures import stated_table
 from embedlab.reports.suite_table import SuiteEvaluations, joined, suite_table
 from embedlab.reports.tables import Table
-from embedlab.tasks.sts import STS_DATASETS
+from embedlab.tasks.task import task as find_task
 from embedlab.workflows.closed_choices import refuse_unknown_choices
 from embedlab.workflows.models import one_member, resolve_model
 from embedlab.workflows.report import Report
@@ -66,15 +65,21 @@ def _evaluate_pairs_alone(options: EvaluateOptions, one: SelectedTask, session: 
         table, is_whole = evaluate_on_pairs(replace(options, models=names), one, session)
         tables.append(table)
     if stated:
-        tables.append(stated_table(stated, [*(one.names or STS_DATASETS), *([] if one.names else STS_AVERAGES)], options.metric))
+        tables.append(stated_table(stated, _stated_datasets(one), options.metric, one.task))
     return Report.of(tables, EVALUATED, is_whole=is_whole)
+
+
+def _stated_datasets(one: SelectedTask) -> list[str]:
+    """The datasets of a selection, and of a whole task its averages."""
+    datasets = one.names or find_task(one.task).datasets
+    return [*datasets, *([] if one.names else find_task(one.task).averages(datasets, one.task))]
 
 
 def evaluate_on_pairs(options: EvaluateOptions, one: SelectedTask, session: Session, *, is_reported: bool = False) -> tuple[Table, bool]:
     """The table of the models on the pairs of a task, and whether none is missing; evaluations of the whole task are stored."""
-    datasets = chosen_datasets(list(one.names), options.by)
+    datasets = chosen_datasets(list(one.names), options.by, one.task)
     has_fifths = datasets is None or options.by == "dice"
-    scored, is_whole = score(options.models, session, datasets=datasets, fifths=has_fifths, is_reported=is_reported)
+    scored, is_whole = score(options.models, session, task=one.task, datasets=datasets, fifths=has_fifths, is_reported=is_reported)
     evaluations = evaluate_members(scored)
     if datasets is None:
         keep(scored, evaluations, session)

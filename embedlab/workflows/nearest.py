@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.progress import ProgressCallback
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.sentence_file import sentences
 from embedlab.data.source import Source
 from embedlab.encoders.cached_encoder import CachedEncoder
@@ -18,7 +19,7 @@ from embedlab.encoders.lexical import DiceScorer
 from embedlab.models.catalog import Model
 from embedlab.reports.notes import model_marks, model_notes, sample_note, with_marks
 from embedlab.reports.tables import Column, Table, Value
-from embedlab.tasks.sts import STS_DATASETS, open_parts
+from embedlab.tasks.task import task
 from embedlab.workflows.models import load_members, resolve_model
 from embedlab.workflows.neighbours import Corpus, Search, find_neighbours
 from embedlab.workflows.session import Session
@@ -91,7 +92,7 @@ def _file(file: Path, column: str | None) -> _Searched:
 
 def _datasets(session: Session) -> _Searched:
     """The sentences of the test splits of the STS datasets that are available."""
-    parts, missing = open_parts(Source.from_settings(session.settings), STS_DATASETS)
+    parts, missing = open_parts(Source.from_settings(session.settings), task("sts").datasets)
     for error in missing:
         session.report(error)
     places: dict[str, str] = {}

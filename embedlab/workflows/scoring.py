@@ -5,35 +5,47 @@ from collections.abc import Sequence
 from embedlab.choices import By
 from embedlab.core.errors import MissingError
 from embedlab.data.aliases import canonical_names
+from embedlab.data.pair_parts import FIFTHS_OF, open_parts
 from embedlab.data.source import Source
 from embedlab.evaluation.scored_pairs import ScoredPairs, score_models
 from embedlab.evaluation.scored_pairs import evaluate_pairs as evaluate_member
 from embedlab.runs.evaluations import Evaluation
-from embedlab.tasks.sts import STS_DATASETS, open_parts
+from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.session import Session
 
 Evaluations = dict[str, Evaluation]  # by member
 
 
-def chosen_datasets(task: list[str] | None, by: By) -> list[str] | None:
-    """The datasets that were typed, or the whole suite (None); fifths are those of STS-B, as in tsukagoshi, unless others are typed."""
-    return task or (["sts-benchmark"] if by == "dice" else None)
+def chosen_datasets(names: list[str] | None, by: By, task: str = "sts") -> list[str] | None:
+    """The datasets that were typed, or all of TASK (None); fifths are those of STS-B, as in tsukagoshi, unless others are typed."""
+    return names or ([FIFTHS_OF] if by == "dice" and FIFTHS_OF in find_task(task).datasets else None)
 
 
 def score(
-    names: Sequence[str], session: Session, *, datasets: Sequence[str] | None = None, fifths: bool = False, is_reported: bool = False
+    names: Sequence[str],
+    session: Session,
+    *,
+    task: str = "sts",
+    datasets: Sequence[str] | None = None,
+    fifths: bool = False,
+    is_reported: bool = False,
 ) -> tuple[ScoredPairs, bool]:
-    """Every pair scored by every model, and whether no dataset was missing; what is missing is reported, unless it was before."""
+    """Every pair of a task, or of DATASETS, scored by every model, and whether no dataset was missing.
+
+    What is missing is reported, unless it was before.
+    """
     models = [resolve_model(name, session) for name in dict.fromkeys(names)]
     check_device(session.settings)
 
-    wanted = canonical_names(datasets) if datasets else STS_DATASETS
+    wanted = canonical_names(datasets) if datasets else find_task(task).datasets
     parts, missing = open_parts(Source.from_settings(session.settings), wanted, fifths=fifths)
     for error in missing if not is_reported else ():
         session.report(error)
     with session.progresses() as progress:
-        scored = score_models(models, parts, session.settings, progress=lambda member: progress(f"scoring {member}"), note=session.note)
+        scored = score_models(
+            models, parts, session.settings, task=task, progress=lambda member: progress(f"scoring {member}"), note=session.note
+        )
     return scored, not missing
 
 

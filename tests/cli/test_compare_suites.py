@@ -91,8 +91,8 @@ def test_several_tasks_are_in_one_table(embedlab: Embedlab, tiny_encoder: Path, 
 def test_williams_compares_single_models_on_pairs(embedlab: Embedlab, tiny_encoder: Path) -> None:
     from embedlab.analysis.comparison import design_corrected
     from embedlab.analysis.correlations import spearman
+    from embedlab.data.pair_parts import open_parts
     from embedlab.data.source import Source
-    from embedlab.tasks.sts import open_parts
 
     words = ["compare", "dice", str(tiny_encoder), "--task", "sts12", "--sample", "--threads", "1", "--json"]
     row = embedlab(*words, "--test", "williams").row(model=str(tiny_encoder))

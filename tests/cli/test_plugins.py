@@ -11,12 +11,17 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core import plugins
 from embedlab.core.plugin_files import trust
 from embedlab.core.settings import load_settings
+from embedlab.encoders.stored_scores import ScorePlace
+from embedlab.evaluation.stored_intervals import stored_intervals
 from embedlab.grids.cell import cell_environment
 from embedlab.grids.expand import expand_grid
 from embedlab.grids.grid_file import load_grid
 from embedlab.grids.plan import GridPlace, GridPlan
+from embedlab.models.catalog import resolve
+from embedlab.runs.evaluations import Evaluation
 from embedlab.tui.launch.form import recipe_fields
 from embedlab.tui.pairs.saved_tables import open_pairs
+from embedlab.workflows.models import one_member
 from tests.cli.conftest import Embedlab
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -51,6 +56,25 @@ def test_a_changed_encoder_or_task_is_computed_again(embedlab: Embedlab, project
         assert "as it was evaluated before" not in again.err
         assert again.json != first.json
         first = again
+
+
+def test_a_result_on_a_task_with_a_hyphen_in_its_name_has_an_interval(embedlab: Embedlab, project: Path) -> None:
+    assert embedlab("evaluate", "letters:64", "--sample", "--suite", "close-pairs").code == 0
+    settings = load_settings({"sample": True})[0]
+    place = ScorePlace.of(one_member(resolve("letters:64", settings.runs)), settings)
+
+    found = stored_intervals(Evaluation.load(place.evaluations / "close-pairs.json"), place, settings)
+    assert list(found.intervals) == [("sts-benchmark", "accuracy", "test")]
+
+
+def test_a_second_task_of_pairs_has_its_own_datasets_averages_and_results(embedlab: Embedlab, project: Path) -> None:
+    scored = embedlab("evaluate", "dice", "--sample", "--suite", "two-years", "--json").rows
+    assert {(row["task"], row["slice"]) for row in scored} == {("two-years", name) for name in ("sts12", "sts13", "both years")}
+    compared = embedlab("compare", "dice", "letters:8", "--sample", "--suite", "two-years", "--json").rows
+    assert [row["slice"] for row in compared if row["model"] == "dice"] == ["sts12", "sts13", "both years"]
+    assert {row["task"] for row in compared} == {"two-years"}
+    assert len(list(load_settings({})[0].cache.rglob("two-years.json"))) == 1
+    assert not list(load_settings({})[0].cache.rglob("sts.json"))
 
 
 def test_an_untrusted_file_is_refused_with_the_command_to_type(embedlab: Embedlab, project: Path) -> None:

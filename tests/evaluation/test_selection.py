@@ -6,7 +6,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
-from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.evaluation.selection import SelectedTask, select_tasks, stored_selection
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,19 @@ def test_an_evaluation_is_called_after_its_set_and_setting(tmp_path: Path) -> No
     assert SelectedTask(task="probing", names=("gum-probing/tree-depth",)).evaluation_name("exact") == "gum-probing-exact"
     assert not SelectedTask(task="transfer", names=("mrpc",)).is_whole
     assert SelectedTask(task="transfer").evaluation_name() == "transfer"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("word_prediction", SelectedTask(task="word_prediction")),
+        ("transfer-prototyping", SelectedTask(task="transfer")),
+        ("gum-probing-exact", SelectedTask(task="probing", names=("gum-probing",))),
+        ("close-pairs-of-yesterday", None),
+    ],
+)
+def test_the_name_of_a_stored_evaluation_leads_back_to_its_task(name: str, expected: SelectedTask | None) -> None:
+    assert stored_selection(name) == expected
 
 
 def test_an_evaluation_of_some_datasets_is_kept_apart_from_that_of_all() -> None:

@@ -11,6 +11,7 @@ from embedlab.analysis.comparison import compare_models
 from embedlab.analysis.scores import ModelColumns, ScoreFile, pair_table
 from embedlab.core.recipe import from_table
 from embedlab.core.settings import Settings
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
@@ -18,7 +19,6 @@ from embedlab.grids.table import Pivot, ScoreFilter, pivot
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import EventLog, Finished
-from embedlab.tasks.sts import open_parts
 from embedlab.workflows.grid.table import ScoresOptions, grid_scores
 from tests.grids.conftest import plan_of
 

@@ -16,6 +16,7 @@ from embedlab.classifiers.folds import Fold, stratified_folds
 from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.protocols import Protocol
 from embedlab.classifiers.settings import SETTINGS
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.cached_encoder import CachedEncoder
 from embedlab.encoders.device import Machine, has_bf16_units
@@ -23,7 +24,7 @@ from embedlab.encoders.encoder import Encoder, Vectors
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.tasks._labelled import task_features
-from embedlab.tasks.sts import open_parts
+from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.transfer import evaluate_transfer, open_transfer
 from tests.tasks.slow_protocol import SlowProtocol
 
@@ -120,7 +121,7 @@ def test_bf16_moves_no_sts_correlation_by_more_than_a_tenth_and_vectors_by_less_
     minilm: Encoder, minilm_folder: str, shared_data: Path, tmp_path: Path
 ) -> None:
     coarse = encoder_of(minilm_folder, "bf16", tmp_path)
-    parts, missing = open_parts(Source(folder=shared_data, offline=True))
+    parts, missing = open_parts(Source(folder=shared_data, offline=True), STS_DATASETS)
     assert not missing
     for part in parts:
         # Emulated, bf16 would take minutes for all of them.

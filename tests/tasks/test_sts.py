@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 
 from embedlab.core.errors import MissingError
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
-from embedlab.tasks.sts import open_parts, sts_dev_score
+from embedlab.tasks.sts import sts_dev_score
 
 
 def test_one_missing_dataset_leaves_the_others_and_is_named(shared_data: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from embedlab.core.errors import EmbedlabError, Interrupted, MissingError
 from embedlab.core.names import scores_pairs
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
+from embedlab.data.pair_parts import open_parts
 from embedlab.data.source import Source
 from embedlab.encoders.stored_scores import ScorePlace
 from embedlab.evaluation.member import evaluate_task as evaluate_on
@@ -23,7 +24,7 @@ from embedlab.papers.table import PaperTable
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import Outcomes, stored_outcomes
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.sts import STS_DATASETS, open_parts
+from embedlab.tasks.task import task as find_task
 from embedlab.workflows.models import check_device, resolve_model
 from embedlab.workflows.reproduce.plan import ReproductionOptions
 from embedlab.workflows.scoring import chosen_datasets, evaluate_members, keep
@@ -169,7 +170,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
     check_device(session.settings)
     try:
         parts, missing = open_parts(
-            Source.from_settings(session.settings), chosen_datasets(None, by) or STS_DATASETS, fifths=by != "source"
+            Source.from_settings(session.settings), chosen_datasets(None, by) or find_task("sts").datasets, fifths=by != "source"
         )
     except MissingError as error:
         session.report(error)
@@ -178,7 +179,7 @@ def _score(names: Sequence[str], by: By, session: Session) -> tuple[ScoredPairs 
         session.report(lacking)
     scored, absent = _score_present(names, parts, session)
     if scored is not None and by == "dataset":
-        places = {name: place for name, place in scored.places.items() if not (place.evaluations / "sts.json").is_file()}
+        places = {name: place for name, place in scored.places.items() if not (place.evaluations / f"{scored.task}.json").is_file()}
         part = replace(scored, places=places)
         keep(part, evaluate_members(part), session)
     return scored, absent
