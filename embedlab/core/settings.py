@@ -87,8 +87,9 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
     note: Callable[[str], None] = lambda _text: None,
+    given_as: str = "flag",
 ) -> tuple[Settings, list[SettingOrigin]]:
-    """Return the effective settings and the origin of each; FLAGS contains only what was typed.
+    """Return the effective settings and the origin of each; FLAGS contains only what was typed, GIVEN_AS flags or as something else.
 
     Unknown keys and EMBEDLAB_* variables, and values of the wrong type, are errors that name the file or variable.
     NOTE receives a line for each removed setting that is still set.
@@ -97,7 +98,7 @@ def load_settings(
     folder = folder or Path()
     defaults = Settings()
     origins = {one.name: SettingOrigin(key=one.name, value=getattr(defaults, one.name), source="default") for one in fields(Settings)}
-    for source, given in (*_files(folder), ("environment", _from_environment(environment)), ("flag", dict(flags))):
+    for source, given in (*_files(folder), ("environment", _from_environment(environment)), (given_as, dict(flags))):
         table_ = _without_removed(given, source, note)
         if table_ != {}:
             checked = build(Settings, table_, where=source)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from embedlab.choices import Aggregate, By, Correlation, SettingName, Test
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.overrides import overrides_of
 from embedlab.core.progress import ProgressDisplay
 from embedlab.core.settings import Settings, load_settings
 from embedlab.encoders.encoder import PairScorer, Vectors
+from embedlab.workflows.arguments import names_of, pairs_of, refuse_unknown_keywords, seeds_of, texts_of, values_of
 from embedlab.workflows.compare import CompareOptions, comparison_report
 from embedlab.workflows.evaluate import EvaluateOptions, evaluation_report
 from embedlab.workflows.models import load_members, resolve_model
@@ -41,11 +41,12 @@ class LoadedModel:
         encode_sentences: Callable[[Sequence[str]], Vectors] | None = getattr(self.members[0], "encode", None)
         if encode_sentences is None:
             raise UsageError(f"{self.name!r} has no vectors of sentences", hint="score() compares pairs with it")
-        return encode_sentences(list(sentences))
+        return encode_sentences(texts_of(sentences, "sentences"))
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> Similarities:
         """The similarity of each pair, (pairs,): the mean over the seeds."""
-        mean: Similarities = np.mean([member.score(list(first), list(second)) for member in self.members], axis=0)
+        sides = pairs_of(first, second)
+        mean: Similarities = np.mean([member.score(*sides) for member in self.members], axis=0)
         return mean
 
 
@@ -93,7 +94,7 @@ class NotebookSession:
 
 def load(name: str, *, progress: bool = False, **settings: Any) -> LoadedModel:
     """Load the model NAME (a run, run@seed, folder, hub id, catalog name, combination, word-vectors:FILE or dice)."""
-    session = _session(progress, settings)
+    session = _session(load, progress, settings)
     found = resolve_model(name, session)
     return LoadedModel(name=name, members=tuple(load_members(found, session, cached=True)))
 
@@ -112,7 +113,7 @@ def evaluate(
     models: str | Sequence[str],
     *,
     suite: str | None = None,
-    tasks: Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
     by: By = "dataset",
     aggregate: Aggregate | None = None,
     metric: Correlation = "spearman",
@@ -123,16 +124,16 @@ def evaluate(
 ) -> Report:
     """Evaluate MODELS on a SUITE (a task, or "all") or on single TASKS and datasets, as `embedlab evaluate` does; results are stored."""
     options = EvaluateOptions(
-        models=_names(models), suite=suite, tasks=tasks, by=by, aggregate=aggregate, metric=metric, setting=setting, again=again
+        models=_names(models), suite=suite, tasks=names_of(tasks), by=by, aggregate=aggregate, metric=metric, setting=setting, again=again
     )
-    return _reported(lambda session: evaluation_report(options, session), progress, settings)
+    return _reported(evaluate, lambda session: evaluation_report(options, session), progress, settings)
 
 
 def compare(
     models: Sequence[str],
     *,
     suite: str | Sequence[str] | None = None,
-    tasks: Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
     by: By = "dataset",
     aggregate: Aggregate = "all",
     test: Test = "dyadic",
@@ -145,8 +146,8 @@ def compare(
     """Compare MODELS with the first of them, with 95% intervals; EQUIVALENT is a margin in points."""
     options = CompareOptions(
         models=_names(models),
-        suites=[suite] if isinstance(suite, str) else suite or (),
-        tasks=tasks,
+        suites=names_of(suite),
+        tasks=names_of(tasks),
         by=by,
         aggregate=aggregate,
         test=test,
@@ -154,7 +155,7 @@ def compare(
         setting=setting,
         published=published,
     )
-    return _reported(lambda session: comparison_report(options, session), progress, settings)
+    return _reported(compare, lambda session: comparison_report(options, session), progress, settings)
 
 
 def pairs(
@@ -163,20 +164,20 @@ def pairs(
     where: str = "",
     sort: str | None = None,
     limit: int | None = None,
-    datasets: Sequence[str] | None = None,
+    datasets: str | Sequence[str] | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Report:
     """Single pairs with every model's similarity and rank error and the gap between models; WHERE is the filter of `embedlab pairs`."""
-    options = PairsOptions(models=_names(models), datasets=datasets, where=where, sort=sort, limit=limit)
-    return _reported(lambda session: pairs_report(options, session), progress, settings)
+    options = PairsOptions(models=_names(models), datasets=names_of(datasets) or None, where=where, sort=sort, limit=limit)
+    return _reported(pairs, lambda session: pairs_report(options, session), progress, settings)
 
 
 def train(
     recipe: str,
     *,
     set: Mapping[str, object] | None = None,
-    seeds: Sequence[int] = (),
+    seeds: int | Sequence[int] = (),
     name: str | None = None,
     encoder: str | None = None,
     max_steps: int | None = None,
@@ -190,19 +191,21 @@ def train(
     """
     options = TrainOptions(
         recipe=recipe,
-        overrides=overrides_of(set or {}),
-        seeds=tuple(seeds),
+        overrides=values_of(set),
+        seeds=seeds_of(seeds),
         name=name,
         encoder=encoder,
         max_steps=max_steps,
         resume=resume,
     )
-    return _reported(lambda session: training_report(options, session), progress, settings)
+    return _reported(train, lambda session: training_report(options, session), progress, settings)
 
 
-def _reported(work: Callable[[NotebookSession], AnyReport], progress: bool, settings: dict[str, Any]) -> AnyReport:
+def _reported(
+    function: Callable[..., Any], work: Callable[[NotebookSession], AnyReport], progress: bool, settings: dict[str, Any]
+) -> AnyReport:
     """The report of a workflow with what was said on the way; an error carries that too, for its traceback."""
-    session = _session(progress, settings)
+    session = _session(function, progress, settings)
     try:
         report = work(session)
     except EmbedlabError as error:
@@ -212,13 +215,14 @@ def _reported(work: Callable[[NotebookSession], AnyReport], progress: bool, sett
     return replace(report, notes=tuple(dict.fromkeys([*report.notes, *session.said])))
 
 
-def _session(progress: bool, settings: dict[str, Any]) -> NotebookSession:
+def _session(function: Callable[..., Any], progress: bool, settings: dict[str, Any]) -> NotebookSession:
     """The settings of the command line as keywords; what is not given comes from the environment and the files."""
-    return NotebookSession(settings=load_settings(settings)[0], shows_progress=progress)
+    refuse_unknown_keywords(settings, function)
+    return NotebookSession(settings=load_settings(settings, given_as="keyword")[0], shows_progress=progress)
 
 
 def _names(models: str | Sequence[str]) -> list[str]:
-    names = [models] if isinstance(models, str) else list(models)
+    names = names_of(models)
     if not names:
         raise UsageError("no model is named", hint='for example embedlab.evaluate(["dice"], sample=True)')
     return names

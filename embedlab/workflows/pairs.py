@@ -8,6 +8,7 @@ import polars as pl
 from embedlab.analysis.expressions import NOTE, OF_PAIR, TRAINED, compile_expression
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import with_rank_errors
+from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.trained_pairs import trained_column
@@ -32,6 +33,8 @@ class PairsOptions:
 def pairs_report(options: PairsOptions, session: Session) -> Report:
     """Score all pairs and show those that match; a filter or sort key that is not understood is refused before any work."""
     names = list(dict.fromkeys(options.models))
+    if options.limit is not None and options.limit < 1:
+        raise UsageError(f"the limit is {options.limit} pairs", hint="give 1 or more")
     matches = compile_expression(options.where, [*pair_columns(names), *OF_PAIR])
     named = [name for name in OF_PAIR if name in matches.meta.root_names()]
     key, is_ascending = _sort_key(options.sort, names)

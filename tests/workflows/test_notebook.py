@@ -187,7 +187,8 @@ def test_where_nothing_is_left_to_compare_is_an_error_that_says_why(own: str) ->
         ({"models": []}, "no model is named"),
         ({"models": ["dice", "dice"]}, "'dice' is named twice"),
         ({"models": ["dice"], "suite": "stss"}, "no task named 'stss'"),
-        ({"models": ["dice"], "nonsense": 1}, "unknown key 'nonsense'"),
+        ({"models": ["dice"], "nonsense": 1}, "no keyword named 'nonsense'"),
+        ({"models": ["dice"], "device": "gpu"}, "keyword: 'device' is 'gpu'"),
         ({"models": ["dice", "sbert"], "equivalent": 0}, "the margin of equivalence is 0 points"),
         ({"models": ["dice"], "equivalent": 1}, "needs two models"),
         ({"models": ["dice"], "suite": "geometry", "by": "source"}, "option by 'source' is for the task sts alone"),
@@ -199,6 +200,29 @@ def test_a_wrong_argument_is_one_error_with_a_hint(wrong: dict[str, object], mes
     with pytest.raises(UsageError, match=message) as found:
         embedlab.compare(**wrong)  # type: ignore[arg-type]
     assert found.value.hint
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        (lambda: embedlab.score_pairs("dice", "a b", "a c"), "first is one text: 'a b'", "give a list"),
+        (lambda: embedlab.score_pairs("dice", ["a"], ["b", "c"]), "first has 1 texts, second 2", "two texts"),
+        (lambda: embedlab.score_pairs("dice", ["a"], [None]), r"second\[0\] is None: not a text", "texts alone"),  # type: ignore[list-item]
+        (lambda: embedlab.compare(["dice"], bye="source"), "no keyword named 'bye'", "did you mean 'by'"),
+        (lambda: embedlab.evaluate("dice", sampel=True), "no keyword named 'sampel'", "did you mean 'sample'"),
+        (lambda: embedlab.pairs("dice", limit=-3, sample=True), "the limit is -3 pairs", "1 or more"),
+        (lambda: embedlab.train("snli-ce", set=["a=1"], sample=True), "not a dictionary", "for example"),  # type: ignore[arg-type]
+        (lambda: embedlab.train("snli-ce", seeds=["x"], sample=True), "seed 'x' is not a whole number", "for example"),  # type: ignore[list-item]
+    ],
+)
+def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(call: Callable[[], object], message: str, hint: str, own: str) -> None:
+    with pytest.raises(UsageError, match=message) as found:
+        call()
+    assert hint in str(found.value.hint)
+
+
+def test_a_single_task_need_not_be_in_a_list(own: str) -> None:
+    assert embedlab.evaluate("dice", tasks=own).frame.equals(embedlab.evaluate(["dice"], tasks=[own]).frame)
 
 
 def test_the_script_of_the_documentation_runs(tiny_encoder: Path, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
