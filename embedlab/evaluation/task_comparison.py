@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.scores import ModelColumns
 from embedlab.choices import Test
+from embedlab.data.dataset import DatasetState
 from embedlab.data.shared_text import Overlap
 
 Facts = Mapping[str, str]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
@@ -25,4 +26,5 @@ class TaskComparison:
     marks: tuple[str, ...]
     notes: tuple[str, ...]
     signatures: Mapping[str, str]  # by model
+    states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing

@@ -8,6 +8,7 @@ from embedlab.choices import Aggregate, By, SettingName, Test
 from embedlab.core.errors import UsageError
 from embedlab.evaluation.scored_pairs import ScoredPairs
 from embedlab.evaluation.selection import SelectedTask, select_tasks
+from embedlab.evaluation.task_comparison import TaskComparison
 from embedlab.papers.printed import PublishedRow, published_row
 from embedlab.reports.comparison_page import ComparedPairs
 from embedlab.reports.comparison_table import comparison_table
@@ -35,7 +36,6 @@ class CompareOptions:
     equivalent: float | None = None  # a margin in points
     setting: SettingName = "literature"
     published: bool = False  # also what papers print for models of these names
-    has_page: bool = False  # whether a page is written, which other tasks than sts do not have
 
     @property
     def margin(self) -> float | None:
@@ -45,9 +45,10 @@ class CompareOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComparisonReport(Report):
-    """The report of a comparison, and, where pairs were compared, what a page is made of."""
+    """The report of a comparison, and what a page is made of: the compared pairs, or the rows of several tasks."""
 
     pairs: ComparedPairs | None = None
+    tasks: TaskComparison | None = None
     printed: tuple[PublishedRow, ...] = ()
     selected: SelectedTask | None = None  # whose pairs they are
 
@@ -64,7 +65,8 @@ def comparison_report(options: CompareOptions, session: Session) -> ComparisonRe
         return _compare_on_pairs(selected[0], options, session)
     _refuse_options_of_pairs(options)
     compared = compare_tasks(options.models, selected, session, test=options.test, margin=options.margin, setting=options.setting)
-    return ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
+    report = ComparisonReport.of([task_comparison_table(compared)], COMPARED, is_whole=compared.is_whole)
+    return replace(report, tasks=compared)
 
 
 def compare_pairs(one: SelectedTask, options: CompareOptions, session: Session) -> tuple[ComparedPairs, bool]:
@@ -125,7 +127,6 @@ def _refuse_options_of_pairs(options: CompareOptions) -> None:
         f"by {options.by!r}": options.by != "dataset",
         f"aggregate {options.aggregate!r}": options.aggregate != "all",
         "published": options.published,
-        "html": options.has_page,
         f"test {options.test!r}": options.test in {"williams", "steiger"},
     }
     if wrong := next((name for name, is_chosen in chosen.items() if is_chosen), None):

@@ -77,6 +77,7 @@ def compare_tasks(
         marks=tuple(sorted(found.marks)),
         notes=tuple(found.notes),
         signatures=_signatures(found, slices, test, margin),
+        states=[state for texts in known.texts.values() for state in texts.states],
         is_whole=found.is_whole,
     )
 

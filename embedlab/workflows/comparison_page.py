@@ -1,4 +1,4 @@
-"""The page of a comparison: what was compared already, then the same models by the other kinds of slices, and pair by pair."""
+"""The page of a comparison: what was compared already, of pairs then the same models by the other kinds of slices, and pair by pair."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from embedlab.data.dataset import DatasetState
 from embedlab.models.grammar import title_of
 from embedlab.reports.comparison_page import TITLES, ComparedPairs, comparison_section, scatter_section
 from embedlab.reports.html import Section, write_page
+from embedlab.reports.task_page import task_sections
 from embedlab.workflows.compare import CompareOptions, ComparisonReport, compare_pairs, compare_scored
 from embedlab.workflows.session import Session
 
@@ -17,8 +18,18 @@ Facts = Callable[[Sequence[DatasetState]], Mapping[str, str]]  # what the page s
 
 def write_comparison_page(path: Path, report: ComparisonReport, options: CompareOptions, facts: Facts, session: Session) -> None:
     """Write the page of a REPORT that OPTIONS gave to PATH."""
-    assert report.pairs is not None, "other tasks have no page"
-    found, sections = report.pairs, []
+    if report.tasks is not None:
+        names = [model.name for model in report.tasks.models]
+        write_page(path, _title(names), list(task_sections(report.tasks)), facts=facts(report.tasks.states))
+    elif report.pairs is not None:
+        _write_pairs(path, report, report.pairs, options, facts, session)
+    session.note(f"the page is {path}")
+
+
+def _write_pairs(
+    path: Path, report: ComparisonReport, found: ComparedPairs, options: CompareOptions, facts: Facts, session: Session
+) -> None:
+    sections = []
     states = list(found.scored.states)
     for by in sorted(TITLES, key=lambda by: by != options.by):
         try:
@@ -30,7 +41,6 @@ def write_comparison_page(path: Path, report: ComparisonReport, options: Compare
         sections.append(comparison_section(own, report.printed if by == "dataset" else []))
     sections.append(scatter_section(found.scored))
     write_page(path, _title(found.comparison.models), sections, facts=facts(states))
-    session.note(f"the page is {path}")
 
 
 def _by_other_slices(report: ComparisonReport, found: ComparedPairs, by: By, options: CompareOptions, session: Session) -> ComparedPairs:

@@ -50,7 +50,6 @@ def encode(out: str) -> Callable[[Session], object]:
         (evaluate(aggregate="median"), "no aggregate named 'median'"),
         (compare(test="mcnemar"), "test 'mcnemar' is for classified items"),
         (compare(suites=["geometry"], published=True), "option published is for the task sts alone"),
-        (compare(suites=["geometry"], has_page=True), "option html is for the task sts alone"),
         (compare(suites=["geometri"]), "no task named 'geometri'"),
         (evaluate(by="dice", aggregate="mean"), "option aggregate 'mean' is for datasets"),
         (evaluate(suite="geometry", metric="pearson"), "option metric 'pearson' is for the task sts alone"),

@@ -20,7 +20,7 @@ EXAMPLES = examples(
     "embedlab compare dice snli-ce snli-supcl --data DIR",
     "embedlab compare sbert defsent average:sbert,defsent --by source --format markdown",
     "embedlab compare sbert defsent --suite sts --suite transfer",
-    "embedlab compare sbert defsent --html sbert-defsent.html",
+    "embedlab compare sbert defsent --suite all --html sbert-defsent.html",
 )
 
 
@@ -64,7 +64,6 @@ def compare(
         equivalent=equivalent,
         setting=setting,
         published=published,
-        has_page=html is not None,
     )
     if len(models) == 1:
         terminal.note(f"one model: nothing to compare it with; `embedlab evaluate {models[0]}` shows all its numbers")
