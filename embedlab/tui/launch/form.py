@@ -15,7 +15,7 @@ from typing import Any
 from embedlab.core.durations import duration
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
-from embedlab.core.paths import write_atomic
+from embedlab.core.paths import state_folder, write_atomic
 from embedlab.core.plain_values import quote
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
@@ -32,6 +32,7 @@ from embedlab.workflows.grid.plan import GridOptions, plan_grid
 from embedlab.workflows.train.missing import missing_encoder, missing_parts
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
+STARTED = "started grid"
 NAME, SEEDS, OTHERS, WORKERS = "run name", "seeds", "other keys", "workers"
 GRID_NAME = "grid name"
 _VARIANTS_SHOWN = 9
@@ -65,7 +66,7 @@ class Launch:
 class Choice:
     """A recipe or a grid by its name."""
 
-    kind: str  # "recipe", "grid" or "started grid"
+    kind: str  # "recipe", "grid" or STARTED
     name: str
     summary: str
 
@@ -95,6 +96,20 @@ def choices() -> list[Choice]:
     """Every shipped recipe, then every grid."""
     recipes = [Choice(kind="recipe", name=name, summary=str(read_toml(recipe_path(name)).get("summary", ""))) for name in recipe_names()]
     return [*recipes, *(Choice(kind="grid", name=name, summary=load_grid(name).summary) for name in grid_names())]
+
+
+def launch_or_error(choice: Choice, values: Mapping[str, str], settings: Settings) -> Launch | EmbedlabError:
+    """Return what starting CHOICE with these VALUES does, or the error of what cannot be; a started grid is resumed."""
+    try:
+        if choice.kind == STARTED:
+            return resume_launch(choice.name, settings)
+        if choice.kind == "recipe":
+            return recipe_launch(choice.name, values, settings)
+        return grid_launch(choice.name, values, settings, state_folder() / "grids")
+    except EmbedlabError as error:
+        return error
+    except OSError as error:
+        return EmbedlabError(str(error))
 
 
 # recipes

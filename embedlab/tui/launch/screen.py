@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from time import sleep
 from typing import ClassVar
 
 from textual import work
@@ -18,7 +19,6 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
-from embedlab.core.paths import state_folder
 from embedlab.runs import launch
 from embedlab.runs.store import RunFolder
 from embedlab.tui.base_screen import DashboardScreen
@@ -26,6 +26,7 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.launch.form import (
+    STARTED,
     Choice,
     Field,
     Launch,
@@ -33,9 +34,8 @@ from embedlab.tui.launch.form import (
     choices,
     choices_of_files,
     grid_fields,
-    grid_launch,
+    launch_or_error,
     recipe_fields,
-    recipe_launch,
     resume_launch,
 )
 from embedlab.tui.launch.grid_board import started_grids
@@ -47,8 +47,8 @@ from embedlab.workflows.grid.plan import cancel_grid
 
 OWN_FILES = 20  # remembered
 CHECK_AFTER_S = 0.15  # of quiet
+REST_S = 0.1  # of the cursor on an entry, before its form is shown: a form takes many times longer than a step of the cursor
 ENDED_EVERY_S = 1.0
-STARTED = "started grid"
 _FIELDS: Mapping[str, Callable[[str], list[Field]]] = {"recipe": recipe_fields, "grid": grid_fields, STARTED: lambda _name: []}
 
 
@@ -128,7 +128,7 @@ class LaunchScreen(DashboardScreen):
         event.stop()
         choice, self._is_entered = self.choices.get(event.option_id or ""), False
         if choice is not None and (self.form is None or self.form.choice != choice):
-            self._load(choice)
+            self._load(choice, rest_s=REST_S)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to its first line, once it is there."""
@@ -149,14 +149,17 @@ class LaunchScreen(DashboardScreen):
             self.set_focus(self.grids.query_one(HeatMap) if chosen.kind == STARTED else self.query(FieldInput).first())
 
     @work(thread=True, exclusive=True, group="form", exit_on_error=False)
-    def _load(self, choice: Choice) -> None:
+    def _load(self, choice: Choice, *, rest_s: float = 0.0) -> None:
         worker = get_current_worker()
+        sleep(rest_s)
+        if worker.is_cancelled:  # the cursor has gone on
+            return
         try:
             fields = _FIELDS[choice.kind](choice.name)
         except EmbedlabError as error:
             self.app.call_from_thread(self._refuse_form, error)
         else:
-            if not worker.is_cancelled:  # the cursor has gone on
+            if not worker.is_cancelled:
                 self.app.call_from_thread(self._open_form, _Loaded(choice, tuple(fields)))
 
     def _refuse_form(self, error: EmbedlabError) -> None:
@@ -214,17 +217,8 @@ class LaunchScreen(DashboardScreen):
     @work(thread=True, exclusive=True, group="check", exit_on_error=False)
     def _check_values(self, loaded: _Loaded, values: dict[str, str]) -> None:
         """By the same rules as the command line; a grid reads its data's state, so this may take a moment."""
-        worker, settings, name = get_current_worker(), self.dashboard.settings, loaded.choice.name
-        found: Launch | EmbedlabError
-        try:
-            if loaded.choice.kind == STARTED:
-                found = resume_launch(name, settings)
-            elif loaded.choice.kind == "recipe":
-                found = recipe_launch(name, values, settings)
-            else:
-                found = grid_launch(name, values, settings, state_folder() / "grids")
-        except (EmbedlabError, OSError) as error:
-            found = error if isinstance(error, EmbedlabError) else EmbedlabError(str(error))
+        worker = get_current_worker()
+        found = launch_or_error(loaded.choice, values, self.dashboard.settings)
         if not worker.is_cancelled:
             self.app.call_from_thread(self._show_check, found, values)
 
