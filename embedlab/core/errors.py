@@ -46,6 +46,14 @@ class MissingError(EmbedlabError):
     exit_code = ExitCode.MISSING
 
 
+class NotDownloadedError(MissingError):
+    """The hub has what is missing, and downloads were not wanted now."""
+
+
+class NotLoadedError(MissingError):
+    """A plug-in that this process does not load: another one may use it."""
+
+
 class Interrupted(EmbedlabError):  # noqa: N818 - a requested stop is not an error
     """The user or the machine stopped the work; what was computed is saved."""
 

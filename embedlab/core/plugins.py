@@ -17,7 +17,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args
 
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError, NotLoadedError
 from embedlab.core.nearest import nearest_name, unknown
 from embedlab.core.paths import PACKAGE
 from embedlab.core.plugin_files import PluginFile, digest, one_line, plugin_files
@@ -69,7 +69,7 @@ class Plugin:
         if self.is_shipped:
             return _attribute(import_module(self.module), self)
         if _loading_refused:
-            raise MissingError(f"{self.title} is not loaded: {_loading_refused[0]}", hint="type the command in a terminal")
+            raise NotLoadedError(f"{self.title} is not loaded: {_loading_refused[0]}", hint="type the command in a terminal")
         if self.file is not None:
             return _attribute(self.file.run(), self)
         try:

@@ -11,15 +11,15 @@ from typing import Self
 import polars as pl
 
 from embedlab.core import plugins
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError, NotDownloadedError, UsageError
 from embedlab.core.paths import file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.aliases import ALIASES, canonical_name
 from embedlab.data.dataset import Dataset, DatasetKind, DatasetOrigin, DatasetState, FileLayout, ParsedRows, Part, Split
 from embedlab.data.fetched import revision_of
-from embedlab.data.hub import read_hub
-from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs
+from embedlab.data.hub import is_local, read_hub
+from embedlab.data.hub_pairs import is_hub_name, open_hub_pairs, parse_hub_name
 from embedlab.data.manifest import empty_rows, is_partial
 from embedlab.data.own_file import open_own_file
 from embedlab.data.pair_file import is_pair_file
@@ -71,6 +71,7 @@ class Source:
     sample: bool = False
     offline: bool = False
     allow_partial: bool = False
+    downloads: bool = True  # False: what only the hub has is a NotDownloadedError
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -85,6 +86,8 @@ class Source:
         Rows that are fewer, more or otherwise balanced than the full corpus are refused unless partial data is allowed.
         """
         if is_hub_name(name):
+            if not (self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)):
+                raise NotDownloadedError(f"dataset {name!r} is not on this machine")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):
             return open_own_file(Path(name), kind, split)
@@ -107,6 +110,8 @@ class Source:
         hub = chosen.splits[split].hub
         if hub is None or self.offline:
             raise self._missing(chosen, split)
+        if not self.downloads:
+            raise NotDownloadedError(f"dataset {chosen.name!r} ({split}) is not on this machine")
         return self._part(chosen, split, read_hub(hub, chosen.kind), "hub", revision=f"{hub.repository}@{hub.revision}")
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:

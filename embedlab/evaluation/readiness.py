@@ -52,12 +52,12 @@ def check_all(members: Sequence[ModelSpec], selected: Sequence[SelectedTask], se
     return Readiness(texts=texts, missing=missing, unfit=unfit)
 
 
-def check_recipe_evaluation(recipe: Recipe, settings: Settings) -> tuple[MissingError, ...]:
-    """Open all data of RECIPE's evaluation and of its dev score before training; return what is missing.
+def check_recipe_evaluation(recipe: Recipe, source: Source) -> tuple[MissingError, ...]:
+    """Open all data of RECIPE's evaluation and of its dev score before training; return what SOURCE lacks.
 
     A missing dataset of the dev score is raised, and so are missing data of all tasks and a single task that does not apply.
     """
-    source, tasks = Source.from_settings(settings), recipe.evaluate.tasks
+    tasks = recipe.evaluate.tasks
     if recipe.evaluate.dev != "none":
         dev_score(source, recipe.evaluate.dev)
     absent: dict[str, MissingError] = {}

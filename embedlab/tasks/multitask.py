@@ -107,11 +107,11 @@ def evaluate(spec: ModelSpec, settings: Settings, start_progress: StartProgress)
 
 def multitask_dev_score(source: Source, name: str) -> "Callable[[Trained], float]":
     """Return a function that computes the dev score x 100: of one dataset, or for "multitask" the mean over those it can predict."""
-    from embedlab.objectives.predictions import predict_all
-
     parts = {each: source.open(each, "dev") for each in (MULTITASK_DATASETS if name == "multitask" else (name,))}
 
     def score(trained: "Trained") -> float:
+        from embedlab.objectives.predictions import predict_all  # imports torch, which opening the data needs not
+
         found = predict_all(trained, parts, source)
         return 100 * fmean(dataset_metric(each, found[each], parts[each].frame) for each in found)
 

@@ -1,11 +1,12 @@
 """The form says before the start what is missing, and opens recipes and grids of the user's own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input, OptionList, Static
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_path
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -34,7 +35,8 @@ def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_pairs_of_the_hub_are_no_missing_file(own_files: Path) -> None:
     def missing(dataset: str) -> list[str]:
         recipe = load_recipe("own-scored-pairs", ["data.files=[]", f"data.datasets='{dataset}'"], encoder="dice-less/encoder")
-        return [text for text in missing_parts(recipe, Settings(runs=own_files / "runs")) if not text.startswith("encoder")]
+        lines = missing_parts(recipe, Settings(runs=own_files / "runs"))
+        return [text for text in lines if not text.startswith(("encoder", "dataset 'sts"))]
 
     assert missing("hub:owner/pairs") == ["dataset 'hub:owner/pairs' is not on this machine, and the hub cannot be reached"]
     assert missing(f"hub:{own_files}") == []
@@ -47,11 +49,43 @@ def test_data_and_encoders_that_are_missing_are_named(own_files: Path) -> None:
     assert [line.partition(" is not on this machine")[0] for line in missing] == [
         "dataset 'snli' (train)",
         "encoder 'google/bert_uncased_L-8_H-512_A-8'",
+        "dataset 'sts-benchmark' (dev)",
     ]
     offline = recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", offline=True)).missing
     assert "dataset 'snli' (train) is missing: no data folder is set" in offline[0]
     assert "--offline is set" in offline[1]
     assert recipe_launch("snli-ce", values, Settings(runs=own_files / "runs", cache=own_files, sample=True)).missing == ()
+
+
+def test_missing_data_of_the_evaluation_is_named_as_the_training_names_it(own_files: Path) -> None:
+    sick = own_files / "SICK"
+    sick.mkdir()
+    row = "1\tA dog runs.\tA cat sleeps.\t1.2\tN\n"
+    for name in ("SICK_trial.txt", "SICK_test_annotated.txt"):
+        (sick / name).write_text("pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n" + row)
+    settings = Settings(runs=own_files / "runs", data=own_files, offline=True, allow_partial=True)
+    values = {field.key: field.value for field in recipe_fields("snli-ce")}
+
+    def missing(**changed: str) -> list[str]:
+        return [
+            text for text in recipe_launch("snli-ce", values | changed, settings).missing if "'snli'" not in text and "encoder" not in text
+        ]
+
+    assert [text.partition(":")[0] for text in missing()] == ["dataset 'sts-benchmark' (dev) is missing"]  # the training refuses to begin
+    others = missing(**{"evaluate.dev": "sick-r"})
+    assert others[0].startswith("dataset 'sts12' (test) is missing: no file")
+    assert all(text.endswith("(the evaluation goes on without it)") for text in others)
+    with pytest.raises(UsageError, match="classifier"):
+        missing(**{"evaluate.dev": "none", "evaluate.tasks": '["glue"]'})
+
+
+def test_rows_that_cannot_be_trained_on_are_refused_before_the_start(own_files: Path, world: Settings) -> None:
+    (own_files / "pairs.csv").write_text("anchor,other\na,b\n")
+    values = {field.key: field.value for field in recipe_fields("own-pairs")} | {"data.files": '["pairs.csv"]'}
+    found = recipe_launch("own-pairs", values, replace(world, runs=own_files / "runs", cache=own_files))
+    assert found.missing == ()
+    with pytest.raises(EmbedlabError, match="'positive'"):
+        found.check()
 
 
 def test_a_file_is_a_recipe_or_a_grid_and_anything_else_is_refused(own_files: Path, world: Settings) -> None:

@@ -5,9 +5,10 @@ import json
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,9 @@ from embedlab.grids.queue import QueueEntry
 from embedlab.grids.worker import is_alive
 from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
+from embedlab.workflows.grid.checks import missing_of_variants
 from embedlab.workflows.grid.plan import GridOptions, plan_grid
-from embedlab.workflows.train.missing import missing_encoder, missing_parts
+from embedlab.workflows.train.missing import check_rows, missing_parts
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 STARTED = "started grid"
@@ -60,6 +62,7 @@ class Launch:
     missing: tuple[str, ...] = ()  # what it needs and this machine lacks
     plan: GridPlan | None = None  # of a grid
     run: RunFolder | None = None  # of a recipe, the first that is to be trained
+    check: Callable[[], None] = lambda: None  # raises for rows that cannot be trained on; reads them, which may take a moment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,13 +142,15 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     plan = plan_training(options, settings)
     plan.refuse_running()
     first = next(iter(plan.todo), None)
+    missing = missing_parts(plan.recipe, settings) if plan.todo else []
     return Launch(
         title=f"{run} with {seeds} seeds" if seeds > 1 else run,
         arguments=tuple(train_arguments(options, settings)),
         log=(first or plan.runs[0].run).log_file,
         notes=plan.notes,
-        missing=tuple(missing_parts(plan.recipe, settings)),
+        missing=tuple(missing),
         run=first,
+        check=partial(check_rows, plan, settings) if plan.todo and not missing else lambda: None,
     )
 
 
@@ -198,15 +203,9 @@ def grid_launch(name: str, values: Mapping[str, str], settings: Settings, folder
         arguments=(*arguments, *shared_flags(settings)),
         log=GridFolder.of(settings.runs_folder, plan.name).path / "launch.txt",
         notes=(f"{len(plan)} cells: {len(plan.variants)} variants x {len(plan.seeds)} seeds", *_variants(plan), cost_text(cost)),
-        missing=_missing_encoders(plan, settings),
+        missing=tuple(missing_of_variants(plan.variants, settings)),
         plan=plan,
     )
-
-
-def _missing_encoders(plan: GridPlan, settings: Settings) -> tuple[str, ...]:
-    """The encoders that this machine lacks; missing data of a grid is refused when it is planned."""
-    names = dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in plan.variants)
-    return tuple(line for name in names for line in missing_encoder(name, settings))
 
 
 def resume_launch(name: str, settings: Settings) -> Launch:
@@ -230,6 +229,7 @@ def resume_launch(name: str, settings: Settings) -> Launch:
         arguments=("grid", "run", name, *shared_flags(settings)),
         log=folder.path / "launch.txt",
         notes=(f"{left.cells} of {len(stored)} cells are left", *_variants(stored), cost_text(left)),
+        missing=tuple(missing_of_variants(stored.variants, settings)),
         plan=stored,
     )
 

@@ -92,6 +92,10 @@ class LaunchScreen(DashboardScreen):
         self._list()
         self.set_interval(ENDED_EVERY_S, self._report_ended)
 
+    def on_screen_resume(self) -> None:
+        """Check the form again: a run that it names may have been trained meanwhile."""
+        self._check()
+
     @work(thread=True, exclusive=True, group="list", exit_on_error=False)
     def _list(self) -> None:
         try:
@@ -252,6 +256,11 @@ class LaunchScreen(DashboardScreen):
         await self._confirm_start(found)
 
     async def _confirm_start(self, found: Launch) -> None:
+        try:
+            await asyncio.to_thread(found.check)
+        except EmbedlabError as error:
+            self.dashboard.report(error)
+            return
         if not await self.app.push_screen_wait(Confirm("\n".join([*found.missing, f"Start {found.title}?"]))):
             return
         try:

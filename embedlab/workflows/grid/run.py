@@ -1,6 +1,6 @@
 """A planned grid run, one of its cells run alone, or all its processes stopped."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from embedlab.grids.plan import Cell, GridFolder, GridPlan
 from embedlab.grids.progress import GridFollower, GridProgress
 from embedlab.grids.queue import QueueEntry
 from embedlab.training.signals import stop_requests
+from embedlab.workflows.grid.checks import check_variants
 from embedlab.workflows.grid.plan import Estimate, GridOptions, PlannedGrid, estimate, plan_grid, start_of
 from embedlab.workflows.sample_encoder import build_sample_encoder
 from embedlab.workflows.session import Session
@@ -49,6 +50,7 @@ def run_grid(planned: PlannedGrid, session: Session, board: Board | None = None)
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
         if expected.cost.cells:
+            _check_cells(planned, follower.look().entries, session)
             with (board or _plain_board(session))(planned.plan.name) as show:
                 _run_cells(planned, expected, lambda: show(follower.look()))
         return GridResult(plan=planned.plan, entries=follower.look().entries)
@@ -70,6 +72,14 @@ def look_at_grid(name: str, settings: Settings) -> GridProgress:
     """Return a started grid as it is now."""
     with closing(GridFollower(GridFolder.find(settings.runs_folder, name))) as follower:
         return follower.look()
+
+
+def _check_cells(planned: PlannedGrid, entries: Sequence[QueueEntry], session: Session) -> None:
+    """Check what the cells that are not done need, unless it is on the machines of a cluster."""
+    if planned.hands.cluster is None:
+        todo = {entry.run for entry in entries if entry.state != "done"}
+        for error in check_variants([variant for variant in planned.plan.variants if variant.run in todo], session.settings):
+            session.report(error)
 
 
 def _run_cells(planned: PlannedGrid, expected: Estimate, look: Callable[[], None]) -> None:

@@ -1,9 +1,11 @@
-"""What a training lacks on this machine: data and encoders that are not there, found without reading or loading any."""
+"""What a training lacks on this machine: data to train and to evaluate on, and encoders; nothing is downloaded and no encoder is loaded."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.errors import EmbedlabError, MissingError, NotDownloadedError, NotLoadedError
 from embedlab.core.network import is_reachable
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
@@ -13,11 +15,24 @@ from embedlab.data.pair_file import is_pair_file
 from embedlab.data.source import Source, dataset
 from embedlab.models.catalog import trainable
 from embedlab.workflows.starting import sample_encoder_folder
+from embedlab.workflows.train.plan import TrainPlan
 
 
 def missing_parts(recipe: Recipe, settings: Settings) -> list[str]:
-    """Return a line about each dataset, file and encoder of a recipe that the training would fail on or has to download."""
-    return list(dict.fromkeys([*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]))
+    """Return a line about each dataset, file and encoder of a recipe that the training would fail on, leave out or have to download.
+
+    A task that does not apply to the recipe is a UsageError, as it is when the training begins.
+    """
+    found = [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings), *missing_evaluation(recipe, settings)]
+    return list(dict.fromkeys(found))
+
+
+def check_rows(plan: TrainPlan, settings: Settings) -> None:
+    """Refuse rows that the stages of PLAN cannot be trained on, as `train --detach` does; what has to be downloaded is not read."""
+    from embedlab.training.stage_data import open_stages
+
+    with suppress(NotDownloadedError, NotLoadedError):
+        open_stages(plan.recipe, replace(Source.from_settings(settings), downloads=False), plan.todo[0].seed)
 
 
 def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
@@ -27,6 +42,27 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
     for spec in trainable(name, settings.runs_folder):
         if spec.kind == "hub" and not _is_downloaded(spec.location, spec.revision):
             yield _from_hub(f"encoder {spec.location!r}", settings)
+
+
+def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
+    """Yield a line about each missing part of the data that a recipe's dev score and tasks read."""
+    from embedlab.evaluation.readiness import check_recipe_evaluation
+
+    try:
+        for error in check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False)):
+            if not isinstance(error, NotLoadedError):
+                yield f"{_line(error, settings)} (the evaluation goes on without it)"
+    except NotLoadedError:  # the training loads its plug-ins, and checks then
+        return
+    except MissingError as error:  # the training refuses to begin
+        yield _line(error, settings)
+
+
+def _line(error: EmbedlabError, settings: Settings) -> str:
+    """What is missing in one line, with what the hub can do about it."""
+    if isinstance(error, NotDownloadedError):
+        return _from_hub(error.message.removesuffix(" is not on this machine"), settings)
+    return f"{error.message}; {error.hint}"
 
 
 def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:

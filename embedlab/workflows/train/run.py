@@ -44,6 +44,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
 
     Finished runs are noted, and lose the checkpoints that a killed process could not delete.
     """
+    from embedlab.data.source import Source
     from embedlab.evaluation.readiness import check_recipe_evaluation
     from embedlab.workflows.sample_encoder import build_sample_encoder
 
@@ -54,7 +55,7 @@ def check_training(plan: TrainPlan, session: Session) -> None:
         for planned in plan.runs:
             if planned.state == "finished":
                 drop_checkpoints(planned.run)
-    missing = check_recipe_evaluation(plan.recipe, session.settings) if plan.todo else ()
+    missing = check_recipe_evaluation(plan.recipe, Source.from_settings(session.settings)) if plan.todo else ()
     for error in missing if process_rank() == 0 else ():
         session.report(error)
     if plan.options.gpus is not None:

@@ -30,3 +30,22 @@ def test_a_grid_runs_in_a_notebook_and_gives_its_cells_as_they_ended(tmp_path: P
     assert (seen.ended, len(seen.entries)) == (3, 3)
     with pytest.raises(UsageError, match="is not running"):
         cancel_grid("mine", session.settings)
+
+
+def test_what_no_cell_can_start_from_or_be_evaluated_on_is_refused_before_one_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("embedlab.workflows.grid.run.run_local", lambda *_, **__: pytest.fail("a cell was started"))
+    session = NotebookSession(settings=Settings(sample=True, runs=tmp_path / "runs", cache=tmp_path / "cache"))
+
+    def run(tasks: str, encoders: str) -> None:
+        Path("mine.toml").write_text(
+            f'summary = "mine"\nbase = "snli-ce"\nseeds = [1]\ntasks = ["{tasks}"]\n[axes]\n"encoder.model" = {encoders}\n'
+        )
+        run_grid(plan_grid(GridOptions(grid="mine.toml"), session.settings), session)
+
+    with pytest.raises(UsageError, match="encoder 'dice' is not a transformer"):
+        run("sts", '["some/model", "dice"]')
+    with pytest.raises(UsageError, match="classifier"):
+        run("glue", '["some/model"]')

@@ -39,8 +39,11 @@ def states(plan: TrainPlan) -> list[str]:
 def test_planning_needs_no_torch_and_writes_nothing(settings: Settings) -> None:
     code = (
         "import sys; from pathlib import Path; from embedlab.core.settings import Settings\n"
+        "from embedlab.workflows.train.missing import missing_parts\n"
         "from embedlab.workflows.train.plan import TrainOptions, plan_training\n"
-        f"plan_training(TrainOptions(recipe='snli-ce'), Settings(sample=True, runs=Path({str(settings.runs)!r})))\n"
+        f"settings = Settings(sample=True, runs=Path({str(settings.runs)!r}))\n"
+        "found = [plan_training(TrainOptions(recipe=name), settings).recipe for name in ('snli-ce', 'multitask', 'glue-finetune')]\n"
+        "assert not [line for recipe in found for line in missing_parts(recipe, settings)]\n"
         "assert not {'torch', 'transformers', 'datasets', 'typer', 'textual'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
