@@ -1,11 +1,12 @@
 """The dialog that chooses models: a list with search in which the cells of a grid are folded, and a line for any other model's name."""
 
 import re
+from asyncio import to_thread
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.suggester import SuggestFromList
@@ -103,22 +104,39 @@ class ChooseModels(Choose):
         event.stop()
         text = event.value.strip()
         choices = self.query_one(ChoiceList)
-        if text and not choices.option_count and (entry := self._entry_of(text)) is not None:
-            self._entries = [entry, *(one for one in self._entries if one.value != entry.value)]
-            self._chosen |= {entry.value}
-            event.input.value = ""
-            self._show(entry.value)
-        if choices.option_count:
+        if text and not choices.option_count:
+            self._add(text)
+        elif choices.option_count:
             self.set_focus(choices)
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a typed model is being looked at: what is typed meanwhile is for the list that it will be in."""
+        return any(one.group == "add" and one.node is self and not one.is_finished for one in self.workers)
+
+    @work(group="add")
+    async def _add(self, text: str) -> None:
+        """Add the model that was typed, and choose it; a folder's weights are read, which takes a moment."""
+        self.query_one(".dialog-error", Static).update(f"looking at {text}")
+        if (entry := await to_thread(self._entry_of, text)) is None:
+            return
+        self._entries = [entry, *(one for one in self._entries if one.value != entry.value)]
+        self._chosen |= {entry.value}
+        self.query_one(Input).value = ""
+        self._show(entry.value)
+        self.set_focus(self.query_one(ChoiceList))
 
     def _entry_of(self, text: str) -> Entry | None:
         try:
             return self._named(text)
         except EmbedlabError as error:
-            self.query_one(".dialog-error", Static).update(f"{error.message}\n{error.hint}".strip())
+            self._refuse(f"{error.message}\n{error.hint}".strip())
         except OSError as error:  # no file can have this name
-            self.query_one(".dialog-error", Static).update(f"this path cannot be used: {error.strerror}")
+            self._refuse(f"this path cannot be used: {error.strerror}")
         return None
+
+    def _refuse(self, text: str) -> None:
+        self.app.call_from_thread(self.query_one(".dialog-error", Static).update, text)
 
     async def action_dismiss(self, result: list[str] | None = None) -> None:
         """Leave the search first."""

@@ -1,6 +1,8 @@
 """The dialog of models finds, folds and takes models that are not listed."""
 
 from pathlib import Path
+from threading import current_thread, main_thread
+from time import sleep
 
 import polars as pl
 import pytest
@@ -12,6 +14,7 @@ from embedlab.tui.dialogs import ChoiceList
 from embedlab.tui.model_chooser import ChooseModels, Entry, grid_of, listed
 from embedlab.tui.pairs.screen import PairsScreen
 from tests.tui.driving import Open, on_top, type_text, until, write_scores
+from tests.tui.test_typed_keys import send_at_once
 
 CELLS = ("lr-1e-05.3f7e8d3a", "lr-2e-05.2a293b6b", "lr-5e-05.c53f95a5")
 
@@ -38,6 +41,17 @@ async def test_models_are_searched_unfolded_and_typed(
     brought.write_text("sentence1,sentence2,score\na,b,0.5\n")
     scored: list[str] = []
     monkeypatch.setattr(Dashboard, "score_model", lambda _, name: scored.append(name))
+    looked: list[tuple[bool, str]] = []
+    look = Dashboard._typed_model
+
+    def look_slowly(app: Dashboard, name: str) -> Entry:
+        """As at a folder whose weights are read: keys wait for it, and the event loop does not."""
+        sleep(0.1)
+        entry = look(app, name)
+        looked.append((current_thread() is main_thread(), entry.label))
+        return entry
+
+    monkeypatch.setattr(Dashboard, "_typed_model", look_slowly)
     async with opened(own_world, size=(140, 45)) as pilot:
         await on_top(pilot, PairsScreen)
         before = pilot.app.chosen  # type: ignore[attr-defined]
@@ -63,14 +77,12 @@ async def test_models_are_searched_unfolded_and_typed(
         await pilot.press("slash")
         line.value = "no such model"
         await pilot.press("enter")
-        assert "no model named 'no such model'" in str(dialog.query_one(".dialog-error", Static).content)
+        await until(pilot, lambda: "no model named 'no such model'" in str(dialog.query_one(".dialog-error", Static).content))
         assert pilot.app.screen is dialog
         line.value = f"scores:{brought}"
-        await pilot.press("enter")
-        await until(pilot, lambda: pilot.app.focused is choices)
-        assert labels()[0].endswith("mine.csv  (will be scored)")
-        await pilot.press("enter")
+        send_at_once(pilot, "\r\r")  # adds it, and takes the choice
         await on_top(pilot, PairsScreen)
         await until(pilot, lambda: scored)
         assert scored == [f"scores:{brought}"]
+        assert looked == [(False, f"scores:{brought}  (will be scored)")]
         await until(pilot, lambda: {*pilot.app.chosen} == {*before} ^ {f"sweep.{CELLS[0]}"})  # type: ignore[attr-defined]
