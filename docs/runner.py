@@ -60,7 +60,7 @@ def make_world(folder: Path, *, quick: bool) -> Output:
 
 
 def _trained_quickly() -> Output:
-    from embedlab.cli.commands.demo import OVERRIDES, RECIPES
+    from embedlab.workflows.demo import OVERRIDES, RECIPES
 
     for name, recipe in RECIPES.items():
         values = [word for override in (*OVERRIDES, _FEW_EPOCHS) for word in ("--set", override)]
