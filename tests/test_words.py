@@ -20,6 +20,7 @@ PAGES = (
     ".github/**/*.md",
     ".github/**/*.yml",
     "docs/**/*.md",
+    "results/*.md",
     "recipes/**/*.toml",
     "embedlab/**/*.md",
     "embedlab/**/*.toml",

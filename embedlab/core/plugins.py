@@ -85,7 +85,7 @@ class Plugin:
     def checked(self, found: Any, cls: type[T], *, named: bool = False) -> T:
         """Return what was FOUND by loading it if it is a CLS; NAMED says that it must have the plug-in's name."""
         if not isinstance(found, cls):
-            raise MissingError(f"{self.title} is a {type(found).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
+            raise MissingError(f"{self.title} is of type {type(found).__name__}, not a {cls.__name__}", hint="docs/plugins.md shows one")
         if named and getattr(found, "name", None) != self.name:
             raise MissingError(f"{self.title} calls itself {getattr(found, 'name', None)!r}", hint="give it the same name in both places")
         return found
