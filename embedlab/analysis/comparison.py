@@ -167,7 +167,7 @@ def compare_evidence(
             preview(tuple(previews))
         drafts.append(_Draft(one, models, test))
         if preview is not None:
-            previews[place] = replace(previews[place], scores=drafts[-1].scores())
+            previews[place] = replace(previews[place], scores=drafts[-1].scores(), sentences=drafts[-1].sentences)
     corrected = iter(holm([p for draft in drafts for p, _ in draft.tests.values()]))
     found = [draft.compared(reference, {pair: next(corrected) for pair in draft.tests}, margin) for draft in drafts]
     return _equivalence_corrected(found) if margin is not None else tuple(found)
@@ -226,10 +226,15 @@ class _Draft(Weighed):
             average_of=one.average_of,
             task=one.task,
             metric=one.metric,
-            sentences=self.sums.shared.sentences if self.sums is not None else 0,
+            sentences=self.sentences,
             tests=sum(not isnan(p) for p, _ in self.tests.values()),
             component=self.component(reference),
         )
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences the pairs have; 0 where no pair shares one with another."""
+        return self.sums.shared.sentences if self.sums is not None else 0
 
     def scores(self, letters: Sequence[str] = ()) -> Mapping[str, SliceScore]:
         """Return the score of each model with its interval; LETTERS are known once all slices are."""

@@ -87,6 +87,7 @@ def test_scores_come_first_and_intervals_from_the_top(data: PairData, monkeypatc
         return [not isnan(one.scores["near"].low) for one in shown.comparison.slices]
 
     assert [known(shown) for shown in previews] == [[False, False], [True, False]]
+    assert previews[-1].comparison.slices[0].sentences == found.comparison.slices[0].sentences > 0
     for shown in previews:
         values = [[score.value for score in one.scores.values()] for one in shown.comparison.slices]
         assert values == [[score.value for score in one.scores.values()] for one in found.comparison.slices]

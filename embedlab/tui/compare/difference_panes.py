@@ -28,6 +28,7 @@ class DifferencePanes(DashboardScreen):
 
     data: PairData | None = None
     result: SlicedComparison | None = None
+    is_preview = False  # `result` lacks differences and letters
     _panel = ""
     _results: dict[ComparisonRequest, SlicedComparison]
 
@@ -83,6 +84,8 @@ class DifferencePanes(DashboardScreen):
         model = self._compared_model(found)
         if model is None:
             pane.show("one model has no differences: press c to choose another")
+        elif self._panel == FOREST and self.is_preview:
+            pane.show("comparing the slices: their differences follow")
         elif self._panel == FOREST:
             pane.show(forest(found.comparison, model))
         else:

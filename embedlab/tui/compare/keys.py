@@ -11,7 +11,7 @@ ENTRY = ScreenEntry(
         command("b", "cut", "Cut by", "Datasets, sources, Dice fifths.", show=True),
         command("v", "aggregate", "Aggregation", "All pairs at once, mean over sources, mean weighted by pairs.", show=True),
         command("p", "pin", "Reference", "Make the model under the cursor the reference of the differences.", show=True),
-        command("d", "plot", "Plot", "The next pane: plots, disagreements, forest plot, fifths."),
+        command("d", "plot", "Plot", "The next pane: plots, disagreements, forest plot, fifths.", show=True),
         command("D", "plot(-1)", "Plot before", "The pane before it.", shown="D"),
         command("equals_sign", "margin", "Equivalence", "Choose the margin within which a difference counts as none.", shown="="),
         command("c", "columns", "Models", "Choose the models; / finds one, or takes the name or file of another.", show=True),

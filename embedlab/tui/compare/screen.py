@@ -77,7 +77,6 @@ class CompareScreen(DifferencePanes):
         self.result: SlicedComparison | None = None
         self._results: dict[ComparisonRequest, SlicedComparison] = {}
         self._shared: dict[By, SharedText] = {}  # what the slices share with training text
-        self.is_preview = False  # `result` lacks intervals and letters
         self._order: tuple[str, bool] | None = None  # column, descending
         self._panel = PANELS[0]
 
