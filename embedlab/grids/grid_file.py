@@ -1,7 +1,7 @@
 """The grid file: base recipes, axes over their keys, seeds, tasks, and combinations to skip."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -91,12 +91,21 @@ def load_grid(name: str) -> Grid:
         summary=values.summary,
         bases=bases,
         axes=axes,
-        fixed=tuple(f"{_full_key(key)}={json.dumps(value)}" for key, value in values.set.items()),
+        fixed=tuple(f"{_full_key(key)}={json.dumps(value)}" for key, value in _set_values(values.set)),
         seeds=values.seeds,
         tasks=values.tasks,
         threads=values.threads,
         skip=tuple(_skip(rule, axes, where) for rule in values.skip),
     )
+
+
+def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values of [set]; TOML reads the key encoder.pooling without quotes as a table of the key encoder."""
+    for key, value in values.items():
+        if key in SHORT_KEYS and isinstance(value, dict):
+            yield from ((f"{key}.{name}", own) for name, own in value.items())
+        else:
+            yield key, value
 
 
 def with_fixed(grid: Grid, overrides: Sequence[str]) -> Grid:

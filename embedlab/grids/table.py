@@ -145,6 +145,21 @@ def pivot(
     return with_ties(found, lambda _, first, second: welch_p(first.values, second.values)) if measure.is_share else found
 
 
+def usual_measure(plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]) -> ScoreFilter:
+    """Return the scores of TASK to show: what is not given is Spearman over all pairs where it has that, else what it states first."""
+    measure = ScoreFilter(task=task, by=by)
+    files = (_evaluation_file(plan.run(cell), measure) for cell in plan.cells)
+    path = next((path for path in files if path.is_file()), None)
+    scores = [score for score in Evaluation.load(path).scores if score.by in by] if path is not None else []
+    metric = metric if metric is not None else _usual(measure.metric, [score.metric for score in scores])
+    settings = [score.setting for score in scores if score.metric == metric]
+    return replace(measure, metric=metric, setting=setting if setting is not None else _usual(measure.setting, settings))
+
+
+def _usual(usual: str, there: Sequence[str]) -> str:
+    return usual if usual in there or not there else there[0]
+
+
 def _results(plan: GridPlan, cells: Collection[Cell], measure: ScoreFilter) -> Iterator[_Result]:
     for cell in cells:
         run = plan.run(cell)

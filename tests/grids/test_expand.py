@@ -169,6 +169,7 @@ def test_the_identity_follows_what_changes_a_training(tmp_path: Path, monkeypatc
         return [variant.run for variant in plan_of(tmp_path, text).variants]
 
     same = runs(GRID)
+    assert runs(GRID.replace('encoder = "nobody/nothing"', 'encoder.model = "nobody/nothing"')) == same
     assert runs(GRID.replace("A test.", "Another summary.")) == same
     assert runs(GRID.replace("[1, 2]", "[1, 2, 3]")) == same
     assert runs(GRID.replace('tasks = ["sts"]', "tasks = []")) == same

@@ -97,7 +97,7 @@ def test_p_of_two_places_is_that_of_the_comparison_of_their_runs(scored: tuple[G
 
 def test_the_table_says_whether_ties_are_over_pairs_or_over_seeds_alone(scored: tuple[GridPlan, pl.DataFrame]) -> None:
     plan, _ = scored
-    options = ScoresOptions(grid="mine", measure=MEASURE, score="sts12")
+    options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
     settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), sample=True)
     by_pairs = grid_scores(options, settings)
     assert any("over pairs and seeds" in note for note in by_pairs.table.notes)

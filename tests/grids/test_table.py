@@ -8,7 +8,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import from_table
 from embedlab.grids.plan import Cell, GridFolder, GridPlan
-from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot
+from embedlab.grids.table import DEV_SCORE, ScoreFilter, pivot, usual_measure
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -82,7 +82,10 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(plan: GridP
         made = Evaluation.load(plan.run(cell).evaluations / "sts.json")
         close = StoredScore(by="dataset", slice="sts12", metric="alignment", setting="gold > 4", value=value_of(cell), items=9)
         replace(made, task="geometry", scores=(close,)).save(plan.run(cell).evaluations)
-    found = pivot(plan, ScoreFilter(task="geometry", metric="alignment", setting="gold > 4"), score="sts12")
+    measure = usual_measure(plan, "geometry", metric=None, setting=None, by=("dataset", "average"))
+    assert measure == ScoreFilter(task="geometry", metric="alignment", setting="gold > 4")
+    assert usual_measure(plan, "sts", metric=None, setting="mean", by=("dataset",)) == ScoreFilter(setting="mean", by=("dataset",))
+    found = pivot(plan, measure, score="sts12")
     values = [spread.values for spread in found.spreads.values()]
     assert sorted(value for of_seeds in values for value in of_seeds) == pytest.approx(sorted(value_of(cell) for cell in cells))
     assert not any(spread.is_best or spread.is_tied for spread in found.spreads.values())

@@ -11,7 +11,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.grids.pair_differences import PairDifferences
 from embedlab.grids.plan import GridFolder, GridPlan
-from embedlab.grids.table import Pivot, ScoreFilter, pivot
+from embedlab.grids.table import Pivot, ScoreFilter, pivot, usual_measure
 from embedlab.reports.grid_scores import pivot_table
 from embedlab.reports.tables import Table
 
@@ -21,7 +21,10 @@ class ScoresOptions:
     """Which scores of a grid are shown, along which of its axes."""
 
     grid: str
-    measure: ScoreFilter
+    task: str = "sts"
+    metric: str | None = None  # None: the usual one of the task
+    setting: str | None = None
+    by: tuple[str, ...] = ("dataset", "average")
     rows: tuple[str, ...] | None = None  # axes; absent = all
     columns: str | None = None  # an axis; absent = the scores
     score: str | None = None  # the only score that is shown
@@ -45,7 +48,7 @@ class GridScores:
 def grid_scores(options: ScoresOptions, settings: Settings) -> GridScores:
     """Return the scores of a started grid; where no finished cell has such scores, that is an error."""
     plan = GridPlan.load(GridFolder.find(settings.runs_folder, options.grid).plan_file)
-    measure = options.measure
+    measure = usual_measure(plan, options.task, metric=options.metric, setting=options.setting, by=options.by)
     rows = list(options.rows) if options.rows is not None else None
     found = pivot(plan, measure, rows=rows, columns=options.columns, score=options.score, where=_axis_values(options.where))
     if not found.rows:

@@ -24,8 +24,8 @@ def table(
     score: Annotated[str | None, typer.Option("--score", metavar="NAME", help="Only this score: dev, a dataset, an average.")] = None,
     where: Annotated[list[str] | None, typer.Option("--where", metavar="AXIS=VALUE", help="Only cells with this value.")] = None,
     task: Annotated[str, typer.Option("--task", metavar="NAME", help="Whose scores.", autocompletion=completion.tasks)] = "sts",
-    metric: Annotated[str, typer.Option("--metric", help="Which measure of the task.")] = "spearman",
-    setting: Annotated[str, typer.Option("--aggregate", help="How the measure was taken.")] = "all",
+    metric: Annotated[str | None, typer.Option("--metric", help="Which measure of the task. [default: spearman, or its first]")] = None,
+    setting: Annotated[str | None, typer.Option("--aggregate", help="How the measure was taken. [default: all, or its first]")] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Kinds of scores to show: dataset, average, source, dice.")] = None,
     signature: Signed = False,
     *,
@@ -35,12 +35,14 @@ def table(
 
     * is the best of its column (with --columns, of the table), = cannot be distinguished from it.
     """
-    from embedlab.grids.table import ScoreFilter
     from embedlab.workflows.grid.table import ScoresOptions, grid_scores
 
     options = ScoresOptions(
         grid=grid,
-        measure=ScoreFilter(task=task, metric=metric, setting=setting, by=tuple(by or ("dataset", "average"))),
+        task=task,
+        metric=metric,
+        setting=setting,
+        by=tuple(by or ("dataset", "average")),
         rows=tuple(rows) if rows is not None else None,
         columns=columns,
         score=score,
