@@ -1,6 +1,7 @@
 """The forest plot and the map of fifths show the differences that the comparison has, each at its place."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from textual.content import Content
 from embedlab.analysis.comparison import Comparison, compare_models
 from embedlab.core.settings import Settings
 from embedlab.tui.compare.differences import FifthsMap, fifths_map, forest
+from embedlab.tui.compare.model import slice_columns, slice_frame
 from embedlab.tui.pairs.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.forest_plot import draw_forest, draw_map
+from embedlab.tui.widgets.frame_lines import GAP, GUTTER
 from tests.tui.conftest import fix_catalog
 
 
@@ -53,6 +56,18 @@ def test_every_slice_is_on_one_axis_with_its_interval_and_marks(comparisons: dic
     assert all(len(line) <= width or not line.startswith("sts12") for line in drawn.plain.splitlines())
 
 
+def test_the_scores_of_all_models_are_visible_next_to_long_titles(comparisons: dict[str, Comparison]) -> None:
+    long = [replace(one, title=f"sts-benchmark:train, all {one.title}") for one in comparisons["dice"].slices]
+    comparison = replace(comparisons["dice"], slices=long)
+    for room, with_intervals in ((60, False), (80, False), (140, True), (200, True)):
+        columns = slice_columns(comparison, with_intervals=with_intervals, room=room)
+        frame = slice_frame(comparison, with_intervals=with_intervals, room=room)
+        assert GUTTER + sum(column.width + GAP for column in columns) < room
+        assert frame["title"].str.len_chars().max() <= columns[0].width  # type: ignore[operator]
+        assert frame["title"].n_unique() == frame.height
+        assert len({column.bar is None for column in columns[2:]}) == 1  # bars of all models or of none
+
+
 def test_a_cell_of_the_map_is_the_difference_on_a_fifth(comparisons: dict[str, Comparison]) -> None:
     shown = fifths_map(comparisons["dice"], "near")
     deltas = {one.key: 100 * one.differences["near"].delta for one in comparisons["dice"].slices}
@@ -65,4 +80,8 @@ def test_a_cell_of_the_map_is_the_difference_on_a_fifth(comparisons: dict[str, C
     numbers = [float(number) for number in re.findall(r"[-+]\d+\.\d", lines[2])]
     assert numbers == pytest.approx([round(deltas[f"sts12/fifth-{place}"], 1) for place in range(1, 6)])
     assert "█" in "".join(lines[2:4])
+    wide = draw_map(shown, 200).plain.splitlines()
+    first = comparisons["dice"].slices[0].differences["near"]
+    assert f"[{100 * first.low:+.1f}, {100 * first.high:+.1f}]" in wide[2]
+    assert max(len(line) for line in wide) <= 200
     assert "·" in draw_map(FifthsMap(model="a", reference="b", rows=[("x", [None] * 5)]), 40).plain

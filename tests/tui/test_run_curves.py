@@ -67,6 +67,17 @@ def test_a_line_is_connected_from_its_first_to_its_last_point() -> None:
         assert all(dots[level, column] for level, column in zip(places.levels(y), places.columns(x), strict=True))
 
 
+def test_seeds_that_end_at_different_steps_all_count_in_the_last_value() -> None:
+    shown = [one("near", ([0, 10], [2.0, 1.0]), ([0, 11], [4.0, 3.0]), ([0, 11], [4.0, 8.0]))]
+    assert "━ near ×3 4 [1, 8]" in str(draw_curves("loss", shown, 100, 30))
+    assert "━ near ×2 5.5 [3, 8]" in str(draw_curves("loss", shown, 100, 30, cursor=1.0))  # two have reached the step
+
+
+def test_a_tall_panel_names_values_between_the_ends_of_its_axis() -> None:
+    lines = str(draw_curves("loss", [one("a", ([0, 10], [0.0, 8.0]))], 60, 40)).splitlines()
+    assert [line.split("│")[0].strip() for line in lines if "│" in line and line.split("│")[0].strip()] == ["8", "6", "4", "2", "0"]
+
+
 def test_objectives_have_axes_of_their_own_and_the_cursor_names_the_values_of_all_seeds() -> None:
     shown = [
         one("near", ([0, 10], [2.0, 1.0]), ([0, 10], [4.0, 3.0]), axis="cross-entropy"),

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from textual.content import Content
 
+from embedlab.analysis.pairing import Pairing
 from embedlab.tui.pairs.columns import longest_names, pair_columns
 from embedlab.tui.pairs.screen import _reasons
 from embedlab.tui.widgets.bars import signed_bar
@@ -34,6 +35,12 @@ def test_names_of_datasets_are_whole_where_there_is_room() -> None:
     columns = pair_columns(["one"], needs=longest_names(table))
     widths = dict(zip([column.key for column in columns], shared_widths(columns, 200), strict=True))
     assert widths["dataset"] == len("sts-benchmark:train")
+
+
+def test_two_models_face_to_face_fit_into_80_cells() -> None:
+    columns = pair_columns(["near", "far"], pairing=Pairing(reference="near", other="far"))
+    last = [column.key for column in columns].index("right")
+    assert GUTTER + sum(column.width + GAP for column in columns[: last + 1]) <= 79
 
 
 def test_a_long_line_breaks_between_its_parts() -> None:

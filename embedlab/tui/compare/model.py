@@ -19,12 +19,13 @@ from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
 from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.view import RowNumbers
-from embedlab.tui.widgets.frame_lines import FrameColumn
+from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22
 NOTHING_SHARED: SharedText = MappingProxyType({})
 PREVIEW_EVERY_S = 0.5
 NARROWEST_TITLE, WIDEST_TITLE = 18, 52
+OTHER_CELLS = 12  # of a row: mark, pairs, gaps and scrollbar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,15 +101,16 @@ def _now_and_then(show: Callable[[Comparison], None]) -> Callable[[Comparison], 
     return show_rarely
 
 
-def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED) -> pl.DataFrame:
+def slice_frame(comparison: Comparison, *, with_intervals: bool, shared: SharedText = NOTHING_SHARED, room: int = 0) -> pl.DataFrame:
     """One row a slice: key, title, pairs, and per model "text:MODEL" (displayed) and "value:MODEL" (sorted by).
 
-    Scores of slices whose text is SHARED with training text are marked, as on the command line.
+    Scores of slices whose text is SHARED with training text are marked, as on the command line. Titles fit into the ROOM of the table.
     """
+    widest = _title_width(comparison, with_intervals=with_intervals, room=room)
     is_marked = any(one for own in shared.values() for one in own.values())
     columns: dict[str, list[object]] = {
         "key": [one.key for one in comparison.slices],
-        "title": [one.title for one in comparison.slices],
+        "title": [_short_title(one.title, widest) for one in comparison.slices],
         "pairs": [one.pairs for one in comparison.slices],
     }
     for name in comparison.models:
@@ -130,19 +132,42 @@ def slice_order(frame: pl.DataFrame, by: str | None, *, is_descending: bool) -> 
 
 def slice_columns(comparison: Comparison, *, with_intervals: bool, room: int = 0) -> list[FrameColumn]:
     """The columns of a slice frame in ROOM cells; the reference model's title is in brackets."""
-    least = INTERVAL_WIDTH if with_intervals else BARE_WIDTH
-    widest = min(max(max((len(one.title) for one in comparison.slices), default=0), NARROWEST_TITLE), WIDEST_TITLE)
-    share = (room - widest - 12) // max(len(comparison.models), 1)  # without mark, pairs, gaps and scrollbar
+    least = _score_width(comparison, with_intervals=with_intervals)
+    widest = _title_width(comparison, with_intervals=with_intervals, room=room)
+    share = (room - widest - OTHER_CELLS) // max(len(comparison.models), 1)
     width = max(least, min(share - 1, WIDEST_TITLE))
+    has_bars = share - 1 >= least + SHORTEST_BAR + 1  # of all models or of none: they are compared
     titles = short_names({name: width - 2 if name == comparison.reference else width for name in comparison.models})
     return [
         FrameColumn(key="title", title="slice", width=widest),
         FrameColumn(key="pairs", title="pairs", width=6, digits=0),
         *(
-            FrameColumn(key=f"text:{name}", bar=f"value:{name}", title=title, width=least, align_right=True, grows=True)
+            FrameColumn(
+                key=f"text:{name}", bar=f"value:{name}" if has_bars else None, title=title, width=least, align_right=True, grows=True
+            )
             for name, title in ((name, f"[{title}]" if name == comparison.reference else title) for name, title in titles.items())
         ),
     ]
+
+
+def _score_width(comparison: Comparison, *, with_intervals: bool) -> int:
+    """The cells of a model's column, in which groups of more than two letters are whole."""
+    letters = max((len(score.letters) for one in comparison.slices for score in one.scores.values()), default=0)
+    return (INTERVAL_WIDTH if with_intervals else BARE_WIDTH) + max(0, letters - 2)
+
+
+def _title_width(comparison: Comparison, *, with_intervals: bool, room: int) -> int:
+    """The cells of the slices' titles: what they need, as far as the scores of all models remain visible."""
+    longest = max((len(one.title) for one in comparison.slices), default=0)
+    scores = len(comparison.models) * (_score_width(comparison, with_intervals=with_intervals) + 1)
+    most = max(NARROWEST_TITLE, room - OTHER_CELLS - scores) if room else WIDEST_TITLE
+    return min(max(longest, NARROWEST_TITLE), WIDEST_TITLE, most)
+
+
+def _short_title(title: str, width: int) -> str:
+    """TITLE in WIDTH cells: the end names the source or the fifth, and the details repeat the whole."""
+    bare = title if len(title) <= width else title.partition(" (Dice ")[0]
+    return bare if len(bare) <= width else f"{bare[: width - 1 - width // 2]}…{bare[len(bare) - width // 2 :]}"
 
 
 def _mark(shared: SharedText, one: ComparedSlice, name: str) -> str:

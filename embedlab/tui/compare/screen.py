@@ -175,7 +175,7 @@ class CompareScreen(DifferencePanes):
         comparison = found.comparison
         table = self.query_one(FrameTable)
         with_intervals = self._has_room(len(comparison.models))
-        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(by, {}))
+        frame = slice_frame(comparison, with_intervals=with_intervals, shared=self._shared.get(by, {}), room=self.size.width)
         columns = slice_columns(comparison, with_intervals=with_intervals, room=self.size.width)
         if self._order is not None and not self.is_sortable(self._order[0], columns):
             self._order = None

@@ -237,8 +237,9 @@ class LaunchScreen(DashboardScreen):
         else:
             self.launch = found
             wrong.update("")
-            lacks = [f"! {line}" for line in found.missing]
-            notes.update("\n".join([*lacks, *found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]))
+            lacks = "".join(f"! {line}\n" for line in found.missing)
+            rest = "\n".join([*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"])
+            notes.update(Content.assemble((lacks, "$text-warning"), rest))
         self._checked.set()
 
     # starting and following

@@ -12,6 +12,7 @@ from embedlab.tui.widgets.frame_lines import FrameColumn
 
 LOUD = 30.0  # points of rank; a gap or an error of at least this size is highlighted
 _WIDEST = 12
+_SENTENCE, _SENTENCE_OF_TWO = 18, 12  # cells at least: the columns that compare two models fit into 80
 _ADDED = {TRAINED: 8, NOTE: 14}  # cells; the details name the models
 
 OPTIONAL = (
@@ -49,9 +50,10 @@ def pair_columns(
     NEEDS: the cells of the longest names. Two models face to face have their letters, which the line above names. ADDED: columns
     of text that were found or written while the pairs are shown.
     """
+    least = _SENTENCE if pairing is None else _SENTENCE_OF_TWO
     columns = [
-        FrameColumn(key="sentence1", title="sentence 1", width=18, grows=True),
-        FrameColumn(key="sentence2", title="sentence 2", width=18, grows=True),
+        FrameColumn(key="sentence1", title="sentence 1", width=least, grows=True),
+        FrameColumn(key="sentence2", title="sentence 2", width=least, grows=True),
         FrameColumn(key="gold", title="gold", width=5, digits=2),
         FrameColumn(key="dice", title="Dice", width=5, digits=2),
     ]

@@ -79,7 +79,8 @@ def _scores(pair: ShownPair, width: int) -> Content:
     if not cosines:
         lines.append(Content.styled("no model is chosen: press c to choose, a to score one", "$text-faint"))
     elif len(cosines) > 1 and row.get("gap") is not None:
-        lines.append(Content.styled(f"gap between models {row['gap']:z.0f} points of rank", "$text-faint"))
+        gap = f"{row['gap']:z.0f}"
+        lines.append(Content.styled(f"gap between models {gap} point{'' if gap == '1' else 's'} of rank", "$text-faint"))
     return Content("\n").join(lines)
 
 
@@ -121,7 +122,7 @@ def _training(pair: ShownPair, width: int) -> Content | None:
             lines.append(Content.styled(f"{overlap_mark(shared)} {plain(name)} was trained on {count}", "$text-error"))
     for names, what in ((clean, "neither sentence is in the training text of"), (unknown, "training text unknown:")):
         if names:
-            lines.append(Content.styled(f"{what} {', '.join(plain(name) for name in names)}", "$text-faint"))
+            lines.append(Content.styled(f"{what} {', '.join(short_name(plain(name), 40) for name in names)}", "$text-faint"))
     return Content("\n").join(lines)
 
 
@@ -158,7 +159,7 @@ def _nearest(side: int) -> Callable[[ShownPair, int], Content | None]:
         facts = pair.facts
         if facts.corpus is None:
             return None
-        lines = [Content.styled(f"nearest to sentence {side + 1} of {len(facts.corpus.sentences):,}", "bold")]
+        lines = [Content.styled(f"nearest to sentence {side + 1} among {len(facts.corpus.sentences):,}", "bold")]
         shown = 5 if len(pair.models) < 3 else 3
         for name in pair.models:
             found = facts.neighbours.get(name)

@@ -105,16 +105,24 @@ def _panel(
     columns, rows = size
     y_range = _span(np.concatenate([values for one in known for values in (one.spread.low, one.spread.high)]))
     bits, owner = _cells(known, x_range, y_range, size, options)
+    ticks = _ticks(y_range, rows)
     marked = None if at is None else min(columns - 1, int((at - x_range[0]) / (x_range[1] - x_range[0]) * columns))
     yield Content.styled(title, "bold")
     for row in range(rows):
-        value = y_range[1] if row == 0 else y_range[0] if row == rows - 1 else None
+        value = ticks.get(row)
         text = f"{_number(10**value if options.is_log else value):>{LEFT - 1}} " if value is not None else " " * LEFT
         yield Content.assemble((f"{text}│", "$text-faint"), *_coloured(bits[row], owner[row], known, marked))
     low, high = f"{x_range[0]:z.0f}", f"{x_range[1]:z.0f}"
     middle = "step" if at is None else f"step {at:z.0f}"
     yield Content.styled(" " * (LEFT + 1) + low + f"{middle:^{max(0, columns - len(low) - len(high))}}" + high, "$text-faint")
     yield _names(known, columns, options, at)
+
+
+def _ticks(y_range: Span, rows: int) -> dict[int, float]:
+    """The values on the y axis by their rows: the ends, and in a tall panel some between them."""
+    steps, last = (1 if rows < 9 else 2 if rows < 24 else 4), max(rows - 1, 1)
+    marked = [round(step * last / steps) for step in range(steps + 1)]
+    return {row: y_range[1] - row / last * (y_range[1] - y_range[0]) for row in marked}
 
 
 def _cells(
@@ -207,13 +215,18 @@ def _names(known: Sequence[_Prepared], columns: int, options: CurveOptions, at: 
 
 
 def _values(one: _Prepared, options: CurveOptions, at: float | None, *, has_range: bool) -> str:
-    """The number of seeds, their mean and, with HAS_RANGE, their range at the x AT, or at the last one."""
+    """The number of seeds, their mean and, with HAS_RANGE, their range at the x AT, or of the last value of each."""
     spread, seeds = one.spread, len(one.lines)
-    count = f"×{seeds} " if seeds > 1 else ""
     if at is not None and not spread.x[0] <= at <= spread.x[-1]:
-        return f"{count}·"
-    place = len(spread.x) - 1 if at is None else int(np.abs(spread.x - at).argmin())
-    shown = [float(column[place]) for column in (spread.mean, spread.low, spread.high)]
+        return f"×{seeds} ·" if seeds > 1 else "·"
+    if at is None:
+        ends = np.array([y[-1] for _, y in one.lines if len(y)])  # seeds of one recipe may end at different steps
+        known, shown = len(ends), [float(ends.mean()), float(ends.min()), float(ends.max())]
+    else:
+        place = int(np.abs(spread.x - at).argmin())
+        known = sum(len(x) > 0 and x[0] <= spread.x[place] <= x[-1] for x, _ in one.lines)
+        shown = [float(column[place]) for column in (spread.mean, spread.low, spread.high)]
+    count = f"×{known} " if seeds > 1 else ""
     mean, low, high = (10**value if options.is_log else value for value in shown)
     return f"{count}{mean:.4g}" + (f" [{low:.4g}, {high:.4g}]" if seeds > 1 and has_range else "")
 

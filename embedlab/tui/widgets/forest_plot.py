@@ -15,7 +15,7 @@ from embedlab.tui.widgets.plain import plain
 _NAME = 24  # cells of a model's name
 _SHORTEST_PLOT, _LONGEST_TITLE = 16, 34
 _NUMBERS, _DELTA = 42, 8  # cells of all numbers of a row, and of the difference with its marks alone
-_CELL = 10  # of the map
+_CELL, _INTERVAL = 10, 18  # of the map, and behind it where there is room
 _SHADES = "░▒▓█"
 
 
@@ -128,13 +128,14 @@ def _explained(forest: Forest) -> Iterator[str]:
 def draw_map(shown: FifthsMap, width: int) -> Content:
     """The map: a shade and a signed number in each cell; grey where the difference is not significant."""
     label = min(max((len(name) for name, _ in shown.rows), default=4), max(width - 5 * _CELL - 1, 8))
-    heads = "".join(f"{f'fifth {number}':>{_CELL}}" for number in range(1, 6))
+    room = _INTERVAL if width - label >= 5 * (_CELL + _INTERVAL) else 0
+    heads = "".join(f"{f'fifth {number}':>{_CELL}}{'':{room}}" for number in range(1, 6))
     lines = [
         _title(shown.model, shown.reference, ", Spearman x 100, by fifth of Dice"),
         Content.styled(f"{'':{label}}{heads}", "$text-faint"),
     ]
     for name, cells in shown.rows:
-        drawn = [_cell(cell, shown.largest) for cell in cells]
+        drawn = [part for cell in cells for part in (_cell(cell, shown.largest), _interval(cell, room))]
         lines.append(Content.assemble(f"{short_name(plain(name), label):<{label}}", *drawn))
     lines.append(Content.styled("fifth 1: least word overlap · ▲ ▼ differs after Holm's correction at 5%", "$text-faint"))
     steps = [f"{shade} to {shown.largest * part / len(_SHADES):z.1f}" for part, shade in enumerate(_SHADES, start=1)]
@@ -148,6 +149,11 @@ def _cell(cell: ForestRow | None, largest: float) -> tuple[str, str]:
     share = abs(cell.delta) / largest if largest else 0.0
     shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
     return f"  {shade}{cell.delta:+z6.1f}{_sign(cell)}", _style(cell) or "$text-faint"
+
+
+def _interval(cell: ForestRow | None, room: int) -> tuple[str, str]:
+    known = room and cell is not None and cell.low == cell.low
+    return f"{f' [{cell.low:+z.1f}, {cell.high:+z.1f}]' if known and cell is not None else '':<{room}}", "$text-faint"
 
 
 def _title(model: str, reference: str, what: str) -> Content:

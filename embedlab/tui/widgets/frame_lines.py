@@ -13,7 +13,7 @@ from embedlab.tui.widgets.plain import plain
 
 GUTTER = 2  # cells before the first column, for the mark
 GAP = 1  # cell between two columns
-_SHORTEST_BAR = 5
+SHORTEST_BAR = 5
 
 Parts = list[tuple[str, int, Style]]  # text, its cells, style
 CellSpan = tuple[int, int]  # the first visible cell of a line, and the first after the visible ones
@@ -109,7 +109,7 @@ class FrameLines:
             style = styles.absent
         elif column.loud_from is not None and abs(value) >= column.loud_from:
             style = styles.loud
-        if lengths is not None and (room := width - _cells(text) - 1) >= _SHORTEST_BAR:
+        if lengths is not None and (room := width - _cells(text) - 1) >= SHORTEST_BAR:
             drawn = signed_bar(lengths[row], room)
             parts.append((drawn, len(drawn), styles.bar))
             parts.append((" " * (room + 1 - len(drawn)) + text, width - len(drawn), style))
