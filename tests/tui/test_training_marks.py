@@ -45,3 +45,6 @@ def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world:
     assert [float(value) for value in by_seed[1::2]] == sorted(round(100 * value, 1) for value in one.scores["near"].members)
     assert "† 1 of 12 pairs are in its training data" in detail
     assert detail.count("training data") == 2
+    for sentences, said in ((24, "design effect 2.00: 12 pairs of 24 sentences"), (0, "design effect 2.00")):  # 0: not counted yet
+        counted = str(_content(replace(one, design_effect=2.0, sentences=sentences), facts, 70))
+        assert next(line for line in counted.splitlines() if "design" in line) == said

@@ -1,7 +1,6 @@
 """The Launch screen: choose a recipe or a grid, change its values, start it in a process of its own, and follow a grid."""
 
 import asyncio
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -40,7 +39,7 @@ from embedlab.tui.launch.form import (
 )
 from embedlab.tui.launch.grid_board import started_grids
 from embedlab.tui.launch.grid_pane import GridPane
-from embedlab.tui.launch.widgets import FieldInput, LaunchList
+from embedlab.tui.launch.widgets import FieldInput, LaunchList, start_notes
 from embedlab.tui.widgets.heat_map import HeatMap
 from embedlab.tui.widgets.plain import plain
 from embedlab.workflows.grid.plan import cancel_grid
@@ -237,9 +236,7 @@ class LaunchScreen(DashboardScreen):
         else:
             self.launch = found
             wrong.update("")
-            lacks = "".join(f"! {line}\n" for line in found.missing)
-            rest = "\n".join([*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"])
-            notes.update(Content.assemble((lacks, "$text-warning"), rest))
+            notes.update(start_notes(found))
         self._checked.set()
 
     # starting and following

@@ -1,11 +1,13 @@
-"""The list of recipes and grids, and the lines of a form."""
+"""The list of recipes and grids, the lines of a form, and the notes below it."""
 
+import shlex
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widgets import Input, OptionList
 
-from embedlab.tui.launch.form import Field
+from embedlab.tui.launch.form import Field, Launch
 
 
 class LaunchList(OptionList):
@@ -32,3 +34,10 @@ class FieldInput(Input):
     def __init__(self, field: Field) -> None:
         super().__init__(field.value, placeholder=field.hint, compact=True, select_on_focus=False)
         self.field = field
+
+
+def start_notes(found: Launch) -> Content:
+    """What is missing for a start, what is known of it, and the command."""
+    lacks = [Content.styled(f"! {line}", "$text-warning") for line in found.missing]
+    known = [*found.notes, f"$ embedlab {shlex.join(found.arguments)}", "ctrl+s starts it"]
+    return Content("\n").join([*lacks, *map(Content, known)])

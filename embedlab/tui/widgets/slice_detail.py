@@ -84,7 +84,8 @@ def _shared(shared: Overlap | None) -> Iterator[str]:
 def _dependence(one: ComparedSlice) -> Iterator[str]:
     """Notes on the effect of shared sentences on the slice's intervals."""
     if one.design_effect >= 1.05:
-        yield f"design effect {one.design_effect:z.2f}: {one.pairs:,} pairs of {one.sentences:,} sentences"
+        counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # while intervals follow they are not
+        yield f"design effect {one.design_effect:z.2f}{counted}"
     if one.is_concentrated and one.component is not None:
         yield f"{one.component.rows} connected pairs carry {100 * one.component.share:z.0f}% of the variance"
 
