@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from embedlab.analysis.comparison import ComparedSlice
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.tui.compare.model import ComparisonRequest, compare_slices, slice_frame
@@ -45,6 +46,7 @@ def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world:
     assert [float(value) for value in by_seed[1::2]] == sorted(round(100 * value, 1) for value in one.scores["near"].members)
     assert "† 1 of 12 pairs are in its training data" in detail
     assert detail.count("training data") == 2
+    monkeypatch.setattr(ComparedSlice, "design_effect", 2.0)
     for sentences, said in ((24, "design effect 2.00: 12 pairs of 24 sentences"), (0, "design effect 2.00")):  # 0: not counted yet
-        counted = str(_content(replace(one, design_effect=2.0, sentences=sentences), facts, 70))
+        counted = str(_content(replace(one, sentences=sentences), facts, 70))
         assert next(line for line in counted.splitlines() if "design" in line) == said
