@@ -31,7 +31,7 @@ from embedlab.runs.launch import shared_flags
 from embedlab.runs.store import RunFolder
 from embedlab.workflows.grid.checks import missing_of_variants
 from embedlab.workflows.grid.plan import GridOptions, plan_grid
-from embedlab.workflows.train.missing import check_rows, missing_parts
+from embedlab.workflows.train.missing import check_rows, missing_evaluation, missing_to_train
 from embedlab.workflows.train.plan import TrainOptions, plan_training, train_arguments
 
 STARTED = "started grid"
@@ -142,13 +142,13 @@ def recipe_launch(name: str, values: Mapping[str, str], settings: Settings) -> L
     plan = plan_training(options, settings)
     plan.refuse_running()
     first = next(iter(plan.todo), None)
-    missing = missing_parts(plan.recipe, settings) if plan.todo else []
+    missing = missing_to_train(plan.recipe, settings) if plan.todo else []
     return Launch(
         title=f"{run} with {seeds} seeds" if seeds > 1 else run,
         arguments=tuple(train_arguments(options, settings)),
         log=(first or plan.runs[0].run).log_file,
         notes=plan.notes,
-        missing=tuple(missing),
+        missing=(*missing, *(missing_evaluation(plan.recipe, settings) if plan.todo else ())),
         run=first,
         check=partial(check_rows, plan, settings) if plan.todo and not missing else lambda: None,
     )

@@ -23,8 +23,12 @@ def missing_parts(recipe: Recipe, settings: Settings) -> list[str]:
 
     A task that does not apply to the recipe is a UsageError, as it is when the training begins.
     """
-    found = [*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings), *missing_evaluation(recipe, settings)]
-    return list(dict.fromkeys(found))
+    return [*missing_to_train(recipe, settings), *missing_evaluation(recipe, settings)]
+
+
+def missing_to_train(recipe: Recipe, settings: Settings) -> list[str]:
+    """Return a line about each dataset, file and encoder that is read before the first step."""
+    return list(dict.fromkeys([*_missing_data(recipe, settings), *missing_encoder(recipe.encoder.model, settings)]))
 
 
 def check_rows(plan: TrainPlan, settings: Settings) -> None:
@@ -45,13 +49,15 @@ def missing_encoder(name: str, settings: Settings) -> Iterator[str]:
 
 
 def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:
-    """Yield a line about each missing part of the data that a recipe's dev score and tasks read."""
+    """Yield a line about the missing data that a recipe's dev score or its tasks read, and one with the number of further datasets."""
     from embedlab.evaluation.readiness import check_recipe_evaluation
 
     try:
-        for error in check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False)):
-            if not isinstance(error, NotLoadedError):
-                yield f"{_line(error, settings)} (the evaluation goes on without it)"
+        errors = check_recipe_evaluation(recipe, replace(Source.from_settings(settings), downloads=False))
+        lines = list(dict.fromkeys(_line(error, settings) for error in errors if not isinstance(error, NotLoadedError)))
+        yield from (f"{line} (the evaluation goes on without it)" for line in lines[:1])
+        if more := len(lines[1:]):
+            yield f"{more} more dataset{'s' if more > 1 else ''} of the evaluation {'are' if more > 1 else 'is'} missing"
     except NotLoadedError:  # the training loads its plug-ins, and checks then
         return
     except MissingError as error:  # the training refuses to begin
