@@ -47,6 +47,6 @@ def test_scores_are_marked_where_a_model_was_trained_on_text_of_the_slice(world:
     assert "† 1 of 12 pairs are in its training data" in detail
     assert detail.count("training data") == 2
     monkeypatch.setattr(ComparedSlice, "design_effect", 2.0)
-    for sentences, said in ((24, "design effect 2.00: 12 pairs of 24 sentences"), (0, "design effect 2.00")):  # 0: not counted yet
+    for sentences, said in ((24, "design effect 2.00: 12 pairs of 24 sentences"), (0, "design effect 2.00")):  # 0: none is shared
         counted = str(_content(replace(one, sentences=sentences), facts, 70))
         assert next(line for line in counted.splitlines() if "design" in line) == said

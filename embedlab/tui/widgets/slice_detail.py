@@ -84,7 +84,7 @@ def _shared(shared: Overlap | None) -> Iterator[str]:
 def _dependence(one: ComparedSlice) -> Iterator[str]:
     """Notes on the effect of shared sentences on the slice's intervals."""
     if one.design_effect >= 1.05:
-        counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # while intervals follow they are not
+        counted = f": {one.pairs:,} pairs of {one.sentences:,} sentences" if one.sentences else ""  # 0: no pair shares one
         yield f"design effect {one.design_effect:z.2f}{counted}"
     if one.is_concentrated and one.component is not None:
         yield f"{one.component.rows} connected pairs carry {100 * one.component.share:z.0f}% of the variance"
