@@ -3,7 +3,7 @@
     python benchmarks/comparison.py --data DIR [--models 5] [--resamples 10000] [--turns 3]
 
 Both sides are given the same scores (simulated ones; the pairs are real) and give the interval of every score and difference of nine rows.
-The resamples stand for the least that a bootstrap must do: their quantiles are not even taken.
+The resamples are the least that a bootstrap must do: their quantiles are not even taken.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How often nominal 95% intervals cover the truth, and how often models that are equal are told apart.
+"""How often nominal 95% intervals cover the truth, and how often a difference of equal models is found.
 
     python benchmarks/coverage.py PART --data DIR [--runs 5000] [--jobs 2] [--scores FOLDER]
 
@@ -199,8 +199,8 @@ def show_halves(arguments: argparse.Namespace) -> None:
         components = SharedSentences.of(numbers[:, 0], numbers[:, 1]).components
         sizes = np.bincount(components)
         shares = [
-            halves_agree(pairs.filter(kept), names, components[kept], arguments.runs)
-            for kept in (sizes[components] > 0, components != sizes.argmax())
+            halves_agree(pairs.filter(selected), names, components[selected], arguments.runs)
+            for selected in (sizes[components] > 0, components != sizes.argmax())
         ]
         for place, (first, second) in enumerate(combinations(names, 2)):
             cells = [_percent(share[place], arguments.runs) for both in shares for share in both]

@@ -7,7 +7,7 @@ The pairs are those of the seven STS sets and of STS Benchmark's train and dev s
 each with a number at its end, under scores that follow the gold score with noise. Each first paint is a process of its own, in a
 terminal of 140 x 45 cells that exists only in memory. A key's time lasts until everything it sets off is done and the screen drawn;
 Textual draws frames as soon as there is something to draw (TEXTUAL_FPS), so that the wait for the next of 60 frames a second, which
-nobody's work shortens, is not in it. The event loop's lag is taken on the Runs screen while four cells of a grid train.
+no program can shorten, is not in it. The event loop's lag is taken on the Runs screen while four cells of a grid train.
 """
 
 import argparse
@@ -77,7 +77,7 @@ class Place:
 
 
 def score(place: Place) -> None:
-    """Let each model score the pairs, unless its scores are kept already."""
+    """Let each model score the pairs, unless its scores are stored already."""
     shared = ["--data", place.data, "--runs", place.runs, "--allow-partial", "--quiet"]
     for model in place.models:
         words = [sys.executable, "-m", "embedlab", "evaluate", model, *shared]
@@ -137,7 +137,7 @@ def measure_dashboard(place: Place, what: str) -> None:
         app = place.dashboard()
         async with app.run_test(size=SIZE) as pilot:
             table = app.screen.query_one(FrameTable)
-            while not len(table.rows):  # noqa: ASYNC110 - what is waited for is no event of ours
+            while not len(table.rows):  # noqa: ASYNC110 - the dashboard has no event for this
                 await asyncio.sleep(0.002)
             await drawn(app)
             found: dict[str, Any] = {"paint_s": time.time() - float(os.environ["STARTED"]), "pairs": len(table.rows)}
@@ -336,11 +336,11 @@ def main() -> None:
     named = " ".join(short_name(model, 60) for model in arguments.models)
     command = f"python benchmarks/dashboard.py --data DIR --rows {arguments.rows} {named}"
     machine = f"{os.cpu_count()} processors, load of other work {load_before:.1f} at the start"
-    told = (
+    heading = (
         f"# The dashboard\n\n`{command}`; {machine}. The scores of the real pairs are these models' own, made by `embedlab evaluate`.\n\n"
     )
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(told + "\n".join(lines) + "\n", encoding="utf-8")
+    RESULTS.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

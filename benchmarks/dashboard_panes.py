@@ -24,7 +24,7 @@ async def panes(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]
     await settle()
     screen = app.screen
     assert isinstance(screen, CompareScreen)
-    while screen.result is None or screen.is_preview:  # noqa: ASYNC110 - what is waited for is no event of ours
+    while screen.result is None or screen.is_preview:  # noqa: ASYNC110 - the dashboard has no event for this
         await asyncio.sleep(0.05)
     table = screen.query_one(FrameTable)
     for down in (1, -1) * 15:
@@ -39,7 +39,7 @@ async def panes(app: "Dashboard", of: Of, settle: Callable[[], Awaitable[object]
 
 
 async def at_rest(app: "Dashboard") -> dict[str, float]:
-    """Processor time as a share of a processor, by screen, while nobody presses a key and nothing changes."""
+    """Processor time as a share of a processor, by screen, while no key is pressed and nothing changes."""
     found: dict[str, float] = {}
     for mode in ("pairs", "compare", "runs", "plots"):
         app.action_mode(mode)

@@ -126,7 +126,7 @@ def take_turns(sides: Sequence[measure.Side], kind: str, count: int, rounds: int
     for turn in range(rounds):
         outs = [str(folder / f"{number}.npy") if turn == 0 else "" for number in range(len(sides))]
         part = [turn * size, (turn + 1) * size]
-        answers = [side.select_tasks({"kind": kind, "part": part, "out": out}) for side, out in zip(sides, outs, strict=True)]
+        answers = [side.answer({"kind": kind, "part": part, "out": out}) for side, out in zip(sides, outs, strict=True)]
         found.append([[answer["wall"], answer["processor"]] for answer in answers])
     one, other = (np.load(folder / f"{number}.npy") for number in range(2))
     return np.array(found), float(np.abs(one - other).max())
@@ -171,7 +171,7 @@ def main() -> None:
         words = (str(place), str(arguments.threads))
         sides = [stack.enter_context(measure.Side(__file__, "side", whose, *words)) for whose in ("ours", "peer")]
         for side in sides:  # both have loaded before the first turn is timed: loading takes the processor from the other side
-            side.select_tasks({"kind": next(iter(counts)), "part": [0, 1], "out": ""})
+            side.answer({"kind": next(iter(counts)), "part": [0, 1], "out": ""})
         for kind in counts:
             seconds, difference = take_turns(sides, kind, len(texts[kind]), arguments.rounds, place)
             lines, note = measured_of(kind, seconds, len(texts[kind]) // arguments.rounds)

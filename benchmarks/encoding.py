@@ -9,7 +9,7 @@ Each side is a process of its own that loads the model and encodes 64 sentences.
 once of each mixture: a machine that others use too is as fast for the one as for the other, and for one mixture as for the next.
 What repetitions and length do to the ratio has an interval over these turns (Student's t of its logarithm). With --precision int8 the
 float32 model is compared with its own int8 form instead: the time, and what it costs in Spearman x 100 on STS Benchmark test.
-The model is all-MiniLM-L6-v2 from the package registry unless told.
+The model is all-MiniLM-L6-v2 from the package registry by default.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def encode_peer(encoder: str, threads: int, precision: str) -> Callable[[Sequenc
 
 
 def side(what: str, data: Path, encoder: str, count: int, threads: int) -> None:
-    """One process: the seconds of each part of a mixture that a line asks for; a file's name asks for the vectors and all else."""
+    """One process: answer each line of JSON with the seconds of its part of a mixture, or write the vectors where it names a file."""
     whose, _, precision = what.partition(":")
     encode = (encode_peer if whose == "peer" else encode_ours)(encoder, threads, precision)
     mixed = mixtures(data, count)
@@ -106,7 +106,7 @@ def side(what: str, data: Path, encoder: str, count: int, threads: int) -> None:
             started = time.perf_counter()
             made = encode(texts)
             answer = {"seconds": time.perf_counter() - started}
-            if question["is_kept"]:
+            if question["is_stored"]:
                 vectors.append(made)
         print(json.dumps(answer), flush=True)
 
@@ -122,10 +122,10 @@ def sts_score(data: Path, encode: Callable[[Sequence[str]], Any]) -> float:
     return 100 * float(spearman(cosines(first, second), frame["gold"].to_numpy()))
 
 
-def floor_s(data: Path, encoder: str, count: int, ceilings: measure.Ceilings) -> dict[str, float]:
+def lower_bounds(data: Path, encoder: str, count: int, ceilings: measure.Ceilings) -> dict[str, float]:
     """The seconds in which the machine's ceilings allow each mixture."""
     import torch
-    from operations import encoding_floor
+    from operations import encoding_bound
 
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import Machine
@@ -133,11 +133,11 @@ def floor_s(data: Path, encoder: str, count: int, ceilings: measure.Ceilings) ->
 
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)
     model = load_transformer(encoder, here, wishes=Wishes(pooling="mean", max_tokens=128))
-    floors = {}
+    bounds = {}
     for title, texts in mixtures(data, count).items():
         lengths = model.token_ids(list(dict.fromkeys(texts))).lengths.tolist()
-        floors[title] = encoding_floor(model.backbone, lengths).seconds(ceilings.gflops, ceilings.copy_gb_s)
-    return floors
+        bounds[title] = encoding_bound(model.backbone, lengths).seconds(ceilings.gflops, ceilings.copy_gb_s)
+    return bounds
 
 
 def relative_error(first: Path, second: Path) -> float:
@@ -155,12 +155,12 @@ def take_turns(sides: Sequence[measure.Side], count: int, at_once: int, repeats:
     for turn, (repeat, begin) in enumerate(product(range(repeats), range(0, count, at_once))):
         first = turn % len(MIXTURES)
         for title in MIXTURES[first:] + MIXTURES[:first]:
-            question = {"mixture": title, "part": [begin, begin + at_once], "is_kept": title == "distinct" and repeat == 0}
-            found[title].append([side.select_tasks(question)["seconds"] for side in sides])
+            question = {"mixture": title, "part": [begin, begin + at_once], "is_stored": title == "distinct" and repeat == 0}
+            found[title].append([side.answer(question)["seconds"] for side in sides])
     return {title: np.array(rounds) for title, rounds in found.items()}
 
 
-def told_of(seconds: Seconds, floors: Mapping[str, float], count: int, repeats: int, limit: str) -> tuple[list[Measured], list[str]]:
+def table_of(seconds: Seconds, bounds: Mapping[str, float], count: int, repeats: int, limit: str) -> tuple[list[Measured], list[str]]:
     """The table's lines of the mixtures, and what each does to the ratio beside distinct sentences."""
     measured, notes = [], []
     ratios = {title: np.log(rounds[:, 1] / rounds[:, 0]) for title, rounds in seconds.items()}
@@ -168,7 +168,7 @@ def told_of(seconds: Seconds, floors: Mapping[str, float], count: int, repeats: 
         one, other = rounds.sum(axis=0) / repeats
         what = f"{count:,} sentences, {title}"
         measured.append(Measured(what=what, ours=one, peer=other, unit="s", limit=limit, runs=repeats))
-        measured.append(Measured(what="the floor of it", ours=floors[title], unit="s"))
+        measured.append(Measured(what="its lower bound", ours=bounds[title], unit="s"))
         if title != "distinct":
             low, middle, high = np.exp(measure.bounds(ratios[title] - ratios["distinct"]))
             sure = f" (95%: {low:.2f} to {high:.2f})" if len(rounds) > 1 else ", of a single round"
@@ -180,7 +180,7 @@ def main() -> None:
     """Let the sides take turns and write the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--encoder", help="a folder; all-MiniLM-L6-v2 unless told")
+    parser.add_argument("--encoder", help="a folder; by default all-MiniLM-L6-v2")
     parser.add_argument("--precision", choices=("float32", "bf16", "int8"), default="float32")
     parser.add_argument("--peer-precision", choices=("float32", "bf16"), default="float32", help="float32 is the peer's default")
     parser.add_argument("--sentences", type=int, default=50_000)
@@ -200,11 +200,11 @@ def main() -> None:
         sides = [stack.enter_context(measure.Side(__file__, "side", what, *words)) for what in kinds]
         seconds = take_turns(sides, arguments.sentences, arguments.at_once, arguments.repeats)
         outs = [folder / f"{number}.npy" for number in range(len(sides))]
-        ends = [side.select_tasks({"out": str(out)}) for side, out in zip(sides, outs, strict=True)]
+        ends = [side.answer({"out": str(out)}) for side, out in zip(sides, outs, strict=True)]
         error = relative_error(*outs)
-    floors = floor_s(arguments.data, encoder, arguments.sentences, ceilings)
+    bounds = lower_bounds(arguments.data, encoder, arguments.sentences, ceilings)
     limit = LIMITS.get((precision, other_precision), "")
-    measured, notes = told_of(seconds, floors, arguments.sentences, arguments.repeats, limit)
+    measured, notes = table_of(seconds, bounds, arguments.sentences, arguments.repeats, limit)
     one, other = (end["memory_mib"] for end in ends)
     measured.append(Measured(what="peak memory", ours=one, peer=other, unit="MiB"))
     scores = [end["sts"] for end in ends]
@@ -215,7 +215,7 @@ def main() -> None:
         *notes,
         f"Largest relative difference of two vectors of a sentence: {error:.1e}.",
         f"STS-B test, Spearman x 100: {scores[0]:.2f} and {scores[1]:.2f}, difference {scores[0] - scores[1]:+.2f}.",
-        f"The floor counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, "
+        f"The lower bound counts operations on real tokens of distinct sentences at {ceilings.gflops:.0f} GFLOP/s, "
         f"the best {ceilings.precision} product of 2048 x 2048 matrices in this run.",
     ]
     name = "encoding" if precision == "float32" else f"encoding-{precision}"

@@ -1,4 +1,4 @@
-"""The transfer suite twice: how much memory the first evaluation takes, and how long the second, which finds everything kept.
+"""The transfer suite twice: how much memory the first evaluation takes, and how long the second, which finds everything in the cache.
 
     python benchmarks/evaluation_cache.py --data DIR [--model DIR] [--suite transfer] [--setting literature] [--threads N]
 
@@ -28,7 +28,7 @@ def evaluate(words: list[str], cache: str) -> tuple[float, float]:
 
 
 def run_measured(words: list[str]) -> None:
-    """In the process of its own: evaluate, then tell the peak memory."""
+    """In the process of its own: evaluate, then print the peak memory."""
     from embedlab.cli.app import main as embedlab
 
     code = embedlab(["evaluate", *words])
@@ -44,7 +44,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--model", help="a folder; all-MiniLM-L6-v2 unless told")
+    parser.add_argument("--model", help="a folder; by default all-MiniLM-L6-v2")
     parser.add_argument("--suite", default="transfer")
     parser.add_argument("--setting", default="literature")
     parser.add_argument("--threads", type=int)

@@ -5,7 +5,7 @@
     python benchmarks/gpu_training.py --device cpu --precision float32 …         the same in float32 on a processor that has bf16
     python benchmarks/gpu_training.py --device cpu --batch 256 …                 the same where a step has more to multiply
 
-Each shape trains one epoch of its pairs in batches of 64 unless told, or as much of it as fits into --seconds; what was not trained is
+Each shape trains one epoch of its pairs in batches of 64 by default, or as much of it as fits into --seconds; what was not trained is
 extrapolated and said so. It is the training loop of a run that does so, timed from its start: the loss that is read every ten
 steps is in; tokenising, evaluation and checkpoints, which take 3% of a long run at most but may take half a short one, are not.
 The loop then goes on for a few steps that are taken apart by phase and by kind of operation. Speed does not depend on the weights'
@@ -29,7 +29,7 @@ import torch
 from kinds import shares_by_kind
 from made_pairs import WORDS, nli_pairs, random_tokens
 from measure import best_of, product_seconds
-from operations import step_floor
+from operations import step_bound
 from record import Measured, write
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -60,10 +60,10 @@ from embedlab.training.tracking import accelerator
 BATCH = 64
 SEED = 1
 SHARE_LIMIT = "≥ 0.6"  # in bf16 on a CPU
-PROFILED_STEPS = 5  # at least: the loop tells of every tenth step
+PROFILED_STEPS = 5  # at least: the loop reports every tenth step
 PROFILED_TIMES = 4  # on a CPU, the last one counts: what a profile keeps cuts up the memory that steps reuse, until there is enough of it
 SPARE_STEPS = 100  # after the epoch, for what is profiled
-PRODUCTS = 5  # each time that the loop tells of its steps
+PRODUCTS = 5  # each time that the loop reports its steps
 WARM_STEPS = 10  # at least, before the share of the best product counts: in them memory is taken and programs for shapes are built
 
 
@@ -185,17 +185,17 @@ def train(
             accelerator=accelerator(here, track=None, folder=Path(folder), project=shape.recipe, recipe=recipe, seed=SEED),
             checkpoints=Checkpoints(Path(folder)),
             stop=StopRequest(),
-            emit=lambda event: watching.send(event) if isinstance(event, events.Step) else None,
+            emit=lambda event: follower.send(event) if isinstance(event, events.Step) else None,
             evaluate=recipe.evaluate,
             dev_score=None,
             steps=block.end,
         )
-        watching = progress(session, found, steps, seconds, product)
-        next(watching)
+        follower = progress(session, found, steps, seconds, product)
+        next(follower)
         with suppress(Interrupted):
             train_block(session, block, [collation])
     found.pairs, lengths = taken(collation, found.steps, after=found.warm_steps)
-    found.is_whole, found.gflop = found.steps >= steps, step_floor(encoder.backbone, lengths).gflop
+    found.is_whole, found.gflop = found.steps >= steps, step_bound(encoder.backbone, lengths).gflop
     session.accelerator.free_memory()
     return found
 
@@ -226,19 +226,19 @@ def progress(session: Session, found: Found, steps: int, seconds: float, product
     found.memory_gib = torch.cuda.max_memory_allocated() / 2**30 if is_on_gpu else 0.0
     session.saved_at = time.perf_counter()
     with phases(here) as spent:
-        event = yield from told(found.steps + PROFILED_STEPS)
+        event = yield from event_at(found.steps + PROFILED_STEPS)
     found.by_phase = {phase: 1000 * duration / (event.step - found.steps) for phase, duration in spent.items()}
     for _ in range(1 if is_on_gpu else PROFILED_TIMES):
         session.saved_at = time.perf_counter()
         with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if is_on_gpu else [])]) as seen:
-            event = yield from told(event.step + PROFILED_STEPS)
+            event = yield from event_at(event.step + PROFILED_STEPS)
             wait(here)
     found.by_kind = shares_by_kind(seen.key_averages(), is_on_gpu=is_on_gpu)
     session.stop.signal = signal.SIGTERM
     yield
 
 
-def told(step: int) -> Generator[None, events.Step, events.Step]:
+def event_at(step: int) -> Generator[None, events.Step, events.Step]:
     """The first event of this step or a later one."""
     while (event := (yield)).step < step:
         pass
@@ -277,7 +277,7 @@ def wait(here: Machine) -> float:
     return time.perf_counter()
 
 
-def told_of(title: str, found: Found, pairs: int, best: float, here: Machine) -> tuple[list[Measured], list[str]]:
+def table_of(title: str, found: Found, pairs: int, best: float, here: Machine) -> tuple[list[Measured], list[str]]:
     """The table's lines and notes for a shape; BEST is the best matrix product in TFLOP/s."""
     whole = "measured" if found.is_whole else f"extrapolated from {found.pairs:,} pairs"
     share = found.gflop / (found.seconds - found.warm_s) / 1e3 / best
@@ -338,7 +338,7 @@ def main() -> None:
         f"best matrix product in this run {best:.3g} TFLOP/s."
     ]
     for title, one in found.items():
-        lines, more = told_of(title, one, sum(pairs[title].values()), best, here)
+        lines, more = table_of(title, one, sum(pairs[title].values()), best, here)
         measured += lines
         notes += more
     file = f"training-{name.lower().replace(' ', '-')}"

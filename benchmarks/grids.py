@@ -49,7 +49,7 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
     path = folder / f"{name}.toml"
     path.write_text(
         f'summary = "A benchmark."\nbase = "snli-supcl"\nseeds = {list(range(1, seeds + 1))}\ntasks = ["sts"]\n'
-        f'[set]\nencoder = "nobody/nothing"\n[axes]\n' + "\n".join(lines) + "\n"
+        f'[set]\nencoder = "unknown/nothing"\n[axes]\n' + "\n".join(lines) + "\n"
     )
     return path
 
@@ -73,7 +73,7 @@ def finish(plan: GridPlan) -> None:
     parts, _ = open_parts(Source(folder=None, sample=True), STS_DATASETS)
     keys = [("dataset", name) for name in STS_DATASETS] + [("average", name) for name in ("sts12-16", "average of seven")]
     keys += [("source", f"{part.state.name}/{source}") for part in parts for source in part.frame["source"].unique().to_list()]
-    told = [
+    slices = [
         (by, key, metric, aggregate)
         for by, key in keys
         for metric in ("spearman", "pearson")
@@ -82,7 +82,7 @@ def finish(plan: GridPlan) -> None:
     for cell in plan.cells:
         run, value = plan.run(cell), 0.5 + 0.3 * (cell.number % 97) / 97
         scores = tuple(
-            StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in told
+            StoredScore(by=by, slice=key, metric=metric, setting=setting, value=value, items=100) for by, key, metric, setting in slices
         )
         run.model.mkdir(parents=True)
         write_events(run.events_file, value)
@@ -138,7 +138,7 @@ def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
     expansions = [timed_plan(path) for _ in runs]
     cells = expansions[0][1]
     yield Measured(what=f"plan of {cells:,} cells", ours=median([one[0] for one in expansions]), unit="s", limit="< 2 s", runs=len(runs))
-    words = ("grid", "run", path.name, "--dry-run", "--json", "--set", "encoder.model=nobody/nothing")
+    words = ("grid", "run", path.name, "--dry-run", "--json", "--set", "encoder.model=unknown/nothing")
     whole = median([seconds_of(folder, *words) for _ in runs])
     yield Measured(what=f"grid run --dry-run of {cells:,} cells, the whole command", ours=whole, unit="s", runs=len(runs))
     plan = plan_of(grid_file(folder, "finished", arguments.table_cells, SEEDS))

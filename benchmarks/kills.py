@@ -201,7 +201,7 @@ def _campaign(kind: Kind, kills: int, typed: argparse.Namespace, rng: random.Ran
 
 
 def _undisturbed(kind: Kind, place: Path, context: Any) -> tuple[dict[str, str], float, tuple[str, ...]]:
-    """What the command leaves when nobody kills it, and how long it takes the second time, when its processes are warm."""
+    """What the command leaves when it is not killed, and how long it takes the second time, when its processes are warm."""
     whole_s, found = 0.0, [{}, {}]
     for number in range(2):
         folder = _folder(place, f"undisturbed-{number}", kind)

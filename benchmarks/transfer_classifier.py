@@ -93,7 +93,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--model", help="a folder; all-MiniLM-L6-v2 unless told")
+    parser.add_argument("--model", help="a folder; by default all-MiniLM-L6-v2")
     parser.add_argument("--sample", type=int, default=8, help="fits of the loop that are run")
     parser.add_argument("--whole", action="store_true", help="run all of them")
     parser.add_argument("--threads", type=int)

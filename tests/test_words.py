@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
+TEXTS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}  # from Python 3.12 on, an f-string is several tokens
 LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))["expression"]
 PAGES = (
     "README.md",
@@ -21,6 +23,7 @@ PAGES = (
     ".github/**/*.yml",
     "docs/**/*.md",
     "results/*.md",
+    "benchmarks/results/*.md",
     "recipes/**/*.toml",
     "embedlab/**/*.md",
     "embedlab/**/*.toml",
@@ -53,18 +56,24 @@ ANY = re.compile("|".join(one.pattern.pattern for one in EXPRESSIONS), re.IGNORE
 
 
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The first line and the text of each piece of prose: whole pages, and of programs their comments, texts and names as words."""
+    """The first line and the text of each piece of prose: whole pages, and of programs their comments, texts and names as words.
+
+    Of the tests' texts only docstrings count: the others are data.
+    """
     content = path.read_text("utf-8")
     if path.suffix != ".py":
         yield 1, content
         return
     seen: set[str] = set()
+    is_test, is_statement = path.is_relative_to(TESTS), True
     for token in tokenize.generate_tokens(io.StringIO(content).readline):
-        if token.type in {tokenize.COMMENT, tokenize.STRING}:
+        if token.type == tokenize.COMMENT or (token.type in TEXTS and (is_statement or not is_test)):
             yield token.start[0], token.string
         elif token.type == tokenize.NAME and token.string not in seen:
             seen.add(token.string)
             yield token.start[0], as_words(token.string)
+        if token.type not in {tokenize.COMMENT, tokenize.NL}:
+            is_statement = token.type in {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
 def as_words(text: str) -> str:
@@ -88,7 +97,8 @@ def offences(path: Path) -> list[str]:
 
 def sources() -> list[Path]:
     """The files whose language is checked."""
-    return sorted({*(ROOT / "embedlab").rglob("*.py"), *(path for pattern in PAGES for path in ROOT.glob(pattern))})
+    programs = {path for folder in ("embedlab", "benchmarks") for path in (ROOT / folder).rglob("*.py")}
+    return sorted({*programs, *(path for pattern in PAGES for path in ROOT.glob(pattern))})
 
 
 def test_names_texts_and_pages_use_standard_terms() -> None:

@@ -60,7 +60,7 @@ def arguments(description: str, count: int) -> argparse.Namespace:
 
 
 def run(cases: Sequence[Case], *, limit_s: float) -> list[Outcome]:
-    """Run every case, each once, and tell how it ended."""
+    """Run every case, each once, and report how it ended."""
     outcomes: list[Outcome] = []
     while len(outcomes) < len(cases):
         outcomes += _run_until_fault(cases[len(outcomes) :], limit_s)

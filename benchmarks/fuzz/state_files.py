@@ -41,7 +41,7 @@ summary = "A test."
 base = "snli-ce"
 seeds = [1, 2]
 [set]
-encoder = "nobody/nothing"
+encoder = "unknown/nothing"
 [axes]
 "optim.lr" = [1e-5, 2e-5]
 """

@@ -74,7 +74,7 @@ def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
     place = GridPlace(runs=str(folder / "runs"), cache=str(folder / "cache"), sample=True)
-    expand_grid(with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=nobody/nothing"]), place)
+    expand_grid(with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place)
 
 
 def paper(text: bytes, _rng: random.Random, folder: Path) -> None:

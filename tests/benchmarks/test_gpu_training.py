@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import gpu_training
 import pytest
-from gpu_training import BATCH, Product, Shape, made_stage, taken, told_of, train
+from gpu_training import BATCH, Product, Shape, made_stage, table_of, taken, train
 from made_pairs import WORDS, random_tokens
 from transformers import BertConfig, BertModel
 
@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_extrapolated_and_nothing_stays_in_memory(monkeypat
     found = train(TINY, MACHINE, pairs=TINY.scaled(10_000), seconds=0.0)
     assert encoders_in_memory() == before
     assert not found.is_whole
-    lines, notes = told_of("tiny", found, 10_000, best=1.0, here=MACHINE)
+    lines, notes = table_of("tiny", found, 10_000, best=1.0, here=MACHINE)
     assert lines[0].ours == pytest.approx(found.seconds * 10_000 / found.pairs)
     assert f"extrapolated from {found.pairs:,} pairs" in lines[0].what
     assert [line.limit for line in lines] == ["", ""]  # float32 on a CPU: nothing was promised of it
