@@ -249,6 +249,10 @@ def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(
     without = embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), "-q")
     assert without.code == 2
     assert "--resume" in without.err
+    resumed = embedlab("runs", "resume", "snli-ce", "--sample", "--threads", "1", "--json")
+    assert (resumed.code, run_status(run).state) == (0, "finished"), resumed.err
+    assert {row["setting"] for row in resumed.rows} == {"all", "mean", "wmean"}
+    assert (run.evaluations / "sts.json").is_file()
 
 
 def test_a_second_ctrl_c_stops_in_mid_step(embedlab: Embedlab, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,11 +66,22 @@ def train(plan: TrainPlan, session: Session) -> TrainResult:
     """Train the runs of PLAN that are not finished, one after the other, and evaluate all on the tasks of its recipe."""
     options = plan.options
     train_runs(plan.recipe, plan.todo, session, resume=options.resume, track=options.track, keeps_checkpoints=options.keeps_checkpoints)
-    evaluated = None
-    if process_rank() == 0 and plan.recipe.evaluate.tasks:
-        evaluated = evaluation_report(EvaluateOptions(models=[plan.model], tasks=plan.recipe.evaluate.tasks), session)
+    evaluated = _evaluated([plan.model], plan.recipe, session)
     runs = tuple(TrainedRun(run=planned.run, status=run_status(planned.run)) for planned in plan.runs)
     return TrainResult(recipe=plan.recipe, runs=runs, evaluated=evaluated)
+
+
+def continue_training(runs: Sequence[RunFolder], session: Session) -> Report | None:
+    """Train RUNS, seeds of one recipe, on from their newest checkpoints, and evaluate them on its tasks, if it has any."""
+    recipe = runs[0].recipe()
+    train_runs(recipe, runs, session)
+    return _evaluated([run.id for run in runs], recipe, session)
+
+
+def _evaluated(models: Sequence[str], recipe: Recipe, session: Session) -> Report | None:
+    if process_rank() != 0 or not recipe.evaluate.tasks:
+        return None
+    return evaluation_report(EvaluateOptions(models=models, tasks=recipe.evaluate.tasks), session)
 
 
 def train_runs(

@@ -1,6 +1,7 @@
-"""`embedlab runs resume`: unfinished seeds continued."""
+"""`embedlab runs resume`: unfinished seeds continued and evaluated."""
 
 from embedlab.cli.options import common, examples
+from embedlab.cli.reporting import end, show_report
 from embedlab.cli.run_names import RunName
 from embedlab.cli.terminal import Terminal
 
@@ -9,9 +10,10 @@ EXAMPLES = examples("embedlab runs resume snli-supcl", "embedlab runs resume snl
 
 @common("data", "runs", "machine", "output")
 def resume(run: RunName, *, terminal: Terminal) -> None:
-    """Continue the unfinished seeds of a run from their newest checkpoints."""
+    """Continue the unfinished seeds of a run from their newest checkpoints, then evaluate them on the tasks of their recipe."""
     from embedlab.workflows.runs import unfinished_runs
-    from embedlab.workflows.train.run import train_runs
+    from embedlab.workflows.train.run import continue_training
 
-    for unfinished in unfinished_runs(run, terminal.settings):
-        train_runs(unfinished.recipe(), [unfinished], terminal)
+    if (found := continue_training(unfinished_runs(run, terminal.settings), terminal)) is not None:
+        show_report(found, terminal)
+        end(found)
