@@ -91,8 +91,8 @@ def synthetic(folder: Path, real: Place, rows: int) -> Place:
 
     from embedlab.analysis.scores import ScoreFile
     from embedlab.core.settings import Settings
-    from embedlab.tui.pairs.data import PairData
-    from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, store
+    from embedlab.tui.pair_table.data import PairData
+    from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, store
 
     settings = Settings(data=Path(real.data), cache=folder / "cache", runs=folder / "runs", allow_partial=True)
     bare = open_pairs(settings)

@@ -103,7 +103,7 @@ def test_typed_pairs_are_scored_by_a_process_from_the_wheel(site: Path, tmp_path
     program = """
         import asyncio
         from embedlab.core.settings import load_settings
-        from embedlab.tui.pairs.scorer import ScorerProcess
+        from embedlab.tui.pair_table.scorer import ScorerProcess
 
         async def main():
             process = ScorerProcess(load_settings({"sample": True})[0])

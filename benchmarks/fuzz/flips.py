@@ -56,8 +56,8 @@ from embedlab.training.snapshot_fit import RunShape
 from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.training.token_store import stored_tokens
-from embedlab.tui.pairs.data import load_pairs
-from embedlab.tui.pairs.saved_tables import open_pairs, read_cached
+from embedlab.tui.pair_table.data import load_pairs
+from embedlab.tui.pair_table.saved_tables import open_pairs, read_cached
 from embedlab.tui.state import Memory, PairsState, State
 
 RESULTS = Path(__file__).parents[1] / "results"

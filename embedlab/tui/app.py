@@ -29,10 +29,10 @@ from embedlab.tui.contrast import readable_variables
 from embedlab.tui.model_chooser import ChooseModels, Entry
 from embedlab.tui.model_colours import forget_colours
 from embedlab.tui.pacing import FramePace
-from embedlab.tui.pairs.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
-from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
-from embedlab.tui.pairs.scorer import ScorerProcess
-from embedlab.tui.pairs.view import ShownPairs
+from embedlab.tui.pair_table.data import PairData, face_to_face, lost_datasets, no_pairs, unscored, with_models
+from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
+from embedlab.tui.pair_table.scorer import ScorerProcess
+from embedlab.tui.pair_table.view import ShownPairs
 from embedlab.tui.scoring_processes import ScoringProcesses
 from embedlab.tui.screens import SCREENS, style_sheets
 from embedlab.tui.short_frames import ShortFrame

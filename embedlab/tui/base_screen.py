@@ -18,7 +18,7 @@ from embedlab.tui.widgets.mode_bar import ModeBar
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard
-    from embedlab.tui.pairs.data import PairData
+    from embedlab.tui.pair_table.data import PairData
 
 
 class DashboardScreen(PacedScreen[None]):

@@ -20,7 +20,7 @@ from embedlab.grids.plan import GridPlace, GridPlan
 from embedlab.models.catalog import resolve
 from embedlab.runs.evaluations import Evaluation
 from embedlab.tui.launch.form import recipe_fields
-from embedlab.tui.pairs.saved_tables import open_pairs
+from embedlab.tui.pair_table.saved_tables import open_pairs
 from embedlab.workflows.models import one_member
 from tests.cli.conftest import Embedlab
 

@@ -20,7 +20,7 @@ from textual.screen import Screen
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.pairs.data import load_pairs
+from embedlab.tui.pair_table.data import load_pairs
 from tests.tui.driving import USUAL, Open, until, write_scores
 
 CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one with sources and one without; new ones change nothing
@@ -28,7 +28,7 @@ CATALOG = ("sts12", "sick-r")  # the datasets of these tests, in this order: one
 
 def fix_catalog(patch: pytest.MonkeyPatch) -> None:
     """Show the pairs of CATALOG only."""
-    patch.setattr("embedlab.tui.pairs.data.shipped_names", lambda _kind: list(CATALOG))
+    patch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: list(CATALOG))
 
 
 @pytest.fixture(autouse=True)

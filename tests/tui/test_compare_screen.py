@@ -11,14 +11,14 @@ from embedlab.analysis.correlations import spearman
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.differences import FifthsMap, Forest
+from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import slice_order
 from embedlab.tui.compare.screen import CompareScreen
 from embedlab.tui.dialogs import TextDialog
-from embedlab.tui.pairs.data import load_pairs
+from embedlab.tui.pair_table.data import load_pairs
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.stored_models import StoredModel, best_covering
 from embedlab.tui.widgets.disagreement_list import DisagreementList
-from embedlab.tui.widgets.forest_plot import DifferencePane
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import SliceDetail

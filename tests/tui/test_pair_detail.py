@@ -11,13 +11,13 @@ from embedlab.encoders.cache import EmbeddingCache, sentence_keys
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import TextDialog
-from embedlab.tui.pairs.data import load_pairs, with_models
+from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.pairs.facts import FactFinder
+from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.sections import SECTIONS, ShownPair
 from embedlab.tui.stored_models import stored_models
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_detail import PairDetail
 from tests.tui.driving import Open, on_top, type_text, until
 
 DIM = 4

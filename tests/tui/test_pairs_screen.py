@@ -9,12 +9,12 @@ from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
 from embedlab.tui.dialogs import Choose, Confirm, TextDialog
 from embedlab.tui.help_screen import HelpScreen
+from embedlab.tui.pair_table.view import ShownSlice
+from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import PairsScreen
 from embedlab.tui.pairs.typed_pair import TypedPairScreen
-from embedlab.tui.pairs.view import ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_detail import PairDetail
 from tests.tui.driving import NARROW, Open, noticed, notices, on_top, type_text, until, write_scores
 
 

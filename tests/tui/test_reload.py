@@ -7,8 +7,8 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
-from embedlab.tui.pairs.data import PairData, load_pairs, lost_datasets
-from embedlab.tui.pairs.view import PairView
+from embedlab.tui.pair_table.data import PairData, load_pairs, lost_datasets
+from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.widgets.frame_table import FrameTable
 from tests.tui.driving import Open, notices, until
 

@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from embedlab.core.settings import Settings
-from embedlab.tui.pairs.data import PairData, load_pairs, with_models
-from embedlab.tui.pairs.saved_tables import cache_file, open_pairs, read_cached, store
+from embedlab.tui.pair_table.data import PairData, load_pairs, with_models
+from embedlab.tui.pair_table.saved_tables import cache_file, open_pairs, read_cached, store
 from embedlab.tui.stored_models import StoredModel, stored_models
 from tests.tui.driving import write_scores
 
@@ -27,7 +27,7 @@ def write_benchmark(folder: Path, split: str, rows: int) -> Path:
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A data folder with STS Benchmark's test split and a scored model."""
-    monkeypatch.setattr("embedlab.tui.pairs.data.shipped_names", lambda _kind: ["sts-benchmark"])
+    monkeypatch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: ["sts-benchmark"])
     write_benchmark(tmp_path / "data", "test", 40)
     settings = Settings(data=tmp_path / "data", cache=tmp_path / "cache", runs=tmp_path / "runs", allow_partial=True)
     for seed in (1, 2):

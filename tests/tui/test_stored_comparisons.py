@@ -11,7 +11,7 @@ from embedlab.analysis.comparison import Comparison
 from embedlab.core.settings import Settings
 from embedlab.tui.compare import model, stored
 from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
-from embedlab.tui.pairs.data import PairData, load_pairs, with_models
+from embedlab.tui.pair_table.data import PairData, load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 
 REQUEST = ComparisonRequest(by="dataset", aggregate="all", reference="near")
@@ -20,7 +20,7 @@ REQUEST = ComparisonRequest(by="dataset", aggregate="all", reference="near")
 @pytest.fixture(scope="module")
 def data(world: Settings) -> PairData:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("embedlab.tui.pairs.data.shipped_names", lambda _kind: ["sts12", "sick-r"])
+        patch.setattr("embedlab.tui.pair_table.data.shipped_names", lambda _kind: ["sts12", "sick-r"])
         return with_models(load_pairs(world), stored_models(world)[0])
 
 

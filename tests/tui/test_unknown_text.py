@@ -6,7 +6,7 @@ import polars as pl
 
 from embedlab.analysis.scores import SCORE_COLUMNS, ScoreFile
 from embedlab.core.settings import Settings
-from embedlab.tui.pairs.data import load_pairs, with_models
+from embedlab.tui.pair_table.data import load_pairs, with_models
 from embedlab.tui.stored_models import stored_models
 
 

@@ -6,10 +6,10 @@ from textual.content import Content
 
 from embedlab.analysis.pairing import Pairing
 from embedlab.tui.pairs.columns import longest_names, pair_columns
+from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.screen import _reasons
 from embedlab.tui.widgets.bars import signed_bar
 from embedlab.tui.widgets.frame_lines import GAP, GUTTER, FrameColumn, shared_widths
-from embedlab.tui.widgets.pair_detail import PairDetail
 from embedlab.tui.widgets.slice_detail import _lines
 from tests.tui.driving import Open, until
 

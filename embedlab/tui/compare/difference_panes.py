@@ -10,10 +10,10 @@ from textual.worker import get_current_worker
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.compare.differences import fifths_map, forest
+from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import ComparisonRequest, SlicedComparison, compare_slices
 from embedlab.tui.dialogs import DIALOG, TextDialog
-from embedlab.tui.pairs.data import PairData
-from embedlab.tui.widgets.forest_plot import DifferencePane
+from embedlab.tui.pair_table.data import PairData
 
 FOREST, FIFTHS_MAP = "forest", "map"  # panels
 _SOON_S = 0.05

@@ -17,8 +17,8 @@ from embedlab.evaluation.provenance import overlap_mark
 from embedlab.tui.compare.stored import StoredComparison
 from embedlab.tui.compare.training_marks import SharedText
 from embedlab.tui.model_titles import short_names
-from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.view import RowNumbers
+from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.widgets.frame_lines import SHORTEST_BAR, FrameColumn
 
 BARE_WIDTH, INTERVAL_WIDTH = 9, 22

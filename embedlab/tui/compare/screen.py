@@ -23,6 +23,7 @@ from embedlab.core.paths import write_atomic
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.compare.difference_panes import FIFTHS_MAP, FOREST, DifferencePanes
+from embedlab.tui.compare.forest_plot import DifferencePane
 from embedlab.tui.compare.model import (
     BARE_WIDTH,
     INTERVAL_WIDTH,
@@ -38,13 +39,12 @@ from embedlab.tui.compare.model import (
 from embedlab.tui.compare.training_marks import SharedText, shared_text
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
 from embedlab.tui.face_to_face import named
-from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.view import RowNumbers, ShownSlice
 from embedlab.tui.pairs.export import path_to_write, to_csv, to_markdown
 from embedlab.tui.pairs.selection import open_selection, open_slice
-from embedlab.tui.pairs.view import RowNumbers, ShownSlice
 from embedlab.tui.plots.views import VIEWS, PlottedPairs
 from embedlab.tui.widgets.disagreement_list import DisagreementList
-from embedlab.tui.widgets.forest_plot import DifferencePane
 from embedlab.tui.widgets.frame_table import FrameTable
 from embedlab.tui.widgets.pair_plot import PairPlot
 from embedlab.tui.widgets.slice_detail import ModelFacts, SliceDetail

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from embedlab.data.overlaps import with_text_keys
 from embedlab.data.shared_text import Overlap
-from embedlab.tui.pairs.data import PairData
-from embedlab.tui.pairs.view import RowNumbers
+from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.view import RowNumbers
 from embedlab.tui.training_texts import TrainingTexts
 
 SharedText = Mapping[str, Mapping[str, Overlap]]  # by slice, then by model; of models whose training text is known

@@ -9,8 +9,8 @@ from textual import work
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, Confirm, TextDialog
+from embedlab.tui.pair_table.view import PairView
 from embedlab.tui.pairs.export import check_path, to_tsv, write_view
-from embedlab.tui.pairs.view import PairView
 from embedlab.tui.widgets.frame_table import FrameTable
 
 COPIED_ROWS = 10_000  # more is too slow for the clipboard of a terminal

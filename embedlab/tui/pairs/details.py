@@ -14,11 +14,11 @@ from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import EmbedlabError
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.dialogs import DIALOG, TextDialog
-from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.view import PairView
+from embedlab.tui.pairs.pair_detail import PairDetail
 from embedlab.tui.pairs.sections import ShownPair
-from embedlab.tui.pairs.view import PairView
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_detail import PairDetail
 
 if TYPE_CHECKING:
     from embedlab.tui.pairs.facts import FactFinder

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from embedlab.analysis.filter_ranges import FieldRange, narrowed, with_name
 from embedlab.core.errors import UsageError
 from embedlab.tui.face_to_face import VERDICTS, described
+from embedlab.tui.pair_table.view import ShownSlice
 from embedlab.tui.pairs.copies import PairCopies
-from embedlab.tui.pairs.view import ShownSlice
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
 

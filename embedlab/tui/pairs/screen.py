@@ -16,14 +16,14 @@ from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
 from embedlab.tui.dialogs import DIALOG, TextDialog
 from embedlab.tui.model_chooser import Entry
+from embedlab.tui.pair_table.data import PairData
+from embedlab.tui.pair_table.view import PairView, ShownPairs
 from embedlab.tui.pairs.columns import OPTIONAL, longest_names, pair_columns
-from embedlab.tui.pairs.data import PairData
 from embedlab.tui.pairs.details import PairDetails
 from embedlab.tui.pairs.narrowing import PairNarrowing
-from embedlab.tui.pairs.view import PairView, ShownPairs
+from embedlab.tui.pairs.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.widgets.filter_bar import FilterBar
 from embedlab.tui.widgets.frame_table import FrameTable
-from embedlab.tui.widgets.pair_detail import COLUMNS_FROM, PairDetail
 from embedlab.tui.widgets.text import QuickText
 
 MARK_LIMIT = 2_000

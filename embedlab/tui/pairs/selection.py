@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from embedlab.analysis.filter_ranges import selecting_ranges
-from embedlab.tui.pairs.view import RowNumbers, ShownSlice
+from embedlab.tui.pair_table.view import RowNumbers, ShownSlice
 
 if TYPE_CHECKING:
     from embedlab.tui.app import Dashboard

@@ -16,7 +16,7 @@ from embedlab.analysis.overlap import dice
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.words import distinct_words
 from embedlab.tui.model_titles import short_name
-from embedlab.tui.pairs.scorer import ScorerProcess, TypedScore
+from embedlab.tui.pair_table.scorer import ScorerProcess, TypedScore
 from embedlab.tui.pairs.sections import highlighted
 from embedlab.tui.widgets.bars import bar
 from embedlab.tui.widgets.plain import plain

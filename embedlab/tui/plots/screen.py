@@ -10,7 +10,7 @@ from textual.widgets import Static
 from embedlab.tui.base_screen import DashboardScreen
 from embedlab.tui.command import KeyScope
 from embedlab.tui.commands import bindings
-from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.pairs.selection import open_selection
 from embedlab.tui.plots.views import VIEWS, PlottedPairs, view_title
 from embedlab.tui.widgets.pair_plot import PairPlot

@@ -10,7 +10,7 @@ import polars as pl
 from embedlab.analysis.binning import Axis, binned_quantiles, calibration_curve, span
 from embedlab.tui.model_colours import model_colour
 from embedlab.tui.model_titles import short_name
-from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pair_table.data import PairData
 from embedlab.tui.widgets.picture import Picture, PlotAxis, PlotBars, PlotLine, PlotPoints, RowNumbers, Values
 
 GOLD_BINS = 10

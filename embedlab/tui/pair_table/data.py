@@ -18,7 +18,7 @@ from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.get import is_in_folder
 from embedlab.data.hub_pairs import is_hub_name
 from embedlab.data.source import Source, dataset
-from embedlab.tui.pairs.plugin_parts import read_plugin_parts
+from embedlab.tui.pair_table.plugin_parts import read_plugin_parts
 from embedlab.tui.stored_models import WORD_OVERLAP, StoredModel
 
 PAIR_COLUMNS = ("dataset", "source", "pair", "sentence1", "sentence2", "gold", "dice", "pair_key")

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.expressions import OF_PAIR, rows_that_hold
-from embedlab.tui.pairs.data import PairData
+from embedlab.tui.pair_table.data import PairData
 
 RowNumbers = NDArray[np.intp]
 

@@ -20,7 +20,7 @@ from embedlab.core.paths import write_atomic
 from embedlab.core.plugins import added
 from embedlab.core.settings import Settings
 from embedlab.core.version import __version__
-from embedlab.tui.pairs.data import PairData, load_pairs, splits_shown
+from embedlab.tui.pair_table.data import PairData, load_pairs, splits_shown
 from embedlab.tui.stored_models import StoredModel
 
 _FILE_LIMIT = 4
